@@ -298,7 +298,7 @@ Harbour & Hearth hat Ihre Zahlung von 30,00${NBSP}€ für Ihre Bestellung ORD26
     ['fr_FR', 'Invoice', 'Votre facture 1001'],
     ['en_GB', 'CreditNote', 'Your credit note 1001'],
     ['de_DE', 'CreditNote', 'Ihre Gutschrift 1001'],
-    ['fr_FR', 'CreditNote', 'Votre note de crédit 1001'],
+    ['fr_FR', 'CreditNote', 'Votre avoir 1001'],
   ])('in %s call a document %s "%s"', (locale, documentType, subject) => {
     expect(rendered('invoice', locale, { documentType }).subject).toBe(subject);
   });

@@ -78,6 +78,29 @@ describe('without a database', () => {
     expect(await run()).toEqual(done(stdout));
   });
 
+  test('help, version and wrong calls load nothing of the application', async () => {
+    const src = path.join(root, 'src');
+    const loaded = new Set<string>();
+    const load = async (file: string): Promise<void> => {
+      if (loaded.has(file)) return;
+      loaded.add(file);
+      const text = await readFile(path.join(src, file), 'utf8');
+      const imports = text.matchAll(/^(?:import|export)(?! type\b)[^;]*? from '(\.[^']+)';$/gm);
+      for (const [, place] of imports) await load(path.join(path.dirname(file), place!));
+    };
+    await load('cli.ts');
+    expect([...loaded].toSorted()).toEqual([
+      'cli.ts',
+      'commands/problem.ts',
+      'commands/run.ts',
+      'commands/table-of-shops.ts',
+      'commands/table.ts',
+      'db/failure.ts',
+      'http/scopes.ts',
+      'kernel/suggestion.ts',
+    ]);
+  });
+
   test('a group shows its own commands', async () => {
     for (const group of ['shop', 'user', 'token', 'app', 'products', 'orders', 'customer', 'demo', 'db']) {
       const { code, stdout } = await run(group, '--help');
@@ -624,6 +647,24 @@ describe('while the service runs', () => {
 
   test('an export of products, read back, changes nothing', async () => {
     const file = path.join(await newFolder(), 'all.csv');
+    const describe = (text: string) => [
+      { name: 'KN-100_1.png', locale: 'de_DE', text: 'Ein Messer' },
+      { name: 'KN-100_2.png', locale: 'en_GB', text },
+    ];
+    const pictureTexts = async (method: string, body?: object) => {
+      const { body: found } = await get('/DemoShop/products?q=KN-100', 'demo-all');
+      const [{ productId }] = found['items'] as [{ productId: string }];
+      const answer = await fetch(
+        `${service.address}/manage/shops/DemoShop/products/${productId}/picture-texts`,
+        {
+          method,
+          headers: { authorization: 'Bearer demo-all', 'content-type': 'application/json' },
+          ...(body && { body: JSON.stringify(body) }),
+        },
+      );
+      return ((await answer.json()) as { items: object[] }).items;
+    };
+    await pictureTexts('PUT', { items: describe('Blade | handle \\') });
     expect(await run('products', 'export', 'DemoShop', '--output', file)).toEqual(done(''));
     const printed = await run('products', 'export', 'DemoShop');
     expect(await readFile(file, 'utf8')).toBe(`\u{feff}${printed.stdout}`);
@@ -639,6 +680,12 @@ describe('while the service runs', () => {
       code: 0,
       stdout: expect.stringMatching(/^0 created, 0 changed, \d+ unchanged, 0 refused\.\n$/),
     });
+    expect(await pictureTexts('GET')).toEqual(describe('Blade | handle \\'));
+    await writeFile(file, printed.stdout.replace(' | Blade \\| handle \\\\', ' | The handle'));
+    expect((await run('products', 'import', 'DemoShop', file)).stdout).toMatch(
+      /\nOther texts for the pictures of 1 product\.\n$/,
+    );
+    expect(await pictureTexts('GET')).toEqual(describe('The handle'));
 
     await writeFile(file, 'SKU;Nmae;Price\nX-9;Lamp;5\n');
     const { code, stderr } = await run('products', 'import', 'DemoShop', file);
@@ -661,13 +708,30 @@ describe('while the service runs', () => {
     const [titles, ...rows] = orders.stdout.trimEnd().split('\n');
     expect(titles).toMatch(/^\u{feff}Number;Date;Customer;Email;/u);
     expect(rows).toHaveLength(15);
+    const items = await run('orders', 'export', 'DemoShop', '--lines');
+    const lines = items.stdout.trimEnd().split('\n');
+    expect(lines[0]).toBe(`${titles};Item no.;Description;Quantity;Unit;Unit price;Amount;VAT %`);
+    const ofOrder = (end: string) => lines.filter((line) => line.split(';')[0]!.endsWith(`/${end}`));
+    expect(ofOrder('1009').map((line) => line.split(';').slice(11).join(';'))).toEqual([
+      'CB-101;Tidewater Espresso Beans (Weight: 250 g, Roast: Medium);4;piece(s);9.9;39.6;7',
+      'CB-200;Quayside Filter Roast, ground 500 g;5;piece(s);11.9;59.5;7',
+      ';Coupon;;;;-20;',
+      ';Delivery: Standard delivery;;;;11.3;19',
+    ]);
+    for (const row of rows) {
+      const [number, , , , , total] = row.split(';');
+      const own = lines.filter((line) => line.startsWith(`${number};`));
+      expect(own.every((line) => line.startsWith(`${row};`))).toBe(true);
+      const sum = own.reduce((amount, line) => amount + Math.round(Number(line.split(';')[16]) * 100), 0);
+      expect([number, sum]).toEqual([number, Math.round(Number(total) * 100)]);
+    }
     const customers = await run('customers', 'export', 'DemoShop');
     expect(customers.stdout).toMatch(/^1001;/m);
     const audit = await fetch(`${service.address}/manage/shops/DemoShop/audit`, {
       headers: { authorization: 'Bearer demo-all' },
     });
-    const { items } = (await audit.json()) as { items: { route: string }[] };
-    expect(items.slice(0, 2).map(({ route }) => route)).toEqual([
+    const { items: entries } = (await audit.json()) as { items: { route: string }[] };
+    expect(entries.slice(0, 2).map(({ route }) => route)).toEqual([
       'kontor customers export',
       'kontor orders export',
     ]);

@@ -515,6 +515,14 @@ const sparse = (text: string) => text.replaceAll(/(?<!~)(?=: [a-z|]*(null|array)
 /** `full`: the product itself; `list`: in lists; `search`: found by search. */
 const productShape = (variant: 'full' | 'list' | 'search') => sparse(allOfProduct(variant));
 
+/** Beyond the contract: only a product that has safety data says so. */
+const safetyInfo = shape(
+  ...['manufacturer', 'responsiblePerson'].map((party) =>
+    shape(`${party}?~: object`, under(party, 'name: string\naddress: string\ncontact: string')),
+  ),
+  'text?: string',
+);
+
 const allOfProduct = (variant: 'full' | 'list' | 'search') =>
   shape(
     `productId: string
@@ -573,8 +581,9 @@ const allOfProduct = (variant: 'full' | 'list' | 'search') =>
     priceQuantity: number
     orderUnit: string
     minOrder: number
-    intervalOrder: number
-    productCode: string|null
+    intervalOrder: number`,
+    variant === 'full' ? `safetyInfo?~: object\n${under('safetyInfo', safetyInfo)}` : '',
+    `productCode: string|null
     manufacturer: string|null
     upc: string|null
     ean: string|null

@@ -1,17 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { appCommands } from '../src/commands/app.ts';
-import { customerCommands } from '../src/commands/customer.ts';
-import { customersCommands } from '../src/commands/customers.ts';
-import { dbCommands } from '../src/commands/db.ts';
-import { demoCommands } from '../src/commands/demo.ts';
-import { mcpCommands } from '../src/commands/mcp.ts';
-import { orderCommands } from '../src/commands/orders.ts';
-import { productCommands } from '../src/commands/products.ts';
-import { shopCommands } from '../src/commands/shop.ts';
-import { tokenCommands } from '../src/commands/token.ts';
-import { webhookCommands } from '../src/commands/webhook.ts';
+import { COMMANDS } from '../src/commands/table.ts';
 import { Environment } from '../src/config.ts';
 import { cleanUp, kontor, newFolder, startKontor, type Running } from './process.ts';
 
@@ -146,19 +136,7 @@ test('docs/configuration.md lists all settings of the service in their order, wi
   }
 });
 
-test.each([
-  ...shopCommands,
-  ...tokenCommands,
-  ...appCommands,
-  ...webhookCommands,
-  ...productCommands,
-  ...orderCommands,
-  ...customersCommands,
-  ...customerCommands,
-  ...mcpCommands,
-  ...demoCommands,
-  ...dbCommands,
-])('docs/operations/commands.md names $name', ({ name }) => {
+test.each(COMMANDS)('docs/operations/commands.md names $name', ({ name }) => {
   expect(read('docs/operations/commands.md')).toContain(`\`${name}`);
 });
 

@@ -28,6 +28,7 @@ beforeAll(async () => {
   service = await startService();
   service.setClock(NOW);
   shop = await givenSmallShop(service, {
+    locales: { default: 'en_GB', items: ['en_GB', 'de_DE', 'fr_FR'] },
     shippingMethods: [{ key: 'parcel', name: 'Parcel', kind: 'flat', price: 4.9 }],
     invoicing: {
       company: 'Hafenrösterei GmbH',
@@ -41,7 +42,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const ENGRAVING = { textLength: 10, headline: 'Your engraving', prices: { EUR: 450 } };
+const ENGRAVING = {
+  textLength: 10,
+  headline: 'Your engraving',
+  headlines: { de_DE: 'Ihre Gravur:' },
+  prices: { EUR: 450 },
+};
 
 /** A board for 10 euros with an engraving for 4.50. */
 const givenBoard = (
@@ -175,6 +181,29 @@ describe('what a product says about its text', () => {
     expect(none.body).not.toHaveProperty('customizablePrice');
     expect(none.body).not.toHaveProperty('isCustomizableTextRequired');
   });
+
+  test('the headline has a text in each language, and where there is none, that of the default language', async () => {
+    const product = await givenProduct(shop);
+    const value = { isCustomizable: true, customizableTextLength: 5 };
+    const headlines = async () =>
+      Promise.all(
+        ['en_GB', 'de_DE', 'fr_FR'].map(async (locale) => {
+          const { body } = await service.call('GET', `/${shop.shopId}/products/${product}?locale=${locale}`);
+          return body.customizableHeadlineText;
+        }),
+      );
+    await patch(product, { ...value, customizableHeadlineText: 'Gravur' }, '?locale=de_DE');
+    expect(await headlines()).toEqual(['', 'Gravur', '']);
+    await patch(product, { ...value, customizableHeadlineText: 'Engraving' });
+    expect(await headlines()).toEqual(['Engraving', 'Gravur', 'Engraving']);
+    await patch(product, { ...value, customizableHeadlineText: 'Gravure' }, '?locale=fr_FR');
+    expect(await headlines()).toEqual(['Engraving', 'Gravur', 'Gravure']);
+    await patch(product, value, '?locale=de_DE');
+    expect(await headlines()).toEqual(['Engraving', 'Engraving', 'Gravure']);
+    await patch(product, { isCustomizable: false });
+    await patch(product, value);
+    expect(await headlines()).toEqual(['', '', '']);
+  });
 });
 
 describe('the text of an order', () => {
@@ -191,12 +220,43 @@ describe('the text of an order', () => {
     expect(invoice.status).toBe(201);
     const { bytes } = (await documentFile(service.db, shop.shopId, invoice.body.documentId))!;
     const { xml } = await extractXml(bytes);
-    expect(xml).toContain('<ram:Description>Text: Anna &amp; Öz</ram:Description>');
+    expect(xml).toContain('<ram:Description>Your engraving: Anna &amp; Öz</ram:Description>');
     const erased = await manage(`/customers/${order.customerId}/erase?force=true`);
     expect(erased.status).toBe(200);
     const after = await service.call('GET', `/${shop.shopId}/orders/${order.orderId}`, { token: shop.token });
     expect(textsOf(after.body)).toEqual([undefined]);
     expect(after.body.lineItemContainer.grandTotal).toEqual(order.lineItemContainer.grandTotal);
+  });
+
+  test('stands beside the headline in the language of the customer', async () => {
+    const named = await givenBoard();
+    const unnamed = await givenBoard({ textLength: 10, headline: '' });
+    const visitor = givenVisitor(service, shop.shopId);
+    for (const productId of [named, unnamed]) {
+      await visitor.post('/cart/add?locale=de_DE', { productId, quantity: '1', customText: 'Für Anna' });
+    }
+    const texts = async (locale: string) =>
+      [...mainOf(await visitor.get(`/cart?locale=${locale}`)).matchAll(/(\S+ ?\S+ ?: Für Anna)/g)].map(
+        ([, text]) => text,
+      );
+    expect(await texts('de_DE')).toEqual([
+      'Ihre Gravur: Für Anna',
+      expect.stringMatching(/ Text: Für Anna$/),
+    ]);
+    expect(await texts('fr_FR')).toEqual([
+      'Your engraving : Für Anna',
+      expect.stringMatching(/ Texte : Für Anna$/),
+    ]);
+    const cart = await givenFullCart(shop, {});
+    await add(cart, named, 'Für Anna');
+    await add(cart, unnamed, 'Für Anna');
+    const { orderId } = await done(cart, 'POST', '/order');
+    const { body } = await service.call('GET', `/${shop.shopId}/orders/${orderId}?locale=de_DE`, {
+      token: shop.token,
+    });
+    const [first, second] = body.lineItemContainer.productLineItems;
+    expect([first.customText, first.customTextHeadline]).toEqual(['Für Anna', 'Ihre Gravur:']);
+    expect(second).not.toHaveProperty('customTextHeadline');
   });
 
   test('a merchant adds a line with one', async () => {
@@ -237,8 +297,8 @@ describe('in the shop', () => {
       await visitor.post('/cart/add', { productId: board, quantity: '1', customText });
     }
     const cart = mainOf(await visitor.get('/cart'));
-    expect(cart).toContain('Text: For Anna');
-    expect(cart).toContain('Text: <b>Ben</b>');
+    expect(cart).toContain('Your engraving: For Anna');
+    expect(cart).toContain('Your engraving: <b>Ben</b>');
     const [row] = await service.db.many<{ lines: { customText?: string; quantity: string }[] }>(sql`
       select lines from cart where shop_id = ${shop.shopId} and product_ids @> array[${board}::uuid]`);
     expect(row!.lines.map(({ customText, quantity }) => [customText, quantity])).toEqual([

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { CommandProblem } from './command.ts';
+import { CommandProblem } from './problem.ts';
 
 export interface Dialogue {
   /** The answer without the blanks around it. */

@@ -6,16 +6,7 @@ import { recordEntry } from '../http/audit-entry.ts';
 import { isScope, SCOPES, type Scope } from '../http/scopes.ts';
 import { newId } from '../kernel/ids.ts';
 import { findShop } from '../shops/shop/queries.ts';
-
-/** It could not be done; the message says what to do next. */
-export class CommandProblem extends Error {
-  override name = 'CommandProblem';
-}
-
-/** The command was called wrongly. */
-export class UsageProblem extends CommandProblem {
-  override name = 'UsageProblem';
-}
+import { CommandProblem } from './problem.ts';
 
 export interface CommandCall {
   config: Config;
@@ -27,7 +18,8 @@ export interface Command {
   /** `shop create` */
   name: string;
   summary: string;
-  details?: string;
+  /** A function where it names what a module knows that the overview need not load. */
+  details?: string | (() => Promise<string>);
   /** A call that works as it stands, without `npx kontor`. */
   example: string;
   /** Names of the arguments, as the help shows them; `[NAME]` may be left out. */
@@ -36,8 +28,13 @@ export interface Command {
   options?: Readonly<
     Record<string, { type: 'string' | 'boolean'; summary: string; value?: string; required?: boolean }>
   >;
-  run(call: CommandCall): Promise<void>;
+  run: Run;
 }
+
+export type Run = (call: CommandCall) => Promise<void>;
+
+/** What the commands of a module do, by their names. */
+export type Runs = Readonly<Record<string, Run>>;
 
 /** The database of this configuration, whether the service runs or not, with its schema up to date. */
 export async function withDatabase(config: Config, work: (db: Database) => Promise<void>): Promise<void> {
@@ -147,13 +144,4 @@ export function parseScopes(text: string): Scope[] {
 export function scopesText(scopes: readonly string[]): string {
   if (SCOPES.every((scope) => scopes.includes(scope))) return 'all';
   return scopes.length === 0 ? 'none' : scopes.join(',');
-}
-
-/** For the help of the commands that take scopes. */
-export function scopesHelp(): string {
-  const perLine = 4;
-  const lines = SCOPES.flatMap((_, index) =>
-    index % perLine === 0 ? [`  ${SCOPES.slice(index, index + perLine).join(', ')}`] : [],
-  );
-  return ['The scopes are all, or some of these, separated by commas:', ...lines].join('\n');
 }

@@ -11,102 +11,82 @@ import {
 } from '../people/privacy/queries.ts';
 import { PERSONAL_DATA } from '../personal-data.ts';
 import { requireConsent } from './ask.ts';
-import { CommandProblem, counted, print, recordCommand, withShop, type Command } from './command.ts';
-import { OUTPUT_OPTION, writeText } from './output.ts';
+import { counted, print, recordCommand, withShop, type Runs } from './command.ts';
+import { CommandProblem } from './problem.ts';
+import { writeText } from './output.ts';
 import { startProgress } from './progress.ts';
 
 /** What takes longer than a moment to write. */
 const MANY_ORDERS = 2_000;
 
-export const customerCommands: Command[] = [
-  {
-    name: 'customer export',
-    arguments: ['SHOP', 'ID'],
-    summary: 'Print all data about a person, as JSON.',
-    details:
-      'ID is the id or the number of the customer. Besides orders, everything with an email address of\nthe customer or of the orders is included. Every export is in the audit log.',
-    example: 'customer export MyShop 1001 --output 1001.json',
-    options: { output: OUTPUT_OPTION },
-    run: ({ config, arguments: [shopId, id], options }) =>
-      withShop(config, shopId!, async (db) => {
-        const person = await personOf(db, shopId!, id!);
-        const orders = await countOrdersOf(db, shopId!, person.customerId);
-        const progress = orders > MANY_ORDERS ? startProgress('orders', orders) : undefined;
-        const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://${config.HOST}:${config.PORT}`;
-        await db.transaction((tx) =>
-          recordCommand(tx, shopId!, 'customer export', { customerId: person.customerId }),
-        );
-        const text = exportText(db, PERSONAL_DATA, {
-          shopId: shopId!,
-          person,
-          origin,
-          onEntries: (section, count) => {
-            if (section === 'orders') progress?.advance(count);
-          },
-        });
-        await writeText(text, options['output']);
-        if (options['output'] === undefined) print('');
-        progress?.end();
-      }),
-  },
-  {
-    name: 'customer erase',
-    arguments: ['SHOP', 'ID'],
-    summary: 'Erase a person; invoices stay.',
-    details:
-      'ID is the id or the number of the customer. Orders keep their numbers, lines and sums and lose their addresses;\na customer without orders is deleted, and so are open carts, subscriptions, watches\nand unsent emails. It cannot be undone.',
-    example: 'customer erase MyShop 1001',
-    options: {
-      yes: { type: 'boolean', summary: 'Do not ask.' },
-      force: { type: 'boolean', summary: 'Also when orders are not finished.' },
-    },
-    run: ({ config, arguments: [shopId, id], options }) =>
-      withShop(config, shopId!, async (db) => {
-        const { customerId, customerNumber } = await personOf(db, shopId!, id!);
-        const orders = await countOrdersOf(db, shopId!, customerId);
-        await requireConsent(
-          options['yes'] === true,
-          `This erases customer ${customerNumber} of ${shopId} with ${counted(orders, 'order')} for good.`,
-          customerNumber,
-        );
-        const force = options['force'] === true;
-        const erasure = await db
-          .transaction(async (tx) => {
-            const done = await eraseCustomerData(tx, PERSONAL_DATA, {
-              shopId: shopId!,
-              customerId,
-              appId: null,
-              force,
-              // This process has no caches.
-              afterCommit: () => {},
-            });
-            if (done) await recordCommand(tx, shopId!, 'customer erase', { customerId });
-            return done;
-          })
-          .catch((error: unknown) => {
-            if (error instanceof HttpError) {
-              throw new CommandProblem(`${error.message} (--force).`, { cause: error });
-            }
-            throw error;
+export const runs = {
+  'customer export': ({ config, arguments: [shopId, id], options }) =>
+    withShop(config, shopId!, async (db) => {
+      const person = await personOf(db, shopId!, id!);
+      const orders = await countOrdersOf(db, shopId!, person.customerId);
+      const progress = orders > MANY_ORDERS ? startProgress('orders', orders) : undefined;
+      const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://${config.HOST}:${config.PORT}`;
+      await db.transaction((tx) =>
+        recordCommand(tx, shopId!, 'customer export', { customerId: person.customerId }),
+      );
+      const text = exportText(db, PERSONAL_DATA, {
+        shopId: shopId!,
+        person,
+        origin,
+        onEntries: (section, count) => {
+          if (section === 'orders') progress?.advance(count);
+        },
+      });
+      await writeText(text, options['output']);
+      if (options['output'] === undefined) print('');
+      progress?.end();
+    }),
+  'customer erase': ({ config, arguments: [shopId, id], options }) =>
+    withShop(config, shopId!, async (db) => {
+      const { customerId, customerNumber } = await personOf(db, shopId!, id!);
+      const orders = await countOrdersOf(db, shopId!, customerId);
+      await requireConsent(
+        options['yes'] === true,
+        `This erases customer ${customerNumber} of ${shopId} with ${counted(orders, 'order')} for good.`,
+        customerNumber,
+      );
+      const force = options['force'] === true;
+      const erasure = await db
+        .transaction(async (tx) => {
+          const done = await eraseCustomerData(tx, PERSONAL_DATA, {
+            shopId: shopId!,
+            customerId,
+            appId: null,
+            force,
+            // This process has no caches.
+            afterCommit: () => {},
           });
-        if (!erasure) throw noSuchCustomer(shopId!, id!);
-        print(`Customer ${customerNumber} ${erasure.customer}.`);
-        const of = (name: string) => erasure.counts[name] ?? 0;
-        const deleted = [
-          counted(of('cartsDeleted'), 'cart'),
-          counted(of('subscriptionsDeleted'), 'subscription'),
-          counted(of('watchesDeleted'), 'watch', 'watches'),
-          counted(of('mailsDeleted'), 'email'),
-        ];
-        print(`Anonymised: ${counted(of('ordersAnonymised'), 'order')}. Deleted: ${deleted.join(', ')}.`);
-        if (of('documentsKept') > 0) {
-          print(
-            `Kept, as the law demands: ${counted(of('documentsKept'), 'invoice or credit note', 'invoices and credit notes')}.`,
-          );
-        }
-      }),
-  },
-];
+          if (done) await recordCommand(tx, shopId!, 'customer erase', { customerId });
+          return done;
+        })
+        .catch((error: unknown) => {
+          if (error instanceof HttpError) {
+            throw new CommandProblem(`${error.message} (--force).`, { cause: error });
+          }
+          throw error;
+        });
+      if (!erasure) throw noSuchCustomer(shopId!, id!);
+      print(`Customer ${customerNumber} ${erasure.customer}.`);
+      const of = (name: string) => erasure.counts[name] ?? 0;
+      const deleted = [
+        counted(of('cartsDeleted'), 'cart'),
+        counted(of('subscriptionsDeleted'), 'subscription'),
+        counted(of('watchesDeleted'), 'watch', 'watches'),
+        counted(of('mailsDeleted'), 'email'),
+      ];
+      print(`Anonymised: ${counted(of('ordersAnonymised'), 'order')}. Deleted: ${deleted.join(', ')}.`);
+      if (of('documentsKept') > 0) {
+        print(
+          `Kept, as the law demands: ${counted(of('documentsKept'), 'invoice or credit note', 'invoices and credit notes')}.`,
+        );
+      }
+    }),
+} satisfies Runs;
 
 async function personOf(db: Queries, shopId: string, id: string): Promise<CustomerRecord> {
   const customerId = isId(id) ? id : (await findCustomerByNumber(db, shopId, id))?.customerId;

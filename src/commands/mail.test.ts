@@ -13,7 +13,7 @@ import { startService, type Service } from '../../test/service.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { loadSharp } from '../platform/media/store-image.ts';
 import { EMAIL_KINDS } from '../email-kinds.ts';
-import { mailCommands } from './mail.ts';
+import { runs } from './mail.ts';
 
 let service: Service;
 let shop: Shop;
@@ -33,7 +33,7 @@ async function preview(words: string[], options: Record<string, string> = {}): P
   const config = { ...service.config, DATABASE_URL: `postgres:///${service.database}?${query}` };
   const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
-    await mailCommands[0]!.run({ config, arguments: words, options });
+    await runs['mail preview']({ config, arguments: words, options });
     return printed.mock.calls.map(([text]) => String(text).trimEnd());
   } finally {
     printed.mockRestore();

@@ -10,56 +10,34 @@ import type { QueuedEmail } from '../platform/email/queue.ts';
 import { loadContent } from '../platform/email/worker.ts';
 import { createEmailShopLoader } from '../shops/email/shop.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { CommandProblem, print, printTable, withShop, type Command } from './command.ts';
+import { print, printTable, withShop, type Runs } from './command.ts';
+import { CommandProblem } from './problem.ts';
 
-export const mailCommands: Command[] = [
-  {
-    name: 'mail preview',
-    arguments: ['SHOP', '[KIND]'],
-    summary: 'Write an email as files, or list the kinds.',
-    details:
-      'Nothing is sent. The email is about the last order of the shop; what an order does not have, such as a tracking\n' +
-      'code, is made up, and so is everything in a shop without orders. Beside the page (.html) there are the plain text\n' +
-      '(.txt) and the whole message with its attachments (.eml), which email programs open. The links are real: whoever\n' +
-      'has the files can open the page of the order.',
-    example: 'mail preview MyShop order --locale de_DE',
-    options: {
-      locale: {
-        type: 'string',
-        value: 'LOCALE',
-        summary: "Such as de_DE (default: the order's, else the shop's).",
-      },
-      out: {
-        type: 'string',
-        value: 'FILE.html',
-        summary: 'Where to write it (default: KIND.html in this folder).',
-      },
-    },
-    run: ({ config, arguments: [shopId, name], options }) =>
-      withShop(config, shopId!, async (db) => {
-        if (name === undefined) {
-          printTable(
-            ['KIND', 'WHEN IT IS SENT'],
-            EMAIL_KINDS.map((kind) => [kind.name, kind.occasion]),
-          );
-          return;
-        }
-        const kind = EMAIL_KINDS.find((one) => one.name === name);
-        if (!kind) {
-          throw new CommandProblem(
-            `There is no kind of email ${JSON.stringify(name)}. See: npx kontor mail preview ${shopId}`,
-          );
-        }
-        const file = path.resolve(typeof options['out'] === 'string' ? options['out'] : `${name}.html`);
-        await preview(db, config, {
-          shopId: shopId!,
-          kind,
-          locale: options['locale'] as string | undefined,
-          file,
-        });
-      }),
-  },
-];
+export const runs = {
+  'mail preview': ({ config, arguments: [shopId, name], options }) =>
+    withShop(config, shopId!, async (db) => {
+      if (name === undefined) {
+        printTable(
+          ['KIND', 'WHEN IT IS SENT'],
+          EMAIL_KINDS.map((kind) => [kind.name, kind.occasion]),
+        );
+        return;
+      }
+      const kind = EMAIL_KINDS.find((one) => one.name === name);
+      if (!kind) {
+        throw new CommandProblem(
+          `There is no kind of email ${JSON.stringify(name)}. See: npx kontor mail preview ${shopId}`,
+        );
+      }
+      const file = path.resolve(typeof options['out'] === 'string' ? options['out'] : `${name}.html`);
+      await preview(db, config, {
+        shopId: shopId!,
+        kind,
+        locale: options['locale'] as string | undefined,
+        file,
+      });
+    }),
+} satisfies Runs;
 
 async function preview(
   db: Database,

@@ -2,13 +2,6 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 
-/** For the help of commands that call `writeText`. */
-export const OUTPUT_OPTION = {
-  type: 'string',
-  value: 'FILE',
-  summary: 'Write to this file instead.',
-} as const;
-
 /** To the file that --output names, else to stdout. */
 export async function writeText(
   text: AsyncIterable<string>,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { changeSettings, givenSmallShop, type Shop } from '../../test/carts.ts';
 import { startService, type Service } from '../../test/service.ts';
-import { paymentCommands } from './payment.ts';
+import { runs } from './payment.ts';
 
 let service: Service;
 let shop: Shop;
@@ -25,8 +25,7 @@ async function set(method: string, shopId = shop.shopId): Promise<string> {
   const DATABASE_URL = `postgres:///${service.database}?${query}`;
   const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
-    const [command] = paymentCommands;
-    await command!.run({
+    await runs['payment set']({
       config: { ...service.config, DATABASE_URL },
       arguments: [shopId, method],
       options: { show: true },

@@ -14,54 +14,41 @@ import {
 import { webhookPath } from '../orders/payments/webhook-route.ts';
 import { installationKey } from '../shops/apps/sealing.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { CommandProblem, print, printTable, recordCommand, withShop, type Command } from './command.ts';
+import { print, printTable, recordCommand, withShop, type Runs } from './command.ts';
+import { CommandProblem } from './problem.ts';
 
-export const paymentCommands: Command[] = [
-  {
-    name: 'payment set',
-    arguments: ['SHOP', 'METHOD'],
-    summary: 'Set the keys of a payment provider.',
-    details:
-      'METHOD is the key of a payment method whose provider in the settings is one of\n' +
-      `${Object.keys(PROVIDER_LABELS).join(', ')}. Each value is asked for and not shown; Enter keeps what is set.\n` +
-      'Without a terminal, lines NAME=VALUE are read from the standard input; NAME= takes a value away.\n' +
-      'Values are sealed with the key of the installation, and no command shows them.',
-    example: 'payment set MyShop card',
-    options: { show: { type: 'boolean', summary: 'List which values are set, and change nothing.' } },
-    run: ({ config, arguments: [shopId, methodKey], options }) =>
-      withShop(config, shopId!, async (db) => {
-        const method = await findMethod(db, shopId!, methodKey!);
-        const provider = createProviders(db, config)[method.providerName];
-        const label = PROVIDER_LABELS[method.providerName];
-        const names = Object.keys(provider.fields);
-        if (names.length === 0) return print(`${label} needs no keys: ${methodKey} is ready.`);
-        const key = await installationKey(config);
-        const before = await loadFields(db, key, shopId!, method.paymentMethodId);
-        if (options['show']) return showFields(provider, before);
-        const given = process.stdin.isTTY
-          ? await ask(provider, before)
-          : parseLines(await text(process.stdin), names);
-        const changed = Object.keys(given);
-        if (changed.length === 0) return print('Nothing was changed.');
-        const after = Object.fromEntries(
-          Object.entries({ ...before, ...given }).filter(([, value]) => value !== ''),
+export const runs = {
+  'payment set': ({ config, arguments: [shopId, methodKey], options }) =>
+    withShop(config, shopId!, async (db) => {
+      const method = await findMethod(db, shopId!, methodKey!);
+      const provider = createProviders(db, config)[method.providerName];
+      const label = PROVIDER_LABELS[method.providerName];
+      const names = Object.keys(provider.fields);
+      if (names.length === 0) return print(`${label} needs no keys: ${methodKey} is ready.`);
+      const key = await installationKey(config);
+      const before = await loadFields(db, key, shopId!, method.paymentMethodId);
+      if (options['show']) return showFields(provider, before);
+      const given = process.stdin.isTTY
+        ? await ask(provider, before)
+        : parseLines(await text(process.stdin), names);
+      const changed = Object.keys(given);
+      if (changed.length === 0) return print('Nothing was changed.');
+      const after = Object.fromEntries(
+        Object.entries({ ...before, ...given }).filter(([, value]) => value !== ''),
+      );
+      await db.transaction(async (tx) => {
+        await saveFields(tx, key, shopId!, method.paymentMethodId, after);
+        await recordCommand(tx, shopId!, 'payment set', { method: methodKey!, fields: changed.join() });
+      });
+      print(`Changed for ${methodKey}: ${changed.join(', ')}.`);
+      const missing = names.filter((name) => !provider.fields[name]!.isOptional && after[name] === undefined);
+      if (missing.length > 0) print(`Still missing, and needed for payments: ${missing.join(', ')}.`);
+      else
+        print(
+          `Tell ${label} the address for webhooks: ${originOf(config)}${webhookPath(shopId!, methodKey!)}`,
         );
-        await db.transaction(async (tx) => {
-          await saveFields(tx, key, shopId!, method.paymentMethodId, after);
-          await recordCommand(tx, shopId!, 'payment set', { method: methodKey!, fields: changed.join() });
-        });
-        print(`Changed for ${methodKey}: ${changed.join(', ')}.`);
-        const missing = names.filter(
-          (name) => !provider.fields[name]!.isOptional && after[name] === undefined,
-        );
-        if (missing.length > 0) print(`Still missing, and needed for payments: ${missing.join(', ')}.`);
-        else
-          print(
-            `Tell ${label} the address for webhooks: ${originOf(config)}${webhookPath(shopId!, methodKey!)}`,
-          );
-      }),
-  },
-];
+    }),
+} satisfies Runs;
 
 async function findMethod(db: Database, shopId: string, methodKey: string): Promise<ProviderMethod> {
   const { paymentMethods } = await shopSettings(db, shopId);

@@ -8,8 +8,9 @@ import { importPictures } from '../catalogue/products/import-pictures.ts';
 import { importProducts, openImport } from '../catalogue/products/import.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { CommandProblem, counted, print, recordCommand, withShop, type Command } from './command.ts';
-import { OUTPUT_OPTION, writeText } from './output.ts';
+import { counted, print, recordCommand, withShop, type Runs } from './command.ts';
+import { CommandProblem } from './problem.ts';
+import { writeText } from './output.ts';
 import { startProgress } from './progress.ts';
 
 const MOST_SHOWN = 50;
@@ -20,92 +21,66 @@ async function* withMark(text: AsyncIterable<string>): AsyncGenerator<string> {
   yield* text;
 }
 
-export const productCommands: Command[] = [
-  {
-    name: 'products export',
-    arguments: ['SHOP'],
-    summary: 'Print the products as CSV.',
-    details:
-      'All columns that products import can read, with semicolons between the cells: reading the file back changes nothing.\n' +
-      'Images are addresses of this service (PUBLIC_URL), so another installation can fetch them while it runs.',
-    example: 'products export MyShop --output products.csv',
-    options: { output: OUTPUT_OPTION },
-    run: ({ config, arguments: [shopId], options }) =>
-      withShop(config, shopId!, async (db) => {
-        const settings = await shopSettings(db, shopId!);
-        const language = settings.defaultLocale.slice(0, 2);
-        const text = productText(db, settings, {
-          columns: [...knownColumns(settings).values()],
-          titleOf: ({ title }) => title(language),
-          origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${config.PORT}`,
+export const runs = {
+  'products export': ({ config, arguments: [shopId], options }) =>
+    withShop(config, shopId!, async (db) => {
+      const settings = await shopSettings(db, shopId!);
+      const language = settings.defaultLocale.slice(0, 2);
+      const text = productText(db, settings, {
+        columns: [...knownColumns(settings).values()],
+        titleOf: ({ title }) => title(language),
+        origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${config.PORT}`,
+      });
+      await writeText(options['output'] === undefined ? text : withMark(text), options['output']);
+    }),
+  'products import': ({ config, arguments: [shopId, file], options }) =>
+    withShop(config, shopId!, async (db) => {
+      const { size } = await stat(file!).catch(() => ({ size: 0 }));
+      const isCheck = options['dry-run'] === true;
+      let [pictures, described] = [0, 0];
+      const progress = startProgress('rows', size);
+      const run = async () => {
+        const opened = await openImport(db, shopId!, file!);
+        const done = await importProducts(db, {
+          ...opened,
+          shopId: shopId!,
+          visible: options['invisible'] !== true,
+          isCheck,
+          onProgress: progress.advance,
         });
-        await writeText(options['output'] === undefined ? text : withMark(text), options['output']);
-      }),
-  },
-  {
-    name: 'products import',
-    arguments: ['SHOP', 'FILE.csv'],
-    summary: "Read products from a file like the export's.",
-    details:
-      'Rows with the number of a product change it, others are new. A column that the file does not have leaves its\n' +
-      'attribute alone, an empty cell unsets it. Bad rows are reported with their line; all others are kept.\n' +
-      'Cells are separated by semicolons, commas or tabs; decimals may have a comma. Columns are found by their usual\n' +
-      'names too, such as SKU, Name, Price, Stock, and texts in a language as Name/de. Categories are paths such as\n' +
-      'Kitchen > Kettles | Sale, and are made where they are missing. Images are addresses, or files beside FILE.csv, with\n' +
-      'bars between them. TaxClass is a key or a rate of the shop. The columns of products export can all be read back.',
-    example: 'products import MyShop products.csv --dry-run',
-    options: {
-      'dry-run': { type: 'boolean', summary: 'Only say what would be imported.' },
-      invisible: { type: 'boolean', summary: 'Do not show new products in the shop yet.' },
-    },
-    run: ({ config, arguments: [shopId, file], options }) =>
-      withShop(config, shopId!, async (db) => {
-        const { size } = await stat(file!).catch(() => ({ size: 0 }));
-        const isCheck = options['dry-run'] === true;
-        let pictures = 0;
-        const progress = startProgress('rows', size);
-        const run = async () => {
-          const opened = await openImport(db, shopId!, file!);
-          const done = await importProducts(db, {
-            ...opened,
-            shopId: shopId!,
-            visible: options['invisible'] !== true,
-            isCheck,
-            onProgress: progress.advance,
-          });
-          const media = openMediaStorage(config);
-          await importPictures({
-            db,
-            config,
-            media,
-            shopId: shopId!,
-            ...opened,
-            readFile: (name) => readPictureFile(path.dirname(file!), name),
-            isCheck,
-            onPicture: async (problem) => void (problem ? done.problems.push(problem) : pictures++),
-          });
-          return done;
-        };
-        const report = await run().catch((error: unknown) => {
-          if (error instanceof FileProblem) throw new CommandProblem(error.message);
-          throw error;
+        const media = openMediaStorage(config);
+        described = await importPictures({
+          db,
+          config,
+          media,
+          shopId: shopId!,
+          ...opened,
+          readFile: (name) => readPictureFile(path.dirname(file!), name),
+          isCheck,
+          onPicture: async (problem) => void (problem ? done.problems.push(problem) : pictures++),
         });
-        progress.end();
-        const { created, changed, unchanged, problems, newCategories } = report;
-        if (created + changed > 0 && !isCheck) {
-          const counts = { created: String(created), changed: String(changed) };
-          await db.transaction((tx) => recordCommand(tx, shopId!, 'products import', counts));
-        }
-        if (isCheck) print('Nothing was written. Without --dry-run it would be:');
-        print(`${created} created, ${changed} changed, ${unchanged} unchanged, ${problems.length} refused.`);
-        if (pictures > 0) print(`${counted(pictures, 'picture')} added.`);
-        if (newCategories.length > 0) print(`New categories: ${newCategories.join(', ')}.`);
-        if (problems.length === 0) return;
-        const shown = problems.slice(0, MOST_SHOWN).map(({ line, text }) => `line ${line}: ${text}`);
-        if (problems.length > MOST_SHOWN) shown.push(`and ${problems.length - MOST_SHOWN} more`);
-        throw new CommandProblem(
-          `These rows of ${file} ${isCheck ? 'would not be' : 'were not'} taken:\n${shown.join('\n')}`,
-        );
-      }),
-  },
-];
+        return done;
+      };
+      const report = await run().catch((error: unknown) => {
+        if (error instanceof FileProblem) throw new CommandProblem(error.message);
+        throw error;
+      });
+      progress.end();
+      const { created, changed, unchanged, problems, newCategories } = report;
+      if (created + changed > 0 && !isCheck) {
+        const counts = { created: String(created), changed: String(changed) };
+        await db.transaction((tx) => recordCommand(tx, shopId!, 'products import', counts));
+      }
+      if (isCheck) print('Nothing was written. Without --dry-run it would be:');
+      print(`${created} created, ${changed} changed, ${unchanged} unchanged, ${problems.length} refused.`);
+      if (pictures > 0) print(`${counted(pictures, 'picture')} added.`);
+      if (described > 0) print(`Other texts for the pictures of ${counted(described, 'product')}.`);
+      if (newCategories.length > 0) print(`New categories: ${newCategories.join(', ')}.`);
+      if (problems.length === 0) return;
+      const shown = problems.slice(0, MOST_SHOWN).map(({ line, text }) => `line ${line}: ${text}`);
+      if (problems.length > MOST_SHOWN) shown.push(`and ${problems.length - MOST_SHOWN} more`);
+      throw new CommandProblem(
+        `These rows of ${file} ${isCheck ? 'would not be' : 'were not'} taken:\n${shown.join('\n')}`,
+      );
+    }),
+} satisfies Runs;

@@ -3,26 +3,9 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { Config } from '../config.ts';
 import { isDatabaseAway } from '../db/failure.ts';
 import { suggestion } from '../kernel/suggestion.ts';
-import { UsageProblem, type Command } from './command.ts';
-
-/** The commands by their first word. A short command takes most of its time to load, so only its own group is loaded. */
-const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
-  serve: async () => (await import('./serve.ts')).serveCommands,
-  shop: async () => (await import('./shop.ts')).shopCommands,
-  user: async () => (await import('./user.ts')).userCommands,
-  token: async () => (await import('./token.ts')).tokenCommands,
-  app: async () => (await import('./app.ts')).appCommands,
-  webhook: async () => (await import('./webhook.ts')).webhookCommands,
-  payment: async () => (await import('./payment.ts')).paymentCommands,
-  mail: async () => (await import('./mail.ts')).mailCommands,
-  products: async () => (await import('./products.ts')).productCommands,
-  orders: async () => (await import('./orders.ts')).orderCommands,
-  customers: async () => (await import('./customers.ts')).customersCommands,
-  customer: async () => (await import('./customer.ts')).customerCommands,
-  mcp: async () => (await import('./mcp.ts')).mcpCommands,
-  demo: async () => (await import('./demo.ts')).demoCommands,
-  db: async () => (await import('./db.ts')).dbCommands,
-};
+import type { Command } from './command.ts';
+import { UsageProblem } from './problem.ts';
+import { COMMANDS } from './table.ts';
 
 export interface Output {
   stdout: { write: (text: string) => unknown };
@@ -44,14 +27,14 @@ export async function runCommand(
     const isHelp = given[0] === 'help';
     const words = isHelp ? given.slice(1) : given;
     const asksForHelp = isHelp || words.some((word) => word === '--help' || word === '-h');
-    const commands = await loadCommands(words[0]);
+    const commands = commandsNamed(words[0]);
     const command = commands.find(({ name }) =>
       name.split(' ').every((word, index) => words[index] === word),
     );
     if (!command) {
       output.stdout.write(overview(commands, words, asksForHelp));
     } else if (asksForHelp) {
-      output.stdout.write(helpOf(command));
+      output.stdout.write(await helpOf(command));
     } else {
       const { positionals, values } = parse(command, words.slice(command.name.split(' ').length));
       const { readConfig } = await import('../config.ts');
@@ -66,11 +49,12 @@ export async function runCommand(
 }
 
 /** Those of the group that this word names, else all. */
-async function loadCommands(word = ''): Promise<readonly Command[]> {
-  const isGroup = Object.hasOwn(groups, word);
-  const loaded = await Promise.all((isGroup ? [groups[word]!] : Object.values(groups)).map((load) => load()));
-  return loaded.flat();
+function commandsNamed(word = ''): readonly Command[] {
+  const group = COMMANDS.filter(({ name }) => firstWord(name) === word);
+  return group.length > 0 ? group : COMMANDS;
 }
+
+const firstWord = (name: string) => name.split(' ', 1)[0]!;
 
 function parse(command: Command, words: string[]) {
   const options: NonNullable<ParseArgsConfig['options']> = Object.fromEntries(
@@ -144,7 +128,7 @@ function unknownCommand(
   // Commands have one word or two; what follows are arguments.
   const hint =
     suggestion(words.slice(0, 2).join(' '), names) ||
-    (group.length > 0 ? '' : suggestion(words[0]!, Object.keys(groups)));
+    (group.length > 0 ? '' : suggestion(words[0]!, [...new Set(names.map(firstWord))]));
   const known = group.length > 0 ? ` There is: ${group.map(({ name }) => name).join(', ')}.` : '';
   const typed = words.filter((word) => word !== '--help' && word !== '-h').join(' ');
   return `Unknown command: ${typed}${hint === '' ? `.${known}` : hint} See: npx kontor --help`;
@@ -158,15 +142,16 @@ function usageOf({ name, arguments: names = [], options = {} }: Command): string
   return [name, ...names, ...flags].join(' ');
 }
 
-function helpOf(command: Command): string {
+async function helpOf(command: Command): Promise<string> {
   const options = Object.entries(command.options ?? {}).map(
     ([flag, { summary }]) => `  --${flag.padEnd(12)} ${summary}`,
   );
+  const details = typeof command.details === 'function' ? await command.details() : command.details;
   return [
     `Usage: npx kontor ${usageOf(command)}`,
     '',
     command.summary,
-    ...(command.details === undefined ? [] : ['', command.details]),
+    ...(details === undefined ? [] : ['', details]),
     ...(options.length === 0 ? [] : ['', ...options]),
     '',
     'Example:',

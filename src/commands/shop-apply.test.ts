@@ -6,7 +6,7 @@ import { startService, type Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../kernel/ids.ts';
 import { refreshListing } from '../catalogue/products/listing.ts';
-import { shopCommands } from './shop.ts';
+import { runs } from './shop.ts';
 
 let service: Service;
 
@@ -25,8 +25,7 @@ async function apply(yaml: string): Promise<string[]> {
   const DATABASE_URL = `postgres:///${service.database}?${query}`;
   const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
-    const command = shopCommands.find(({ name }) => name === 'shop apply')!;
-    await command.run({
+    await runs['shop apply']({
       config: { ...service.config, DATABASE_URL },
       arguments: ['Quay', file],
       options: {},

@@ -13,14 +13,8 @@ import { findSimilarShop, updateSuspension } from '../shops/shop/queries.ts';
 import { currencyOf, deliveryPrice, localeOf } from '../shops/shop/starter-settings.ts';
 import { reducedVat, standardVat, VAT_YEAR } from '../shops/taxes/vat-rates.ts';
 import { isTerminal, openDialogue, type Dialogue } from './ask.ts';
-import {
-  CommandProblem,
-  print,
-  recordCommand,
-  similarShop,
-  withDatabase,
-  type CommandCall,
-} from './command.ts';
+import { print, recordCommand, similarShop, withDatabase, type CommandCall } from './command.ts';
+import { CommandProblem } from './problem.ts';
 
 type Answer = Exclude<keyof NewShop, 'shopId'>;
 

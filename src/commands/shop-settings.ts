@@ -13,7 +13,8 @@ import {
   type SettingsFile,
 } from '../shops/settings/file.ts';
 import { changeSettings } from '../shops/settings/history.ts';
-import { CommandProblem, counted, print, recordCommand, withShop } from './command.ts';
+import { counted, print, recordCommand, withShop } from './command.ts';
+import { CommandProblem } from './problem.ts';
 import { startProgress } from './progress.ts';
 
 /** `shop apply` */

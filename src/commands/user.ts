@@ -20,131 +20,83 @@ import type { Transaction } from '../db/database.ts';
 import { isEmailAddress } from '../platform/email/address.ts';
 import { installationKey } from '../shops/apps/sealing.ts';
 import { findShop } from '../shops/shop/queries.ts';
-import {
-  CommandProblem,
-  noSuchShop,
-  print,
-  printTable,
-  recordCommand,
-  withDatabase,
-  type Command,
-} from './command.ts';
+import { noSuchShop, print, printTable, recordCommand, withDatabase, type Runs } from './command.ts';
+import { CommandProblem } from './problem.ts';
 
 const MOST_LISTED = 1_000;
 
-export const userCommands: Command[] = [
-  {
-    name: 'user create',
-    arguments: ['EMAIL'],
-    summary: 'Create a user of the admin, or give one a role.',
-    details: `Prints a link to choose a password, unless the user has one. It works once, within 24 hours.\n\nThe roles are ${ROLES.join(', ')}. A user may work in several shops: run the command once for each.`,
-    example: 'user create ina@tea-time.example --shop MyShop --role orders',
-    options: {
-      shop: { type: 'string', value: 'ID', summary: 'The shop to work in.' },
-      role: { type: 'string', value: 'ROLE', summary: 'What the user may do there (default: owner).' },
-      host: { type: 'boolean', summary: 'May create shops and see the state of the installation.' },
-    },
-    run: async ({ config, arguments: [given], options }) => {
-      const email = given!.toLowerCase();
-      const { shop, host } = options;
-      const role = options['role'] ?? 'owner';
-      if (!isEmailAddress(email) || email === DEMO_OWNER) {
-        throw new CommandProblem(`${JSON.stringify(given)} is not an email address.`);
-      }
-      if (typeof role !== 'string' || !isRole(role)) {
-        throw new CommandProblem(`Unknown role ${JSON.stringify(role)}. The roles are: ${ROLES.join(', ')}`);
-      }
-      if (shop === undefined && host === undefined) {
-        throw new CommandProblem(
-          'Say where the user works: --shop ID, or --host for the whole installation.',
-        );
-      }
-      await withDatabase(config, async (db) => {
-        if (shop !== undefined && !(await findShop(db, String(shop)))) throw noSuchShop(String(shop));
-        const linkId = await db.transaction(async (tx) => {
-          const userId = await findOrCreateUser(tx, email);
-          if (host === true) await updateHost(tx, userId, true);
-          if (shop !== undefined) {
-            await putRole(tx, String(shop), userId, role);
-            await recordCommand(tx, String(shop), 'user create', { userId, role });
-          }
-          const user = await findUserByEmail(tx, email);
-          return user!.passwordHash === null ? insertLink(tx, userId, LINK_LIFETIME.reset) : undefined;
-        });
-        if (linkId === undefined)
-          print(`${email} has a password already: sign in at ${originOf(config)}/admin`);
-        else await printLink(config, linkId);
+export const runs = {
+  'user create': async ({ config, arguments: [given], options }) => {
+    const email = given!.toLowerCase();
+    const { shop, host } = options;
+    const role = options['role'] ?? 'owner';
+    if (!isEmailAddress(email) || email === DEMO_OWNER) {
+      throw new CommandProblem(`${JSON.stringify(given)} is not an email address.`);
+    }
+    if (typeof role !== 'string' || !isRole(role)) {
+      throw new CommandProblem(`Unknown role ${JSON.stringify(role)}. The roles are: ${ROLES.join(', ')}`);
+    }
+    if (shop === undefined && host === undefined) {
+      throw new CommandProblem('Say where the user works: --shop ID, or --host for the whole installation.');
+    }
+    await withDatabase(config, async (db) => {
+      if (shop !== undefined && !(await findShop(db, String(shop)))) throw noSuchShop(String(shop));
+      const linkId = await db.transaction(async (tx) => {
+        const userId = await findOrCreateUser(tx, email);
+        if (host === true) await updateHost(tx, userId, true);
+        if (shop !== undefined) {
+          await putRole(tx, String(shop), userId, role);
+          await recordCommand(tx, String(shop), 'user create', { userId, role });
+        }
+        const user = await findUserByEmail(tx, email);
+        return user!.passwordHash === null ? insertLink(tx, userId, LINK_LIFETIME.reset) : undefined;
       });
-    },
+      if (linkId === undefined)
+        print(`${email} has a password already: sign in at ${originOf(config)}/admin`);
+      else await printLink(config, linkId);
+    });
   },
-  {
-    name: 'user reset',
-    arguments: ['EMAIL'],
-    summary: 'Print a link to choose a new password.',
-    details:
-      'It works once, within 24 hours. All browsers of the user are signed out. The authenticator app stays, unless\n--remove-authenticator is given.',
-    example: 'user reset ina@tea-time.example',
-    options: {
-      'remove-authenticator': {
-        type: 'boolean',
-        summary: 'Also switch off the authenticator app, when the phone is lost.',
-      },
-    },
-    run: ({ config, arguments: [email], options }) =>
-      withDatabase(config, async (db) => {
-        const linkId = await db.transaction(async (tx) => {
-          if (email!.toLowerCase() === DEMO_OWNER) throw noSuchUser(email!);
-          const user = await requireUser(tx, email!);
-          if (options['remove-authenticator'] === true) await deleteTotp(tx, user.userId);
-          await deleteOtherSessions(tx, user.userId, null);
-          await recordInShops(tx, user.userId, 'user reset');
-          return insertLink(tx, user.userId, LINK_LIFETIME.reset);
-        });
-        await printLink(config, linkId);
-      }),
-  },
-  {
-    name: 'user delete',
-    arguments: ['EMAIL'],
-    summary: 'Delete a user of the admin.',
-    details:
-      'All browsers of the user are signed out, and the roles in all shops end. What the user did stays in the audit\nlogs. The only owner of a shop is not deleted.',
-    example: 'user delete ina@tea-time.example',
-    run: ({ config, arguments: [email] }) =>
-      withDatabase(config, async (db) => {
-        await db.transaction(async (tx) => {
-          const user = await requireUser(tx, email!);
-          await endRoles(tx, user);
-          await deleteUser(tx, user.userId);
-        });
-        print(`Deleted the user ${email!.toLowerCase()}.`);
-      }),
-  },
-  {
-    name: 'user list',
-    summary: 'List the users of the admin.',
-    example: 'user list',
-    run: ({ config }) =>
-      withDatabase(config, async (db) => {
-        const users = await findUsers(db, MOST_LISTED);
-        if (users.length === 0) {
-          print('No users yet. Create one: npx kontor user create EMAIL --shop ID --role owner');
-          return;
-        }
-        const rows: string[][] = [];
-        for (const { userId, email, isHost, signedInAt } of users) {
-          const shops = await findShopsOf(db, userId);
-          rows.push([
-            email,
-            isHost ? 'yes' : 'no',
-            signedInAt?.toISOString() ?? 'never',
-            shops.map(({ shopId, role }) => `${shopId} (${role})`).join(', ') || 'none',
-          ]);
-        }
-        printTable(['EMAIL', 'HOST', 'LAST SIGN-IN', 'SHOPS'], rows);
-      }),
-  },
-];
+  'user reset': ({ config, arguments: [email], options }) =>
+    withDatabase(config, async (db) => {
+      const linkId = await db.transaction(async (tx) => {
+        if (email!.toLowerCase() === DEMO_OWNER) throw noSuchUser(email!);
+        const user = await requireUser(tx, email!);
+        if (options['remove-authenticator'] === true) await deleteTotp(tx, user.userId);
+        await deleteOtherSessions(tx, user.userId, null);
+        await recordInShops(tx, user.userId, 'user reset');
+        return insertLink(tx, user.userId, LINK_LIFETIME.reset);
+      });
+      await printLink(config, linkId);
+    }),
+  'user delete': ({ config, arguments: [email] }) =>
+    withDatabase(config, async (db) => {
+      await db.transaction(async (tx) => {
+        const user = await requireUser(tx, email!);
+        await endRoles(tx, user);
+        await deleteUser(tx, user.userId);
+      });
+      print(`Deleted the user ${email!.toLowerCase()}.`);
+    }),
+  'user list': ({ config }) =>
+    withDatabase(config, async (db) => {
+      const users = await findUsers(db, MOST_LISTED);
+      if (users.length === 0) {
+        print('No users yet. Create one: npx kontor user create EMAIL --shop ID --role owner');
+        return;
+      }
+      const rows: string[][] = [];
+      for (const { userId, email, isHost, signedInAt } of users) {
+        const shops = await findShopsOf(db, userId);
+        rows.push([
+          email,
+          isHost ? 'yes' : 'no',
+          signedInAt?.toISOString() ?? 'never',
+          shops.map(({ shopId, role }) => `${shopId} (${role})`).join(', ') || 'none',
+        ]);
+      }
+      printTable(['EMAIL', 'HOST', 'LAST SIGN-IN', 'SHOPS'], rows);
+    }),
+} satisfies Runs;
 
 async function recordInShops(tx: Transaction, userId: string, command: string): Promise<void> {
   for (const { shopId } of await findShopsOf(tx, userId)) {

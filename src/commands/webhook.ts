@@ -7,57 +7,35 @@ import { deliveryIdOf, messageIdOf } from '../shops/webhooks/delivery-id.ts';
 import { callbackBody, readEntity } from '../shops/webhooks/render.ts';
 import { newWebhookSecret, signatureHeaders } from '../shops/webhooks/signature.ts';
 import { WEBHOOK_ENTITIES } from '../webhook-entities.ts';
-import { CommandProblem, print, withShop, type Command } from './command.ts';
+import { print, withShop, type Runs } from './command.ts';
+import { CommandProblem } from './problem.ts';
 
 /** Milliseconds between two looks at the log. */
 const LOOK_EVERY = 250;
 const ANSWERS_WITHIN = 10_000;
 
-export const webhookCommands: Command[] = [
-  {
-    name: 'webhook listen',
-    arguments: ['ID'],
-    summary: 'Show the events of a shop as they happen.',
-    details:
-      'For developers: it needs no receiver that the internet can reach, and nothing is stored. With --forward each event\n' +
-      'is sent to an address as a webhook would send it, signed with a secret that is made for this run. Ends with Ctrl+C.\n\n' +
-      `Types: ${EVENT_TYPE_NAMES.join(', ')}`,
-    example: 'webhook listen MyShop --types ORDER_CREATE --forward http://localhost:3000',
-    options: {
-      types: { type: 'string', value: 'A,B,C', summary: 'Only these types (default: all).' },
-      forward: {
-        type: 'string',
-        value: 'URL',
-        summary: 'Send them to this address, such as http://localhost:3000.',
-      },
-      after: {
-        type: 'string',
-        value: 'POSITION',
-        summary: 'Begin behind this position (default: with what comes).',
-      },
-    },
-    run: ({ config, arguments: [shopId], options }) => {
-      const types = parseTypes(options['types']);
-      const forwardTo = parseAddress(options['forward']);
-      const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${config.PORT}`;
-      return withShop(config, shopId!, async (db) => {
-        const { last } = await readEvents(db, shopId!, { after: 0, types: [], limit: 1 });
-        const after = parsePosition(options['after'], last);
-        const receiver = forwardTo && {
-          url: forwardTo,
-          secret: newWebhookSecret(),
-          webhookId: newId(db.now),
-        };
-        print(`Waiting for events of ${shopId}. Ctrl+C ends it.`);
-        if (receiver) print(`Sent to ${receiver.url.href}, signed with ${receiver.secret}`);
-        await listen(db, shopId!, { after, types }, async (event) => {
-          print(lineOf(event));
-          if (receiver) print(`  ${await forward(db, shopId!, event, { ...receiver, origin })}`);
-        });
+export const runs = {
+  'webhook listen': ({ config, arguments: [shopId], options }) => {
+    const types = parseTypes(options['types']);
+    const forwardTo = parseAddress(options['forward']);
+    const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${config.PORT}`;
+    return withShop(config, shopId!, async (db) => {
+      const { last } = await readEvents(db, shopId!, { after: 0, types: [], limit: 1 });
+      const after = parsePosition(options['after'], last);
+      const receiver = forwardTo && {
+        url: forwardTo,
+        secret: newWebhookSecret(),
+        webhookId: newId(db.now),
+      };
+      print(`Waiting for events of ${shopId}. Ctrl+C ends it.`);
+      if (receiver) print(`Sent to ${receiver.url.href}, signed with ${receiver.secret}`);
+      await listen(db, shopId!, { after, types }, async (event) => {
+        print(lineOf(event));
+        if (receiver) print(`  ${await forward(db, shopId!, event, { ...receiver, origin })}`);
       });
-    },
+    });
   },
-];
+} satisfies Runs;
 
 /** Calls `onEvent` for each event, one after the other, until the process is asked to end. */
 async function listen(

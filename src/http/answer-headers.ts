@@ -23,7 +23,7 @@ export const API_HEADERS = {
 
 /** For scripts on other origins; a header of its own only where one asks. */
 export const EXPOSED_HEADERS =
-  'X-ePages-Cart-Token, X-epages-Media-Type, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, X-Request-Id';
+  'X-ePages-Cart-Token, X-epages-Media-Type, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id';
 
 const MEDIA_TYPES = { json: 'application/vnd.epages.v1+json', csv: 'application/vnd.epages.v1+csv' };
 

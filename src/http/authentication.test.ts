@@ -214,9 +214,16 @@ describe('the rate limit', () => {
     expect(allowance(await read('/Alpha/customers/unknown'))).toEqual([404, 1]);
     expect(allowance(await read('/Alpha/no/such/path'))).toEqual([404, 0]);
 
-    const refused = await read();
+    const refused = await service.call('GET', '/Alpha/customers', {
+      token,
+      headers: { origin: 'https://app.example' },
+    });
     expect(allowance(refused)).toEqual([429, 0]);
     expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    // Else a script in a browser could not read when to try again.
+    expect(refused.headers['access-control-expose-headers']).toBe(
+      'X-ePages-Cart-Token, X-epages-Media-Type, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id',
+    );
     expect(refused.body).toEqual({
       message: expect.stringMatching(/^More than 3 calls in this hour, .*Request: GET/),
       status: 'Too Many Requests',

@@ -50,6 +50,9 @@ const ProductLineItem = Type.Object(
     energyLabelSourceFile: maybe('Address of the label.', 'https://shop.example/media/label.png'),
     productDataSheetSourceFile: maybe('Address of the data sheet.', 'https://shop.example/media/kettle.pdf'),
     customText: Type.Optional(text('What the customer has typed for it; absent: nothing.', 'For Anna')),
+    customTextHeadline: Type.Optional(
+      text('Headline of the field that it was typed into; absent: the product has none.', 'Your engraving'),
+    ),
     isInWishlist: Type.Boolean({ description: 'On the wish list of the visitor.', examples: [false] }),
   },
   { title: 'productLineItem' },

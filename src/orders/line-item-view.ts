@@ -125,7 +125,10 @@ function productLineItem(
     energyLabelsMaxEfficiencyString: energyLabel?.best ?? null,
     energyLabelSourceFile: absolute(energyLabel?.file, origin),
     productDataSheetSourceFile: absolute(line.dataSheet ?? undefined, origin),
-    ...(line.customText !== undefined && { customText: line.customText }),
+    ...(line.customText !== undefined && {
+      customText: line.customText,
+      ...(line.customTextHeadline && { customTextHeadline: textOf(line.customTextHeadline, context) }),
+    }),
     isInWishlist: false,
   };
 }

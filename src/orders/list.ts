@@ -56,6 +56,12 @@ export function findManagedOrders(db: Queries, shopId: string, filter: OrderFilt
   return findPage<ListedManagedOrder>(db, { shopId, filter, sort, columns });
 }
 
+/** The same with their lines. */
+export function findWholeManagedOrders(db: Queries, shopId: string, filter: OrderFilter, sort: OrderSort) {
+  const columns = sql`${orderColumns}, ${managedColumns}`;
+  return findPage<ManagedOrder>(db, { shopId, filter, sort, columns });
+}
+
 export const columnsWithoutLines = orderColumnsWith(
   sql`customer_order.content - '{lines,coupon,offers,taxes}'::text[] as content`,
 );

@@ -17,9 +17,9 @@ test.each([
   if (runsScripts) expect(await seriousProblems(page)).toEqual([]);
   await page.locator('button.button:visible', { hasText: 'Add to cart' }).first().click();
   if (runsScripts) {
-    await page.getByRole('dialog').getByText('Text: For Anna, who knows the tides').waitFor();
+    await page.getByRole('dialog').getByText('Your engraving: For Anna, who knows the tides').waitFor();
     await page.goto('/shop/DemoShop/cart');
   }
   await page.waitForURL('**/cart');
-  expect(await page.getByText('Text: For Anna, who knows the tides').count()).toBe(1);
+  expect(await page.getByText('Your engraving: For Anna, who knows the tides').count()).toBe(1);
 });

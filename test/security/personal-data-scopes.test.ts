@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { customerCommands } from '../../src/commands/customer.ts';
+import { COMMANDS } from '../../src/commands/table.ts';
 import type { Scope } from '../../src/http/scopes.ts';
 import { givenToken } from '../builders.ts';
 import { demoShop, expectRefusal, fingerprint, startDemo } from '../demo.ts';
@@ -82,7 +82,7 @@ test('so is one on the command line', async () => {
     return true;
   });
   try {
-    const command = customerCommands.find(({ name }) => name === 'customer export')!;
+    const command = COMMANDS.find(({ name }) => name === 'customer export')!;
     await command.run({ config, arguments: ['DemoShop', customerId], options: {} });
   } finally {
     written.mockRestore();

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { shopCommands } from '../../src/commands/shop.ts';
+import { COMMANDS } from '../../src/commands/table.ts';
 import { sql } from '../../src/db/sql.ts';
 import { ADA, done, givenCart, givenSmallShop, on, type Shop } from '../carts.ts';
 import { freshListsOf, givenCategory, givenManyProducts, listsOf } from '../catalogue.ts';
@@ -45,13 +45,11 @@ async function apply(yaml: string): Promise<void> {
   await writeFile(file, yaml);
   const { host = 'localhost', port = 5432, user = '' } = inject('connection');
   const query = new URLSearchParams({ host, port: String(port), user }).toString();
-  await shopCommands
-    .find(({ name }) => name === 'shop apply')!
-    .run({
-      config: { ...service.config, DATABASE_URL: `postgres:///${service.database}?${query}` },
-      arguments: [shop.shopId, file],
-      options: {},
-    });
+  await COMMANDS.find(({ name }) => name === 'shop apply')!.run({
+    config: { ...service.config, DATABASE_URL: `postgres:///${service.database}?${query}` },
+    arguments: [shop.shopId, file],
+    options: {},
+  });
 }
 
 /** Polls until somebody waits for the product that is locked. */

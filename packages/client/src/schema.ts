@@ -889,8 +889,6 @@ export interface paths {
          * @description Moves a return to its next state: requested to approved or rejected, approved or withdrawn to received when the goods are back, received to refunded when the money is paid back: what came through a payment provider goes back through it. A return whose refund the provider could not make becomes refundFailed by itself, and can be refunded again. 409: it can not reach that state, or more money than what is left of the payments.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
-         *
-         *     The demo shop has no return that a shopper has asked for.
          */
         put: operations["updateReturn"];
         post?: never;
@@ -3768,6 +3766,11 @@ export interface components {
              * @example For Anna
              */
             customText?: string;
+            /**
+             * @description Headline of the field that it was typed into; absent: the product has none.
+             * @example Your engraving
+             */
+            customTextHeadline?: string;
             /**
              * @description On the wish list of the visitor.
              * @example false
@@ -14934,12 +14937,12 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193B303-F000-7003-959E-50F08178CD90
+                 * @example 0192EA2B-EC00-7001-88A4-5D92CDAC741F
                  */
                 orderId: string;
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01937537-A000-7000-9620-9EE4521F0B65
                  */
                 returnId: string;
             };
@@ -14973,7 +14976,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/orders/0192EA2B-EC00-7001-88A4-5D92CDAC741F/returns/01937537-A000-7000-9620-9EE4521F0B65",
                      *       "status": "Bad Request"
                      *     }
                      */
@@ -14990,7 +14993,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/orders/0192EA2B-EC00-7001-88A4-5D92CDAC741F/returns/01937537-A000-7000-9620-9EE4521F0B65",
                      *       "status": "Unauthorized"
                      *     }
                      */
@@ -15005,7 +15008,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token lacks the scope orders_write, Request: PUT /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "The token lacks the scope orders_write, Request: PUT /manage/shops/DemoShop/orders/0192EA2B-EC00-7001-88A4-5D92CDAC741F/returns/01937537-A000-7000-9620-9EE4521F0B65",
                      *       "status": "Forbidden"
                      *     }
                      */
@@ -15020,7 +15023,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns/00000000-0000-0000-0000-000000000000",
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/orders/0192EA2B-EC00-7001-88A4-5D92CDAC741F/returns/00000000-0000-0000-0000-000000000000",
                      *       "status": "Not Found"
                      *     }
                      */
@@ -15035,7 +15038,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/orders/0192EA2B-EC00-7001-88A4-5D92CDAC741F/returns/01937537-A000-7000-9620-9EE4521F0B65",
                      *       "status": "Conflict"
                      *     }
                      */
@@ -15052,7 +15055,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/orders/0192EA2B-EC00-7001-88A4-5D92CDAC741F/returns/01937537-A000-7000-9620-9EE4521F0B65",
                      *       "status": "Too Many Requests"
                      *     }
                      */

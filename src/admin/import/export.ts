@@ -100,6 +100,6 @@ export function exportPages(pages: ShopPages): void {
   });
 }
 
-/** Pictures are fetched by an import, and have no cell in an export. */
+/** Pictures are fetched by an import, and have no cell in an export, nor has what they show. */
 const exportColumns = ({ settings }: ShopVisit) =>
-  [...knownColumns(settings).values()].filter(({ key }) => key !== 'Images');
+  [...knownColumns(settings).values()].filter(({ key }) => !/^Image(?:s|Texts)\b/.test(key));

@@ -3,16 +3,26 @@ import type { Database } from '../../db/database.ts';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
 import { notFound } from '../../http/errors.ts';
 import { newPauses } from '../../http/pauses.ts';
+import { messages } from '../../kernel/messages.ts';
 import { toDecimal } from '../../kernel/money.ts';
 import { nameOf } from '../../orders/documents/address-lines.ts';
 import { printOf } from '../../orders/documents/pdf.ts';
 import { factsOf, findInvoices } from '../../orders/documents/queries.ts';
-import { findManagedOrders, type ListedManagedOrder, type OrderFilter } from '../../orders/list.ts';
+import {
+  findManagedOrders,
+  findWholeManagedOrders,
+  type ListedManagedOrder,
+  type OrderFilter,
+  type OrderSort,
+} from '../../orders/list.ts';
+import type { ManagedOrder } from '../../orders/queries.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
 import { listState } from '../components/list.ts';
 import type { Words } from '../messages.ts';
 import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import { chosenIds, MAX_AT_ONCE } from './bulk.ts';
+import { lineRows } from './line-rows.ts';
 import { findPage } from './orders.ts';
 
 /** Files about many orders: their invoices to be printed, and the list for a spreadsheet. */
@@ -50,6 +60,36 @@ async function* listText(visit: ShopVisit, state: Parameters<typeof findPage>[1]
 /** All orders of a shop, newest first; those that come in meanwhile are not in it. */
 export async function* orderFile(db: Database, shopId: string, words: Words): AsyncGenerator<string> {
   yield orderTitles(words);
+  for await (const orders of everyPage(db, (filter, sort) => findManagedOrders(db, shopId, filter, sort))) {
+    yield* orderLines(orders);
+  }
+}
+
+/** The same with a row for each line of each order, before which the columns of the order are repeated. */
+export async function* orderLineFile(db: Database, settings: Settings, words: Words): AsyncGenerator<string> {
+  const titles = messages(settings.defaultLocale).documents;
+  yield orderTitles(words, [
+    titles.article,
+    titles.name,
+    titles.quantity,
+    words.products.fields.unit,
+    titles.unitPrice,
+    titles.amount,
+    `${titles.taxRate} %`,
+  ]);
+  const { shopId } = settings;
+  for await (const orders of everyPage(db, (filter, sort) =>
+    findWholeManagedOrders(db, shopId, filter, sort),
+  )) {
+    yield orders.flatMap((order) => lineTexts(order, settings)).join('');
+    await newPauses()();
+  }
+}
+
+async function* everyPage<Order>(
+  db: Database,
+  find: (filter: OrderFilter, sort: OrderSort) => Promise<{ orders: Order[] }>,
+): AsyncGenerator<Order[]> {
   const filter: OrderFilter = {
     createdAfter: null,
     createdBefore: db.now,
@@ -60,14 +100,13 @@ export async function* orderFile(db: Database, shopId: string, words: Words): As
     updatedFrom: null,
   };
   for (let offset = 0; ; offset += ROWS_AT_ONCE) {
-    const sort = { by: 'created', limit: ROWS_AT_ONCE, offset } as const;
-    const { orders } = await findManagedOrders(db, shopId, filter, sort);
-    yield* orderLines(orders);
+    const { orders } = await find(filter, { by: 'created', limit: ROWS_AT_ONCE, offset });
+    yield orders;
     if (orders.length < ROWS_AT_ONCE) return;
   }
 }
 
-function orderTitles({ orders }: Words): string {
+function orderTitles({ orders }: Words, more: readonly string[] = []): string {
   const titles = orders.columns;
   // Spreadsheets take a file for UTF-8 when it begins with this mark.
   return `\u{FEFF}${csvLine([
@@ -82,20 +121,38 @@ function orderTitles({ orders }: Words): string {
     orders.totals.refunded,
     orders.chips.shipped,
     orders.chips.cancelled,
+    ...more,
   ])}`;
 }
 
 /** Other requests are served between the pages. */
 async function* orderLines(rows: readonly ListedManagedOrder[]): AsyncGenerator<string> {
-  yield rows.map(rowText).join('');
+  yield rows.map((row) => csvLine(orderCells(row))).join('');
   await newPauses()();
 }
 
-function rowText(order: ListedManagedOrder): string {
+function lineTexts(order: ManagedOrder, settings: Settings): string[] {
+  const cells = orderCells(order);
+  const money = (minor: number | null) => (minor === null ? '' : String(toDecimal(minor, order.currency)));
+  return lineRows(order.content, settings).map((row) =>
+    csvLine([
+      ...cells,
+      escapeFormula(row.number),
+      escapeFormula(row.name),
+      row.quantity,
+      row.unit,
+      money(row.unitPrice),
+      money(row.amount),
+      row.taxRate === null ? '' : String(row.taxRate / 100),
+    ]),
+  );
+}
+
+function orderCells(order: ListedManagedOrder): string[] {
   const { billingAddress, shippingAddress, currency, content } = order;
   const day = (moment: Date | null) => moment?.toISOString().slice(0, 10) ?? '';
   const money = (minor: number) => String(toDecimal(minor, currency));
-  return csvLine([
+  return [
     escapeFormula(order.orderNumber),
     day(order.createdAt),
     escapeFormula(nameOf(billingAddress)),
@@ -107,5 +164,5 @@ function rowText(order: ListedManagedOrder): string {
     money(order.refundedAmount),
     day(order.dispatchedOn),
     day(order.cancelledAt),
-  ]);
+  ];
 }

@@ -1,4 +1,4 @@
-import { LONGEST_PICTURE_TEXT } from '../../catalogue/products/picture-texts.ts';
+import { LONGEST } from '../../catalogue/products/request-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { imageUrl, imagePath } from '../../platform/media/images.ts';
@@ -128,7 +128,7 @@ function textsForm(visit: ShopVisit, path: string, found: readonly Picture[]): M
                 name: `text-${index}-${locale}`,
                 label: languageName(locale, visit.language, locales),
                 value: picture.altTexts[locale] ?? '',
-                maxLength: LONGEST_PICTURE_TEXT,
+                maxLength: LONGEST.pictureText,
                 autocomplete: 'off',
               }),
             )}

@@ -232,7 +232,11 @@ export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
       <summary>${words.customText}</summary>
       ${fields.tick('custom.is', words.customIs)}
       <div class="row">
-        ${fields.text('custom.headline', words.customHeadline)}
+        ${locales.map((locale) =>
+          fields.text(`customHeadline.${locale}`, `${words.customHeadline} · ${localeName(locale, visit)}`),
+        )}
+      </div>
+      <div class="row">
         ${fields.number('custom.length', words.customLength)}
         ${fields.number('custom.price', words.customPrice, { unit: visit.settings.defaultCurrency })}
       </div>

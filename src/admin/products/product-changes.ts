@@ -39,7 +39,8 @@ export function productChanges(
   changeFacts(form, patch);
   changeMeasures(form, patch);
   changeTiers(form, patch, settings);
-  changeExtent(form, patch);
+  changeCustomText(form, patch, settings);
+  changeDataSheet(form, patch);
   changeVideos(form, patch, row);
   changeShipping(form, patch, settings);
   changeSafety(form, patch, settings);
@@ -175,25 +176,33 @@ function changeTiers(
   );
 }
 
-/** What customers type for it, and its data sheet. */
-function changeExtent(
-  { isAnyChanged, valueOf, isTicked, optionalDecimal }: FormReader,
+/** What customers type for it. A variation that inherited it gets all of it, so every headline is written. */
+function changeCustomText(
+  { isChanged, isAnyChanged, valueOf, isTicked, optionalDecimal }: FormReader,
   { set }: PatchWriter,
+  { locales, defaultLocale }: Settings,
 ) {
-  if (isAnyChanged('custom.')) {
+  const isHeadlineChanged = isAnyChanged('customHeadline.');
+  if (!isAnyChanged('custom.') && !isHeadlineChanged) return;
+  if (!isTicked('custom.is')) return set('/customisationInfo', undefined);
+  for (const locale of locales) {
+    const name = `customHeadline.${locale}`;
+    if (locale !== defaultLocale && valueOf(name) === '' && !isChanged(name)) continue;
     set(
       '/customisationInfo',
-      isTicked('custom.is')
-        ? {
-            isCustomizable: true,
-            customizableTextLength: Number(optionalDecimal('custom.length') ?? 0),
-            customizableHeadlineText: valueOf('custom.headline'),
-            isCustomizableTextRequired: isTicked('custom.required'),
-            customizablePrice: optionalDecimal('custom.price') ?? '0',
-          }
-        : undefined,
+      {
+        isCustomizable: true,
+        customizableTextLength: Number(optionalDecimal('custom.length') ?? 0),
+        customizableHeadlineText: valueOf(name),
+        isCustomizableTextRequired: isTicked('custom.required'),
+        customizablePrice: optionalDecimal('custom.price') ?? '0',
+      },
+      { locale },
     );
   }
+}
+
+function changeDataSheet({ isAnyChanged, valueOf }: FormReader, { set }: PatchWriter) {
   if (isAnyChanged('dataSheet.')) {
     const url = valueOf('dataSheet.url');
     const fileName = valueOf('dataSheet.fileName') || (url.split('/').at(-1) ?? url).slice(0, 200);

@@ -1,4 +1,5 @@
 import type { ProductFacts, Prices } from '../../catalogue/products/facts.ts';
+import { headlineTexts } from '../../catalogue/products/custom-text.ts';
 import { inheritedFacts } from '../../catalogue/products/facts.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { ORDER_UNIT } from '../../catalogue/products/render.ts';
@@ -44,6 +45,7 @@ export function productValues(row: ProductRow, context: FormContext): Values {
   return {
     productNumber: row.productNumber,
     ...localisedValues(facts, settings),
+    ...headlineValues(customisation, settings),
     ...Object.fromEntries(PLAIN.map((key) => [key, facts[key] ?? ''])),
     ...amountValues('price', row.prices, context),
     ...amountValues('manufacturerPrice', facts.manufacturerPrices, context),
@@ -77,7 +79,6 @@ export function productValues(row: ProductRow, context: FormContext): Values {
     'order.interval': number(orderUnit.interval),
     'custom.is': flag(customisation !== undefined),
     'custom.length': customisation ? String(customisation.textLength) : '',
-    'custom.headline': customisation?.headline ?? '',
     'custom.required': flag(customisation?.isRequired),
     'custom.price': amountText(customisation?.prices?.[settings.defaultCurrency], context),
     'dataSheet.url': facts.dataSheet?.url ?? '',
@@ -121,6 +122,16 @@ function localisedValues(facts: ProductFacts, { locales }: Settings): Values {
       [`searchKeywords.${locale}`, (facts.searchKeywords?.[locale] ?? []).join(', ')],
       [`safetyText.${locale}`, oneLineEnd(facts.safety?.text?.[locale] ?? '')],
     ]),
+  );
+}
+
+function headlineValues(
+  customisation: ProductFacts['customisation'],
+  { locales, defaultLocale }: Settings,
+): Values {
+  const headlines = customisation ? headlineTexts(customisation, defaultLocale) : {};
+  return Object.fromEntries(
+    locales.map((locale) => [`customHeadline.${locale}`, oneLineEnd(headlines[locale] ?? '')]),
   );
 }
 

@@ -93,6 +93,34 @@ describe('the page of a product', () => {
     });
   });
 
+  test('has the headline of the customer’s text in every language', async () => {
+    const { id, facts } = await stored('GI-100');
+    const fields = fieldsOf((await owner.get(`/products/${id}`)).text);
+    expect(fields).toMatchObject({
+      'customHeadline.en_GB': 'Your engraving',
+      'customHeadline.de_DE': 'Ihre Gravur',
+      'customHeadline.fr_FR': 'Votre gravure',
+    });
+    const save = (changed: Record<string, string>) =>
+      owner.post(`/products/${id}`, { ...fields, 'custom.is': 'yes', ...changed });
+    expect((await save({ 'customHeadline.fr_FR': 'Texte à graver' })).status).toBe(303);
+    expect((await stored('GI-100')).facts).toEqual({
+      ...facts,
+      customisation: { ...facts.customisation, headlines: { de_DE: 'Ihre Gravur', fr_FR: 'Texte à graver' } },
+    });
+    const { version } = fieldsOf((await owner.get(`/products/${id}`)).text);
+    await save({
+      version: version!,
+      'customHeadline.de_DE': '',
+      'customHeadline.fr_FR': '',
+      'custom.length': '30',
+    });
+    expect((await stored('GI-100')).facts.customisation).toEqual({
+      textLength: 30,
+      headline: 'Your engraving',
+    });
+  });
+
   test('keeps what was typed when it is refused, and changes nothing', async () => {
     const fields = await openForm();
     const before = await fingerprint(service);

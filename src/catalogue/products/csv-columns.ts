@@ -1,11 +1,12 @@
 import { messages, type Messages } from '../../kernel/messages.ts';
 import { isDate } from '../../http/dates.ts';
+import type { Localised } from '../../http/locale.ts';
 import { currencyDigits, parseDecimal, toMinor } from '../../kernel/money.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { joinPaths, readPaths } from './category-paths.ts';
 import { setFact, WITHDRAWAL_EXCLUSIONS, type ProductSafety } from './facts.ts';
 import { withPrice } from './prices.ts';
-import { readPictures } from './picture-addresses.ts';
+import { joinPictureTexts, readPictures, readPictureTexts } from './picture-addresses.ts';
 import type { StoredProduct } from './queries.ts';
 import { LONGEST } from './request-fields.ts';
 import { CellProblem } from './row-problem.ts';
@@ -39,6 +40,8 @@ export interface FileProduct extends StoredProduct {
   categories: string;
   /** Addresses of its pictures; '' where nobody has asked for them. */
   images: string;
+  /** What each of them shows, by locale. */
+  imageTexts: readonly Localised[];
 }
 
 /** The columns whose title is in the message catalogue; its `part` is the currency or the language of a column. */
@@ -182,6 +185,16 @@ export function moreColumnsOf(settings: Settings): Column[] {
         apply: (_product, cell) => void readPictures(cell),
       },
     ],
+    ...pictureTextColumns(settings).map(({ key, locale }): [string, Effects] => [
+      key,
+      {
+        // They are saved with the pictures.
+        cell: ({ imageTexts }) => joinPictureTexts(imageTexts.map((texts) => texts[locale] ?? '')),
+        apply: (_product, cell) => {
+          for (const one of readPictureTexts(cell)) checkText(one, LONGEST.pictureText);
+        },
+      },
+    ]),
     ...settings.currencies.map((currency): [string, Effects] => [
       `EcoParticipationPrices/${currency}/${model}`,
       currencyPrices('ecoParticipationPrices', currency),
@@ -234,6 +247,13 @@ export function moreColumnsOf(settings: Settings): Column[] {
     ],
   ];
   return effects.map(([key, one]) => ({ key, title: () => key, ...one }));
+}
+
+/** The columns that say what the pictures of a product show. */
+export function pictureTextColumns({
+  locales,
+}: Pick<Settings, 'locales'>): { key: string; locale: string }[] {
+  return locales.map((locale) => ({ key: `ImageTexts/${languageKey(locale, locales)}`, locale }));
 }
 
 const YES = ['1', 'yes', 'y', 'true', 'ja', 'j', 'wahr', 'oui', 'o', 'vrai', 'x', 'active'];

@@ -1,4 +1,5 @@
 import type { ProblemCode } from '../../http/errors.ts';
+import type { Localised } from '../../http/locale.ts';
 import type { ProductFacts } from './facts.ts';
 
 /** Longest text that a product may ask for, in characters; what is printed or engraved is far shorter. */
@@ -19,7 +20,32 @@ export function givenText(typed: string | null | undefined): string | undefined 
   return text === '' ? undefined : text;
 }
 
-export function longestText({ textLength }: NonNullable<ProductFacts['customisation']>): number {
+type Customisation = NonNullable<ProductFacts['customisation']>;
+
+/** The headline of the field by locale. */
+export function headlineTexts(
+  { headline, headlines }: Pick<Customisation, 'headline' | 'headlines'>,
+  defaultLocale: string,
+): Localised {
+  return { ...(headline !== '' && { [defaultLocale]: headline }), ...headlines };
+}
+
+/** The headline in one locale is set, or with an empty text taken away; those of the other locales stay. */
+export function withHeadline(
+  old: Customisation | undefined,
+  text: string,
+  locale: string,
+  defaultLocale: string,
+): Pick<Customisation, 'headline' | 'headlines'> {
+  const { [defaultLocale]: headline = '', ...headlines } = Object.fromEntries(
+    Object.entries({ ...(old && headlineTexts(old, defaultLocale)), [locale]: text }).filter(
+      ([, one]) => one !== '',
+    ),
+  );
+  return { headline, ...(Object.keys(headlines).length > 0 && { headlines }) };
+}
+
+export function longestText({ textLength }: Pick<Customisation, 'textLength'>): number {
   return textLength || STANDARD_LENGTH;
 }
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { readingLocale } from '../../http/locale.ts';
+import { readingLocale, type Localised } from '../../http/locale.ts';
 import type { Operations } from '../../http/operation.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { LocaleParameter } from '../../http/schemas.ts';
@@ -131,7 +131,7 @@ async function findFileProducts(
           where assigned.shop_id = ${shopId} and assigned.product_id = coalesce(product.master_id, product.product_id)
             and assigned.category_id = any (${categoryIds}::uuid[]))`;
   const rows = await db.many<
-    Omit<FileProduct, 'class' | 'categories' | 'images'> & { typeId: string | null }
+    Omit<FileProduct, 'class' | 'categories' | 'images' | 'imageTexts'> & { typeId: string | null }
   >(sql`
     select ${storedColumns}, upper(coalesce(master.product_type_id, product.product_type_id)::text) as "typeId",
       coalesce(master.product_number, '') as "masterNumber"
@@ -144,32 +144,47 @@ async function findFileProducts(
   const aliases = new Map(productTypes.map(({ productTypeId, alias }) => [productTypeId, alias]));
   // A variation is where its master is, and says nothing itself.
   const assigned = paths && !variations ? await findAssignedPaths(db, shopId, paths, rows) : undefined;
-  const images = origin === undefined ? undefined : await findImageAddresses(db, shopId, origin, rows);
+  const pictures = origin === undefined ? undefined : await findPictures(db, shopId, origin, rows);
   return rows.map(({ typeId, ...row }) => ({
     ...row,
     class: aliases.get(typeId ?? '') ?? 'Default',
     categories: assigned?.get(row.productId) ?? '',
-    images: images?.get(row.productId)?.join(' | ') ?? '',
+    images: (pictures?.get(row.productId) ?? []).map(({ address }) => address).join(' | '),
+    imageTexts: (pictures?.get(row.productId) ?? []).map(({ texts }) => texts),
   }));
 }
 
-/** The largest size of each picture, in the order of the slideshow, by the id of the product. */
-async function findImageAddresses(
+interface Picture {
+  /** Of its largest size. */
+  address: string;
+  /** What it shows. */
+  texts: Localised;
+}
+
+/** The pictures in the order of the slideshow, by the id of the product. */
+async function findPictures(
   db: Queries,
   shopId: string,
   origin: string,
   products: readonly { productId: string }[],
-): Promise<Map<string, string[]>> {
-  const rows = await db.many<{ productId: string; name: string; imageKey: string; file: string }>(sql`
-    select upper(product_id::text) as "productId", name, image_key as "imageKey", sizes -> 'Large' ->> 'file' as file
+): Promise<Map<string, Picture[]>> {
+  const rows = await db.many<{
+    productId: string;
+    name: string;
+    imageKey: string;
+    file: string;
+    texts: Localised;
+  }>(sql`
+    select upper(product_id::text) as "productId", name, image_key as "imageKey", sizes -> 'Large' ->> 'file' as file,
+      alt_texts as texts
     from product_image
     where shop_id = ${shopId} and product_id = any (${products.map(({ productId }) => productId)}::uuid[])
       and sizes -> 'Large' ->> 'file' is not null
     order by product_id, position, name`);
-  const addresses = new Map<string, string[]>();
-  for (const { productId, name, imageKey, file } of rows) {
+  const pictures = new Map<string, Picture[]>();
+  for (const { productId, name, imageKey, file, texts } of rows) {
     const address = namedAddress(imageUrl(origin, shopId, imageKey, file), name);
-    addresses.set(productId, [...(addresses.get(productId) ?? []), address]);
+    pictures.set(productId, [...(pictures.get(productId) ?? []), { address, texts }]);
   }
-  return addresses;
+  return pictures;
 }

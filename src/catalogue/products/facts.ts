@@ -99,7 +99,9 @@ export interface ProductFacts {
   /** A text that the customer may type. A `textLength` of 0: the merchant has named none. */
   customisation?: {
     textLength: number;
+    /** In the default language of the shop; `headlines` has those of the others. */
     headline: string;
+    headlines?: Localised;
     isRequired?: boolean;
     /** What the text costs with each unit; missing: nothing. */
     prices?: Prices;

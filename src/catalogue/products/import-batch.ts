@@ -186,6 +186,7 @@ function fileProduct(
     masterNumber,
     categories: paths.get(stored.productId) ?? '',
     images: '',
+    imageTexts: [],
   };
 }
 
@@ -348,7 +349,14 @@ function priceChange({ before, after }: Change): PriceChange {
 }
 
 function storedRow(
-  { class: alias, masterNumber: _number, categories: _paths, images: _images, ...product }: FileProduct,
+  {
+    class: alias,
+    masterNumber: _number,
+    categories: _paths,
+    images: _images,
+    imageTexts: _texts,
+    ...product
+  }: FileProduct,
   types: ReadonlyMap<string, string>,
   reduction: Prices | undefined,
 ): StoredProduct {

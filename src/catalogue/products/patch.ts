@@ -4,7 +4,7 @@ import { badRequest, invalid } from '../../http/errors.ts';
 import { patchOf, type JsonPatch, type PatchPath } from '../../http/json-patch.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { LONGEST_CUSTOM_TEXT } from './custom-text.ts';
+import { LONGEST_CUSTOM_TEXT, withHeadline } from './custom-text.ts';
 import { setFact, WITHDRAWAL_EXCLUSIONS, type PriceTier, type ProductFacts } from './facts.ts';
 import { withGroups, withPrice, withTiers } from './prices.ts';
 import type { StoredProduct } from './queries.ts';
@@ -299,11 +299,11 @@ const paths: Record<string, ProductPath> = {
     Type.Object({
       isCustomizable: Type.Boolean(),
       customizableTextLength: Given(Type.Integer({ minimum: 0, maximum: LONGEST_CUSTOM_TEXT })),
-      customizableHeadlineText: Given(Text('Headline.', 'Your engraving', LONGEST.line)),
+      customizableHeadlineText: Given(Text('Headline, in the locale.', 'Your engraving', LONGEST.line)),
       isCustomizableTextRequired: Given(Type.Boolean()),
       customizablePrice: Given(Decimal('What the text costs with each unit; 0: nothing.', 4.5)),
     }),
-    (product, value, { field, currency }) => {
+    (product, value, { field, currency, locale, settings }) => {
       if (!value?.isCustomizable) return setFact(product, 'customisation', undefined);
       // Clients that only know the other three keys must not take these two away.
       const old = product.facts.customisation;
@@ -318,7 +318,7 @@ const paths: Record<string, ProductPath> = {
           : old?.prices;
       setFact(product, 'customisation', {
         textLength: value.customizableTextLength ?? 0,
-        headline: value.customizableHeadlineText ?? '',
+        ...withHeadline(old, value.customizableHeadlineText ?? '', locale, settings.defaultLocale),
         ...(isRequired && { isRequired }),
         ...(prices && { prices }),
       });

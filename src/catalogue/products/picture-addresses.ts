@@ -38,6 +38,21 @@ export function readPictures(cell: string): NamedPicture[] {
   });
 }
 
+/** What the pictures of a row show, in their order, with bars between the texts; a bar inside of a text has a backslash. */
+export function joinPictureTexts(texts: readonly string[]): string {
+  if (texts.every((text) => text === '')) return '';
+  return texts.map((text) => text.replaceAll(/[\\|]/g, '\\$&')).join(' | ');
+}
+
+export function readPictureTexts(cell: string): string[] {
+  const parts = [...cell.matchAll(/((?:\\[^]|[^|\\]|\\$)*)(?:\||$)/g)].map(([, part]) => part!.trim());
+  // Where the cell ends, an empty one is found behind it.
+  const texts = parts.slice(0, -1).map((part) => part.replaceAll(/\\([^])/g, '$1'));
+  if (texts.length > MOST_PICTURES)
+    throw new CellProblem('words', `has more than ${MOST_PICTURES} texts`, { most: MOST_PICTURES });
+  return texts;
+}
+
 function isAddress(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }

@@ -3,14 +3,13 @@ import { Type, type Static } from 'typebox';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { invalid, notFound } from '../../http/errors.ts';
+import type { Localised } from '../../http/locale.ts';
 import type { Operations } from '../../http/operation.ts';
 import { Id } from '../../http/schemas.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { touchProducts } from './product-events.ts';
 import { lockProduct } from './queries.ts';
-import { Text } from './request-fields.ts';
-
-export const LONGEST_PICTURE_TEXT = 500;
+import { LONGEST, Text } from './request-fields.ts';
 
 const PictureTexts = Type.Object(
   {
@@ -19,11 +18,7 @@ const PictureTexts = Type.Object(
         {
           name: Text('Name of the image, as in the slideshow.', 'lamp.jpg', 255),
           locale: Text('A locale of the shop.', 'en_GB', 20),
-          text: Text(
-            'What it shows; empty: nothing is said.',
-            'A brass lamp on a desk',
-            LONGEST_PICTURE_TEXT,
-          ),
+          text: Text('What it shows; empty: nothing is said.', 'A brass lamp on a desk', LONGEST.pictureText),
         },
         { title: 'pictureText' },
       ),
@@ -76,18 +71,49 @@ export function pictureTexts(api: Operations): void {
       if (!(await lockProduct(tx, shopId, productId))) throw notFound();
       const before = (await findTexts(tx, shopId, productId))!;
       const after = describedPictures(before, body, await shopSettings(tx, shopId));
-      if (!isDeepStrictEqual(after, before)) {
-        await updateTexts(tx, shopId, productId, after);
-        await touchProducts(tx, shopId, [productId], ['slideshow']);
-      }
+      await saveTexts(tx, shopId, productId, before, after);
       return toAnswer(after);
     },
   );
 }
 
+/**
+ * Sets what some pictures of a product show, in some locales; an empty text takes one away, and the others stay. Says
+ * whether that changed anything.
+ */
+export async function describePictures(
+  tx: Transaction,
+  shopId: string,
+  productId: string,
+  described: ReadonlyMap<string, Localised>,
+): Promise<boolean> {
+  if (!(await lockProduct(tx, shopId, productId))) return false;
+  const before = (await findTexts(tx, shopId, productId))!;
+  const after = before.map(({ name, texts }) => ({
+    name,
+    texts: Object.fromEntries(
+      Object.entries({ ...texts, ...described.get(name) }).filter(([, text]) => text !== ''),
+    ),
+  }));
+  return saveTexts(tx, shopId, productId, before, after);
+}
+
+async function saveTexts(
+  tx: Transaction,
+  shopId: string,
+  productId: string,
+  before: readonly DescribedPicture[],
+  after: readonly DescribedPicture[],
+): Promise<boolean> {
+  if (isDeepStrictEqual(after, before)) return false;
+  await updateTexts(tx, shopId, productId, after);
+  await touchProducts(tx, shopId, [productId], ['slideshow']);
+  return true;
+}
+
 interface DescribedPicture {
   name: string;
-  texts: Readonly<Record<string, string>>;
+  texts: Localised;
 }
 
 /** The pictures with these texts, and without any others. */

@@ -7,6 +7,7 @@ import { imagesOf } from '../../platform/media/images.ts';
 import { formatMoney } from '../../kernel/money.ts';
 import type { ProductType, Settings } from '../../shops/settings/settings.ts';
 import { availabilityOf, availabilityText } from './availability-text.ts';
+import { headlineTexts } from './custom-text.ts';
 import { safetyOf } from './safety.ts';
 import { inheritedFacts, type Prices, type ProductFacts } from './facts.ts';
 import { priceIn, pricedTiers, priceRange, referencePrice, type PricedTier } from './prices.ts';
@@ -107,7 +108,8 @@ export function renderProduct(
     isShippingLinkVisible: facts.isShippingLinkVisible ?? true,
     isCustomizable: facts.customisation !== undefined,
     customizableTextLength: facts.customisation?.textLength ?? 0,
-    customizableHeadlineText: facts.customisation?.headline ?? '',
+    customizableHeadlineText:
+      (facts.customisation && text(headlineTexts(facts.customisation, settings.defaultLocale))) ?? '',
     ...(facts.customisation?.isRequired && { isCustomizableTextRequired: true }),
     ...(textPrice && { customizablePrice: textPrice }),
     newnessDate: facts.newUntil ? toSeconds(new Date(facts.newUntil)) : null,

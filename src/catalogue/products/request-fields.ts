@@ -28,7 +28,15 @@ export const Text = (description: string, example: string, maxLength: number) =>
 export const Given = <Schema extends TSchema>(schema: Schema) => Type.Optional(Nullable(schema));
 
 /** Longest texts: generous for people, and far below what a row can hold. */
-export const LONGEST = { name: 1_000, line: 1_000, features: 10_000, text: 200_000, words: 100, word: 200 };
+export const LONGEST = {
+  name: 1_000,
+  line: 1_000,
+  features: 10_000,
+  text: 200_000,
+  words: 100,
+  word: 200,
+  pictureText: 500,
+};
 
 export const CustomTextRequest = Given(
   Text(

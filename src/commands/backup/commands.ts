@@ -1,93 +1,70 @@
 import { findShop } from '../../shops/shop/queries.ts';
 import { installationKey, keyFromFile } from '../../shops/apps/sealing.ts';
-import { CommandProblem, print, withDatabase, withShop, type Command } from '../command.ts';
+import { print, withDatabase, withShop, type Runs } from '../command.ts';
+import { CommandProblem } from '../problem.ts';
 import { duration, startProgress, type Progress } from '../progress.ts';
 import { checkBackup, type Manifest } from '../../platform/backup/manifest.ts';
 
-export const backupCommands: Command[] = [
-  {
-    name: 'shop backup',
-    arguments: ['ID', 'FILE'],
-    summary: 'Write a shop with its files to a backup.',
-    details:
-      'The shop as it is in one moment, while it goes on selling. The file holds the data of all customers and is\nreadable for its owner only. Read it back with: npx kontor shop restore FILE',
-    example: 'shop backup MyShop my-shop.backup',
-    run: ({ config, arguments: [shopId, file] }) =>
-      withShop(config, shopId!, async (db) => {
-        const began = performance.now();
-        const { backupShop } = await import('./backup.ts');
-        let progress: Progress | undefined;
-        const { manifest, files, missingFiles, bytes } = await backupShop(db, config, {
-          shopId: shopId!,
-          file: file!,
-          onStart: (entries) => (progress = startProgress('rows and files', entries)),
-          onProgress: (entries) => progress?.advance(entries),
-        });
-        progress?.end();
-        print(`Shop ${shopId} is in ${file}: ${contents(manifest, files)}, ${size(bytes)}, ${since(began)}.`);
-        if (missingFiles > 0) print(`Removed while the backup was made: ${counted(missingFiles, 'file')}.`);
-      }),
-  },
-  {
-    name: 'shop restore',
-    arguments: ['FILE'],
-    summary: 'Restore a shop from a backup.',
-    details:
-      'All of the shop or nothing. A shop of this id must not exist. Under another id (--as), access tokens, domains\nand webhooks are left out. Secrets of apps are left out unless this installation has the key of the one that made the backup:\nthe same KONTOR_SECRET, or --source-key.',
-    example: 'shop restore my-shop.backup --as MyShopCopy',
-    options: {
-      as: { type: 'string', value: 'ID', summary: 'Give the shop another id.' },
-      'source-key': {
-        type: 'string',
-        value: 'KEYFILE',
-        summary: 'The secret.key of the installation that made the backup, or a file with its KONTOR_SECRET.',
-      },
-    },
-    run: async ({ config, arguments: [file], options }) => {
+export const runs = {
+  'shop backup': ({ config, arguments: [shopId, file] }) =>
+    withShop(config, shopId!, async (db) => {
       const began = performance.now();
-      const { restoreShop, shopExists } = await import('./restore.ts');
-      const backup = await checkBackup(file!);
-      const former =
-        options['source-key'] === undefined ? undefined : await readKey(String(options['source-key']));
-      const as = options['as'] === undefined ? undefined : String(options['as']);
-      await withDatabase(config, async (db) => {
-        const wanted = as ?? backup.manifest.shopId;
-        if (await findShop(db, wanted)) throw shopExists(wanted);
-        const progress = startProgress('rows and files', backup.bytes);
-        const { shopId, files, appsWithoutSecret, webhooksWithoutSecret, paymentsWithoutKeys } =
-          await restoreShop(db, config, backup, {
-            as,
-            keys: { own: await installationKey(config), former },
-            onProgress: progress.advance,
-          });
-        progress.end();
-        print(
-          `Shop ${shopId} is restored from ${file}: ${contents(backup.manifest, files)}, ${size(backup.bytes)}, ${since(began)}.`,
-        );
-        print(
-          shopId === backup.manifest.shopId
-            ? `Access tokens of the backup are valid again. See: npx kontor token list ${shopId}`
-            : `Access tokens, domains, webhooks and the keys of payment providers were left out, because the id is another one. Next: npx kontor token create ${shopId} --scopes all`,
-        );
-        if (appsWithoutSecret.length > 0) {
-          print(
-            `Secrets of these apps were left out, because they were sealed with another key (see --source-key): ${appsWithoutSecret.join(', ')}`,
-          );
-        }
-        if (webhooksWithoutSecret > 0) {
-          print(
-            `Deactivated, because their secrets were sealed with another key: ${counted(webhooksWithoutSecret, 'webhook')}. Each needs a new secret: POST /manage/shops/${shopId}/webhooks/{webhookId}/secret`,
-          );
-        }
-        if (paymentsWithoutKeys > 0) {
-          print(
-            `The keys of ${counted(paymentsWithoutKeys, 'payment method')} were left out, because they were sealed with another key. Set them again: npx kontor payment set ${shopId} METHOD`,
-          );
-        }
+      const { backupShop } = await import('./backup.ts');
+      let progress: Progress | undefined;
+      const { manifest, files, missingFiles, bytes } = await backupShop(db, config, {
+        shopId: shopId!,
+        file: file!,
+        onStart: (entries) => (progress = startProgress('rows and files', entries)),
+        onProgress: (entries) => progress?.advance(entries),
       });
-    },
+      progress?.end();
+      print(`Shop ${shopId} is in ${file}: ${contents(manifest, files)}, ${size(bytes)}, ${since(began)}.`);
+      if (missingFiles > 0) print(`Removed while the backup was made: ${counted(missingFiles, 'file')}.`);
+    }),
+  'shop restore': async ({ config, arguments: [file], options }) => {
+    const began = performance.now();
+    const { restoreShop, shopExists } = await import('./restore.ts');
+    const backup = await checkBackup(file!);
+    const former =
+      options['source-key'] === undefined ? undefined : await readKey(String(options['source-key']));
+    const as = options['as'] === undefined ? undefined : String(options['as']);
+    await withDatabase(config, async (db) => {
+      const wanted = as ?? backup.manifest.shopId;
+      if (await findShop(db, wanted)) throw shopExists(wanted);
+      const progress = startProgress('rows and files', backup.bytes);
+      const { shopId, files, appsWithoutSecret, webhooksWithoutSecret, paymentsWithoutKeys } =
+        await restoreShop(db, config, backup, {
+          as,
+          keys: { own: await installationKey(config), former },
+          onProgress: progress.advance,
+        });
+      progress.end();
+      print(
+        `Shop ${shopId} is restored from ${file}: ${contents(backup.manifest, files)}, ${size(backup.bytes)}, ${since(began)}.`,
+      );
+      print(
+        shopId === backup.manifest.shopId
+          ? `Access tokens of the backup are valid again. See: npx kontor token list ${shopId}`
+          : `Access tokens, domains, webhooks and the keys of payment providers were left out, because the id is another one. Next: npx kontor token create ${shopId} --scopes all`,
+      );
+      if (appsWithoutSecret.length > 0) {
+        print(
+          `Secrets of these apps were left out, because they were sealed with another key (see --source-key): ${appsWithoutSecret.join(', ')}`,
+        );
+      }
+      if (webhooksWithoutSecret > 0) {
+        print(
+          `Deactivated, because their secrets were sealed with another key: ${counted(webhooksWithoutSecret, 'webhook')}. Each needs a new secret: POST /manage/shops/${shopId}/webhooks/{webhookId}/secret`,
+        );
+      }
+      if (paymentsWithoutKeys > 0) {
+        print(
+          `The keys of ${counted(paymentsWithoutKeys, 'payment method')} were left out, because they were sealed with another key. Set them again: npx kontor payment set ${shopId} METHOD`,
+        );
+      }
+    });
   },
-];
+} satisfies Runs;
 
 /** `12 products, 3 orders, 2 customers, 1 document, 40 files` */
 function contents({ tables }: Manifest, files: number): string {

@@ -139,6 +139,8 @@ export interface DemoOrder {
   paid?: number;
   documents?: ('Invoice' | 'CreditNote')[];
   isEdited?: boolean;
+  /** What the customer wants to send back, by product number, and since how many days. */
+  returnRequest?: { age: number; lines: Record<string, string>; reason: string };
 }
 
 export interface DemoOrders {

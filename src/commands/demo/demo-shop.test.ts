@@ -2,6 +2,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { totalsOf } from '../../../test/carts.ts';
 import { startDemo } from '../../../test/demo.ts';
+import { givenVisitor } from '../../../test/visitor.ts';
 import { startService, type Answer, type Service } from '../../../test/service.ts';
 import { findBestSellers } from '../../admin/home/queries.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
@@ -461,6 +462,7 @@ describe('specials', () => {
       customizableTextLength: 40,
       customizableHeadlineText: 'Your engraving',
     });
+    expect((await product('GI-100', '?locale=fr_FR')).customizableHeadlineText).toBe('Votre gravure');
     expect(await product('BK-100')).toMatchObject({ deliveryWeight: null, isInWishlist: false });
     expect((await product('GI-110')).deliveryWeight).toEqual({ amount: 10, unit: 'g' });
     expect((await product('AP-110', '?locale=de_DE')).essentialFeatures).toBe(
@@ -599,6 +601,41 @@ describe('specials', () => {
     expect(await typeOf('KN-110')).toBe('Default');
     expect(await typeOf('LA-103')).toBe('Lamp');
     expect(await typeOf('GI-100')).toBe('Board');
+  });
+
+  test('safety data of the manufacturer, of the product, and none of food', async () => {
+    expect((await product('AP-100')).safetyInfo).toEqual({
+      manufacturer: {
+        name: 'Beacon Appliances Ltd',
+        address: '4 Quay Road\nDover CT17 9DQ\nUnited Kingdom',
+        contact: 'https://beacon.example.org/safety',
+      },
+      responsiblePerson: {
+        name: 'Harbour Imports GmbH',
+        address: 'Kaistraße 4\n20457 Hamburg\nGermany',
+        contact: 'safety@harbour-imports.example.org',
+      },
+      text: 'Unplug before cleaning. Keep the appliance and its cable out of the reach of children under 8 years.',
+    });
+    const knife = (await product('KN-101', '?locale=de_DE')).safetyInfo;
+    expect([knife.manufacturer.name, knife.text]).toEqual([
+      'Reefline Messer und Tauwerk GmbH',
+      'Sehr scharf. Von Kindern fernhalten und vom Körper weg schneiden.',
+    ]);
+    expect((await product('GI-120')).safetyInfo.manufacturer.name).toBe('Strickerei Ankerplatz');
+    expect(await product('TE-100')).not.toHaveProperty('safetyInfo');
+  });
+
+  test('the day on which a product arrives', async () => {
+    const delivery = async (number: string) => {
+      const page = await givenVisitor(service, 'DemoShop').get(`/Products/${number}`);
+      return /Expected delivery[^<]*/.exec(page.text)?.[0].replaceAll('\u2009', ' ');
+    };
+    expect(await delivery('AP-100')).toBe('Expected delivery: Wed 18 November – Thu 19 November');
+    // Its own three to five days come first.
+    expect(await delivery('AP-110')).toBe('Expected delivery: Mon 23 November – Thu 26 November');
+    expect(await delivery('DR-110')).toBe('Expected delivery: Thu 19 November – Wed 25 November');
+    expect(await delivery('TE-120')).toBeUndefined();
   });
 
   test('Ada Brennan belongs to the group Cafes', async () => {
@@ -1021,6 +1058,21 @@ describe('orders', () => {
     );
     expect(locales).toEqual(['fr_FR', 'en_GB', 'de_DE']);
     expect(await orderOf(1011)).toMatchObject({ customerComment: 'Please deliver to the back door.' });
+  });
+
+  test('one customer wants to send something back', async () => {
+    const { body } = await service.call('GET', '/manage/shops/DemoShop/returns', { token: merchant });
+    expect([body.results, body.items[0]]).toMatchObject([
+      1,
+      {
+        state: 'requested',
+        origin: 'customer',
+        returnedOn: '2026-10-13T08:30:00.000Z',
+        lines: [{ quantity: 1 }],
+        reason: 'One of the two bags was torn.',
+      },
+    ]);
+    expect(body.items[0].orderNumber).toMatch(/1002$/);
   });
 
   test('what was paid is recorded', async () => {

@@ -15,7 +15,8 @@ import { newId, secretHash } from '../../kernel/ids.ts';
 import { toDecimal } from '../../kernel/money.ts';
 import { changeOrder, type OrderChanges } from '../../orders/change.ts';
 import { recordHistory } from '../../orders/history.ts';
-import { insertPayment } from '../../orders/manage-queries.ts';
+import { numbered } from '../../orders/manage-change.ts';
+import { insertPayment, insertReturn } from '../../orders/manage-queries.ts';
 import { placeOrder } from '../../orders/place.ts';
 import { lockOrder, type ManagedOrder } from '../../orders/queries.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
@@ -60,6 +61,12 @@ export async function insertDemoOrders(
     await recordPayment(then, shopId, await changeOrder(then, shopId, row, laterChanges(order, row, appId)));
     if (order.isEdited) {
       await recordHistory(later(then, 1), shopId, orderId, { appId, kind: 'editing started', details: {} });
+    }
+    if (order.returnRequest) {
+      const { age, lines, reason } = order.returnRequest;
+      const asked = { ...tx, now: new Date(tx.now.getTime() - age * DAY) };
+      const returnId = ids('return', String(index), { at: asked.now });
+      await requestReturn(asked, shopId, row, { returnId, lines, reason });
     }
     for (const kind of order.documents ?? []) {
       await finaliseDocument(later(then, kind === 'Invoice' ? 2 : 9), shopId, orderId, { kind }, null);
@@ -183,6 +190,32 @@ async function recordPayment(
   await insertPayment(then, shopId, orderId, { ...payment, paymentId, amount });
   const details = { paymentId, amount: toDecimal(amount, currency) };
   await recordHistory(then, shopId, orderId, { appId: null, kind: 'payment recorded', details });
+}
+
+/** The customer asks to send these products back, and nobody has answered yet. */
+async function requestReturn(
+  tx: Transaction,
+  shopId: string,
+  { orderId, content }: ManagedOrder,
+  {
+    returnId,
+    lines: quantities,
+    reason,
+  }: { returnId: string } & Pick<NonNullable<DemoOrder['returnRequest']>, 'lines' | 'reason'>,
+): Promise<void> {
+  const lines = content.lines.flatMap(({ lineItemId, productNumber }) => {
+    const quantity = quantities[productNumber];
+    return quantity === undefined ? [] : [{ lineItemId, quantity }];
+  });
+  await insertReturn(tx, shopId, orderId, {
+    returnId,
+    lines,
+    state: 'requested',
+    origin: 'customer',
+    reason,
+  });
+  const details = { returnId, lines: numbered(lines) };
+  await recordHistory(tx, shopId, orderId, { appId: null, kind: 'return requested', details });
 }
 
 /** Billing addresses by the number of the customer. */

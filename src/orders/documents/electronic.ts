@@ -130,9 +130,11 @@ function lineOf(line: ContentLine, net: number, position: number, document: Docu
   const { terms, content } = document;
   const text = (texts: ContentLine['name'] | null) =>
     anyText(texts ?? undefined, terms.locale, terms.defaultLocale);
-  const details = [text(line.variation), line.customText && typedText(line.customText, terms.locale)].filter(
-    filled,
-  );
+  const headline = text(line.customTextHeadline ?? null);
+  const details = [
+    text(line.variation),
+    line.customText && typedText(line.customText, headline, terms.locale),
+  ].filter(filled);
   const { priceQuantity, unit } = line.orderUnit;
   const unitCode = UNITS[unit].code;
   return element('ram:IncludedSupplyChainTradeLineItem', [

@@ -219,7 +219,11 @@ async function table(page: Page): Promise<void> {
     };
     // No row is higher than a page.
     const rows = COLUMNS.map(({ key, from, to }) => wrapped(cells[key], mm(to - from), CELL).slice(0, 30));
-    const details = [text(line.variation), line.customText && typedText(line.customText, terms.locale)];
+    const headline = text(line.customTextHeadline ?? null);
+    const details = [
+      text(line.variation),
+      line.customText && typedText(line.customText, headline, terms.locale),
+    ];
     const more = details
       .flatMap((detail) => (detail ? wrapped(detail, mm(NAME.to - NAME.from), { size: 7.5 }) : []))
       .filter((part) => part !== '')

@@ -1,6 +1,7 @@
 import type { Localised } from '../../http/locale.ts';
 import type { TaxType } from '../../http/price.ts';
 import type { ImageSizes } from '../../platform/media/images.ts';
+import { headlineTexts } from '../../catalogue/products/custom-text.ts';
 import type { ProductFacts, WithdrawalExclusion } from '../../catalogue/products/facts.ts';
 import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../../catalogue/products/prices.ts';
 import { ORDER_UNIT, selectionOf } from '../../catalogue/products/render.ts';
@@ -95,6 +96,8 @@ export interface ContentLine {
   dataSheet: string | null;
   /** What the customer has typed for it. */
   customText?: string;
+  /** The headline of the field that it was typed into; missing: the product has none. */
+  customTextHeadline?: Localised;
   /** Missing: a consumer may withdraw from it. */
   withdrawalExcluded?: WithdrawalExclusion;
 }
@@ -295,9 +298,18 @@ function contentLine(
     image: product.image,
     energyLabel: facts.energyLabel ?? null,
     dataSheet: facts.dataSheet?.url ?? null,
-    ...(line.customText !== undefined && { customText: line.customText }),
+    ...(line.customText !== undefined && typedFor(line.customText, product, settings)),
     ...(facts.withdrawalExcluded && { withdrawalExcluded: facts.withdrawalExcluded }),
   };
+}
+
+function typedFor(
+  customText: string,
+  { customisation }: CartProduct,
+  { defaultLocale }: Settings,
+): Pick<ContentLine, 'customText' | 'customTextHeadline'> {
+  const headlines = customisation ? headlineTexts(customisation, defaultLocale) : {};
+  return { customText, ...(Object.keys(headlines).length > 0 && { customTextHeadline: headlines }) };
 }
 
 function isInOtherTerms({ taxType }: Pick<Selection, 'taxType'>, { taxModel }: Settings): boolean {

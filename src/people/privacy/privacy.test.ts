@@ -18,7 +18,7 @@ import {
   type Shop,
 } from '../../../test/carts.ts';
 import { startService, type Answer, type Service } from '../../../test/service.ts';
-import { customerCommands } from '../../commands/customer.ts';
+import { COMMANDS } from '../../commands/table.ts';
 import { ADDRESS_FIELDS } from '../../shops/countries/address.ts';
 import { sql } from '../../db/sql.ts';
 import { newId, secretHash } from '../../kernel/ids.ts';
@@ -600,7 +600,7 @@ describe('on the command line', () => {
       return true;
     });
     try {
-      const command = customerCommands.find((one) => one.name === name)!;
+      const command = COMMANDS.find((one) => one.name === name)!;
       await command.run({ config, arguments: args, options });
       return printed.mock.calls.map(([text]) => String(text)).join('');
     } finally {

@@ -5,11 +5,7 @@ import { givenShop, givenToken } from '../../../test/builders.ts';
 import { demoShop, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import { OPERATIONS, validCall, type Shop } from '../../../test/operations.ts';
 import { startService, type Answer, type Service } from '../../../test/service.ts';
-import { appCommands } from '../../commands/app.ts';
-import type { Command } from '../../commands/command.ts';
-import { productCommands } from '../../commands/products.ts';
-import { shopCommands } from '../../commands/shop.ts';
-import { tokenCommands } from '../../commands/token.ts';
+import { COMMANDS } from '../../commands/table.ts';
 import { sql } from '../../db/sql.ts';
 import { newId, newSecret } from '../../kernel/ids.ts';
 import { auditCleanup } from './queries.ts';
@@ -298,13 +294,13 @@ describe('the log', () => {
   });
 
   describe('of the command line', () => {
-    const run = async (commands: Command[], name: string, args: string[], options = {}): Promise<string> => {
+    const run = async (name: string, args: string[], options = {}): Promise<string> => {
       const { host = 'localhost', port = 5432, user = '' } = inject('connection');
       const query = new URLSearchParams({ host, port: String(port), user }).toString();
       const config = { ...service.config, DATABASE_URL: `postgres:///${service.database}?${query}` };
       const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
       try {
-        await commands.find((command) => command.name === name)!.run({ config, arguments: args, options });
+        await COMMANDS.find((command) => command.name === name)!.run({ config, arguments: args, options });
         return printed.mock.calls.map(([text]) => String(text)).join('');
       } finally {
         printed.mockRestore();
@@ -320,35 +316,35 @@ describe('the log', () => {
       const file = path.join(service.config.KONTOR_DATA, 'settings.yaml');
       await writeFile(file, 'email: harbour@mail.example');
       const command = { app: null, method: 'COMMAND' };
-      await run(shopCommands, 'shop apply', ['Harbour', file]);
+      await run('shop apply', ['Harbour', file]);
       expect(await newest()).toEqual({ ...command, route: 'kontor shop apply', object: {} });
-      await run(shopCommands, 'shop apply', ['Harbour', file]);
+      await run('shop apply', ['Harbour', file]);
       expect((await list()).results).toBe(1);
 
-      const secret = (await run(tokenCommands, 'token create', ['Harbour'], { scopes: 'all' })).trim();
+      const secret = (await run('token create', ['Harbour'], { scopes: 'all' })).trim();
       expect(await newest()).toEqual({
         ...command,
         route: 'kontor token create',
         object: { app: 'private app' },
       });
-      await run(tokenCommands, 'token revoke', ['Harbour', secret]);
+      await run('token revoke', ['Harbour', secret]);
       expect(await newest()).toEqual({ ...command, route: 'kontor token revoke', object: {} });
-      await expect(run(tokenCommands, 'token revoke', ['Harbour', secret])).rejects.toThrow('no such token');
+      await expect(run('token revoke', ['Harbour', secret])).rejects.toThrow('no such token');
       expect((await list()).results).toBe(3);
 
       const facts = { name: 'Sync', callback: 'https://app.example/install', scopes: 'all' };
-      const printed = await run(appCommands, 'app create', ['Harbour'], facts);
+      const printed = await run('app create', ['Harbour'], facts);
       const [, appId, clientSecret] = /client_id\s+(\S+)\nclient_secret\s+(\S+)/.exec(printed)!;
       expect(await newest()).toEqual({ ...command, route: 'kontor app create', object: { appId } });
-      await run(appCommands, 'app install', ['Harbour', appId!]);
+      await run('app install', ['Harbour', appId!]);
       expect(await newest()).toEqual({ ...command, route: 'kontor app install', object: { app: appId } });
-      await run(appCommands, 'app delete', ['Harbour', 'Sync']);
+      await run('app delete', ['Harbour', 'Sync']);
       expect(await newest()).toEqual({ ...command, route: 'kontor app delete', object: { app: 'Sync' } });
-      await expect(run(appCommands, 'app delete', ['Harbour', 'Sync'])).rejects.toThrow('no such app');
+      await expect(run('app delete', ['Harbour', 'Sync'])).rejects.toThrow('no such app');
 
       const products = path.join(service.config.KONTOR_DATA, 'products.csv');
       await writeFile(products, 'Alias;Name/en\nTEA-1;Harbour Tea\n');
-      await run(productCommands, 'products import', ['Harbour', products]);
+      await run('products import', ['Harbour', products]);
       expect(await newest()).toEqual({
         ...command,
         route: 'kontor products import',

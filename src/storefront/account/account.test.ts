@@ -543,7 +543,9 @@ describe('the checkout', () => {
     );
     const review = await visitor.submit('/checkout/repeat', {});
     expect(review.place).toBe('/shop/DemoShop/checkout/review');
-    expect(mainOf(review)).toContain('Delivery Express delivery Change : Delivery Payment Invoice');
+    expect(mainOf(review)).toContain(
+      'Delivery Express delivery Expected delivery: Tue 17 November Change : Delivery Payment Invoice',
+    );
     expect(mainOf(review)).toContain(`20457 Hamburg ${EMAIL}`);
     const reviewed = /name="reviewed" value="([^"]*)"/.exec(review.text)![1]!;
     expect((await visitor.submit('/checkout/order', { reviewed })).place).toBe('/shop/DemoShop/confirmation');

@@ -1,6 +1,7 @@
 import type { Content } from '../../orders/pricing/content.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
+import { typedText } from '../../orders/line-text.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import { messages } from '../../kernel/messages.ts';
 import { withdrawalNote } from '../product/withdrawal-note.ts';
@@ -110,7 +111,7 @@ export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {})
     ${
       line.customText !== undefined &&
       html`<br /><span class="custom-text"
-          >${messages(locale).customisation.typed({ text: line.customText })}</span
+          >${typedText(line.customText, line.customTextHeadline, locale)}</span
         >`
     }
     ${
@@ -134,7 +135,7 @@ export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
             ${
               line.customText !== undefined &&
               html`<br /><small class="custom-text"
-                  >${messages(locale).customisation.typed({ text: line.customText })}</small
+                  >${typedText(line.customText, line.customTextHeadline, locale)}</small
                 >`
             }
             <br /><small>${amountText(line.quantity.amount, line.orderUnitShort, locale)}</small>

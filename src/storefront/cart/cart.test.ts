@@ -237,7 +237,7 @@ describe('changing the cart', () => {
   test('below the minimum it says what is missing instead of leading to the checkout', async () => {
     const visitor = givenVisitor(service, 'DemoShop');
     const page = await add(visitor, shop.ids['RO-100']!, '2', '?locale=fr_FR');
-    expect(mainOf(page)).toContain('La commande est possible à partir de 5,00 €. Il manque encore 0,20 €.');
+    expect(mainOf(page)).toContain('Le minimum de commande est de 5,00 €. Il vous manque 0,20 €.');
     expect(page.text).not.toContain('/checkout?locale=fr_FR"');
     expect((await visitor.get('/checkout')).headers.location).toBe('/shop/DemoShop/cart');
   });

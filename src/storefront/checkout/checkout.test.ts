@@ -91,8 +91,9 @@ describe('the whole purchase', () => {
     const delivery = await visitor.submit('/checkout', { ...ADA, 'billing.company': 'Café Pelican' });
     expect(delivery.place).toBe('/checkout/delivery');
     expect(mainOf(delivery)).toContain(
-      'How would you like it delivered? Standard delivery €7.62 Express delivery Next working day €12.00 ' +
-        'Customer pickup free Freight €49.00 How would you like to pay? Payment in advance free Invoice €1.50 ' +
+      'How would you like it delivered? Standard delivery Expected delivery: Wed 18 November – Thu 19 November €7.62 ' +
+        'Express delivery Next working day Expected delivery: Tue 17 November €12.00 Customer pickup free ' +
+        'Freight Expected delivery: Thu 19 November – Wed 25 November €49.00 How would you like to pay? Payment in advance free Invoice €1.50 ' +
         'QuickPay free Pay later free Continue',
     );
 
@@ -105,7 +106,7 @@ describe('the whole purchase', () => {
       'Review and order ' +
         'Billing address Café Pelican Ada Lindqvist Kai 7 20457 Hamburg ada.lindqvist@mail.example Change : Billing address ' +
         'Delivery address Same as the billing address Change : Delivery address ' +
-        'Delivery Express delivery Change : Delivery Payment Payment in advance Change : Payment ' +
+        'Delivery Express delivery Expected delivery: Tue 17 November Change : Delivery Payment Payment in advance Change : Payment ' +
         'Your items Tidewater Espresso Beans Weight: 250 g, Roast: Medium ' +
         '70 % arabica, 30 % robusta, roasted every Tuesday Item no. CB-101 €9.90 each 2 pieces €19.80 ' +
         'Summary Subtotal €19.80 Delivery: Express delivery €12.00 Total €31.80 ' +
@@ -252,7 +253,9 @@ describe('the steps', () => {
     const visitor = givenVisitor(service, 'DemoShop');
     await visitor.get(pickup);
     const delivery = await visitor.submit('/checkout', ADA);
-    expect(mainOf(delivery)).toContain('Express delivery Next working day €3.00');
+    expect(mainOf(delivery)).toContain(
+      'Express delivery Next working day Expected delivery: Tue 17 November €3.00',
+    );
     expect(mainOf(delivery)).toContain('As agreed with the shop €0.50');
     const review = await visitor.submit('/checkout/delivery', {
       shippingMethod: await shippingId(shop, 'express'),

@@ -57,7 +57,8 @@ function partText(
   const amount = amountText(Number(quantity), unitSign(line.orderUnit.unit, locale, settings), locale);
   const more = [
     line.variation && text(line.variation),
-    line.customText && typedText(line.customText, locale),
+    line.customText &&
+      typedText(line.customText, line.customTextHeadline && text(line.customTextHeadline), locale),
   ].filter(Boolean);
   return `${amount} ${text(line.name)}${more.length > 0 ? ` (${more.join(', ')})` : ''}`;
 }

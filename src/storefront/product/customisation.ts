@@ -12,7 +12,7 @@ export function customTextField({ locale }: Visit, product: Product): Markup | f
   const words = messages(locale).customisation;
   const { customizableTextLength: textLength, customizableHeadlineText: headline } = product;
   const { isCustomizableTextRequired: isRequired = false, customizablePrice: price } = product;
-  const longest = longestText({ textLength, headline });
+  const longest = longestText({ textLength });
   return html`<div class="field custom-text">
     <label for="customText"
       >${headline || words.label}${!isRequired && html` <small>${words.optional}</small>`}</label

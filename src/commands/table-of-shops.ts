@@ -1,0 +1,248 @@
+import { SCOPES } from '../http/scopes.ts';
+import type { Command } from './command.ts';
+
+/** Shops, and who may do what in them. */
+export const shopCommands: readonly Command[] = [
+  {
+    name: 'shop create',
+    arguments: ['ID'],
+    summary: 'Create a shop.',
+    details:
+      'ID is 1 to 63 letters, digits, - or _, and begins every address of the shop. On a terminal you are asked for what\n' +
+      'you do not say; elsewhere, and with --yes, it is the default. The shop can sell at once: it has the taxes of its\n' +
+      'country, a way to deliver and a way to pay, drafts of its legal texts, and a logo drawn from its name.',
+    example: 'shop create MyShop --name "Tea & Time" --country AT --email hello@tea-time.example',
+    options: {
+      name: { type: 'string', value: 'NAME', summary: 'What customers read (default: the id).' },
+      country: {
+        type: 'string',
+        value: 'CODE',
+        summary: 'Where the shop sits and delivers to (default: DE).',
+      },
+      language: {
+        type: 'string',
+        value: 'LOCALE',
+        summary: 'Such as de or de_AT (default: of the country, else en_GB).',
+      },
+      currency: { type: 'string', value: 'CODE', summary: 'Such as EUR (default: of the country).' },
+      email: { type: 'string', value: 'ADDRESS', summary: 'Where customers write to.' },
+      closed: { type: 'boolean', summary: 'Show it to nobody until: npx kontor shop open ID' },
+      yes: { type: 'boolean', summary: 'Do not ask.' },
+      demo: { type: 'boolean', summary: 'Fill it with the data of the demo shop instead.' },
+    },
+    run: async (call) => (await import('./shop.ts')).runs['shop create'](call),
+  },
+  {
+    name: 'shop open',
+    arguments: ['ID'],
+    summary: 'Open a shop that is closed.',
+    example: 'shop open MyShop',
+    run: async (call) => (await import('./shop.ts')).runs['shop open'](call),
+  },
+  {
+    name: 'shop close',
+    arguments: ['ID'],
+    summary: 'Close a shop: only its admin works.',
+    details: 'Pages and API refuse everybody, within seconds. Nothing is lost.',
+    example: 'shop close MyShop',
+    run: async (call) => (await import('./shop.ts')).runs['shop close'](call),
+  },
+  {
+    name: 'shop list',
+    summary: 'List the shops.',
+    example: 'shop list',
+    run: async (call) => (await import('./shop.ts')).runs['shop list'](call),
+  },
+  {
+    name: 'shop delete',
+    arguments: ['ID'],
+    summary: 'Delete a shop and everything in it.',
+    details: 'It cannot be undone. Write a backup first: npx kontor shop backup ID FILE',
+    example: 'shop delete MyShop',
+    options: { yes: { type: 'boolean', summary: 'Do not ask.' } },
+    run: async (call) => (await import('./shop.ts')).runs['shop delete'](call),
+  },
+  {
+    name: 'shop move',
+    arguments: ['ID'],
+    summary: 'Move a shop to another node of the cluster.',
+    details:
+      'The shop sells meanwhile; its writes wait for a moment at the end. NODE is the host and port of a worker, as\n' +
+      'npx kontor db status shows it. A shop that was moved has shards of its own, and can be moved again at once.',
+    example: 'shop move MyShop --to db2.internal:5432',
+    options: {
+      to: { type: 'string', value: 'NODE', summary: 'The node, such as db2.internal:5432.', required: true },
+    },
+    run: async (call) => (await import('./shop.ts')).runs['shop move'](call),
+  },
+  {
+    name: 'shop apply',
+    arguments: ['ID', 'FILE.yaml'],
+    summary: 'Apply settings from a file; says what changes.',
+    details:
+      'A section that the file does not name stays as it is; a section that it names is replaced as a whole.\nApplying the same file again changes nothing. Two complete files are in examples/.',
+    example: 'shop apply MyShop examples/german-shop.yaml --dry-run',
+    options: { 'dry-run': { type: 'boolean', summary: 'Only say what would change.' } },
+    run: async (call) => (await import('./shop.ts')).runs['shop apply'](call),
+  },
+  {
+    name: 'shop export-settings',
+    arguments: ['ID'],
+    summary: 'Print the settings as a file for shop apply.',
+    example: 'shop export-settings MyShop > my-shop.yaml',
+    run: async (call) => (await import('./shop.ts')).runs['shop export-settings'](call),
+  },
+  {
+    name: 'shop backup',
+    arguments: ['ID', 'FILE'],
+    summary: 'Write a shop with its files to a backup.',
+    details:
+      'The shop as it is in one moment, while it goes on selling. The file holds the data of all customers and is\nreadable for its owner only. Read it back with: npx kontor shop restore FILE',
+    example: 'shop backup MyShop my-shop.backup',
+    run: async (call) => (await import('./backup/commands.ts')).runs['shop backup'](call),
+  },
+  {
+    name: 'shop restore',
+    arguments: ['FILE'],
+    summary: 'Restore a shop from a backup.',
+    details:
+      'All of the shop or nothing. A shop of this id must not exist. Under another id (--as), access tokens, domains\nand webhooks are left out. Secrets of apps are left out unless this installation has the key of the one that made the backup:\nthe same KONTOR_SECRET, or --source-key.',
+    example: 'shop restore my-shop.backup --as MyShopCopy',
+    options: {
+      as: { type: 'string', value: 'ID', summary: 'Give the shop another id.' },
+      'source-key': {
+        type: 'string',
+        value: 'KEYFILE',
+        summary: 'The secret.key of the installation that made the backup, or a file with its KONTOR_SECRET.',
+      },
+    },
+    run: async (call) => (await import('./backup/commands.ts')).runs['shop restore'](call),
+  },
+  {
+    name: 'user create',
+    arguments: ['EMAIL'],
+    summary: 'Create a user of the admin, or give one a role.',
+    details: async () => {
+      const { ROLES } = await import('../admin/users/permissions.ts');
+      return `Prints a link to choose a password, unless the user has one. It works once, within 24 hours.\n\nThe roles are ${ROLES.join(', ')}. A user may work in several shops: run the command once for each.`;
+    },
+    example: 'user create ina@tea-time.example --shop MyShop --role orders',
+    options: {
+      shop: { type: 'string', value: 'ID', summary: 'The shop to work in.' },
+      role: { type: 'string', value: 'ROLE', summary: 'What the user may do there (default: owner).' },
+      host: { type: 'boolean', summary: 'May create shops and see the state of the installation.' },
+    },
+    run: async (call) => (await import('./user.ts')).runs['user create'](call),
+  },
+  {
+    name: 'user reset',
+    arguments: ['EMAIL'],
+    summary: 'Print a link to choose a new password.',
+    details:
+      'It works once, within 24 hours. All browsers of the user are signed out. The authenticator app stays, unless\n--remove-authenticator is given.',
+    example: 'user reset ina@tea-time.example',
+    options: {
+      'remove-authenticator': {
+        type: 'boolean',
+        summary: 'Also switch off the authenticator app, when the phone is lost.',
+      },
+    },
+    run: async (call) => (await import('./user.ts')).runs['user reset'](call),
+  },
+  {
+    name: 'user delete',
+    arguments: ['EMAIL'],
+    summary: 'Delete a user of the admin.',
+    details:
+      'All browsers of the user are signed out, and the roles in all shops end. What the user did stays in the audit\nlogs. The only owner of a shop is not deleted.',
+    example: 'user delete ina@tea-time.example',
+    run: async (call) => (await import('./user.ts')).runs['user delete'](call),
+  },
+  {
+    name: 'user list',
+    summary: 'List the users of the admin.',
+    example: 'user list',
+    run: async (call) => (await import('./user.ts')).runs['user list'](call),
+  },
+  {
+    name: 'token create',
+    arguments: ['ID'],
+    summary: 'Create an access token and print it.',
+    details: `The token is shown this once, alone on stdout; the database keeps only its hash.\n\n${scopesHelp()}`,
+    example: 'token create MyShop --scopes products_read,orders_read --expires 90d',
+    options: {
+      scopes: { type: 'string', value: 'all|A,B,C', required: true, summary: 'What it may do.' },
+      app: { type: 'string', value: 'NAME', summary: 'The app it belongs to (default: private app).' },
+      expires: { type: 'string', value: 'DAYSd|DATE', summary: 'When it ends: 90d, or 2027-01-31.' },
+      networks: { type: 'string', value: 'CIDR,CIDR', summary: 'Where calls may come from: 203.0.113.0/24.' },
+    },
+    run: async (call) => (await import('./token.ts')).runs['token create'](call),
+  },
+  {
+    name: 'token list',
+    arguments: ['ID'],
+    summary: 'List the tokens of a shop.',
+    example: 'token list MyShop',
+    run: async (call) => (await import('./token.ts')).runs['token list'](call),
+  },
+  {
+    name: 'token revoke',
+    arguments: ['ID', 'TOKEN'],
+    summary: 'Revoke a token.',
+    details:
+      'TOKEN is the token itself, or what token list shows of it. Running services refuse it within 5 seconds.',
+    example: 'token revoke MyShop 3f9a61c04b7e',
+    run: async (call) => (await import('./token.ts')).runs['token revoke'](call),
+  },
+  {
+    name: 'app create',
+    arguments: ['ID'],
+    summary: 'Register an app; prints its id and secret.',
+    details: `The secret is shown this once. Install the app with: npx kontor app install ID CLIENT_ID\n\n${scopesHelp()}`,
+    example: 'app create MyShop --name Labels --callback https://labels.example/install --scopes orders_read',
+    options: {
+      name: { type: 'string', value: 'N', required: true, summary: 'Its name, unique in the shop.' },
+      callback: {
+        type: 'string',
+        value: 'URL',
+        required: true,
+        summary: 'Where the installation calls the app.',
+      },
+      scopes: { type: 'string', value: 'all|A,B,C', required: true, summary: 'What it may do.' },
+    },
+    run: async (call) => (await import('./app.ts')).runs['app create'](call),
+  },
+  {
+    name: 'app install',
+    arguments: ['ID', 'CLIENT_ID'],
+    summary: 'Print the address that installs an app.',
+    details:
+      'Open it in a browser: the app gets a single-use code and exchanges it for its token within 10 minutes. An\nolder token of the app ends with that. Links are built from PUBLIC_URL, or HOST and PORT.',
+    example: 'app install MyShop 0192D3A4-5B6C-7D8E-9F00-112233445566',
+    run: async (call) => (await import('./app.ts')).runs['app install'](call),
+  },
+  {
+    name: 'app list',
+    arguments: ['ID'],
+    summary: 'List the apps of a shop.',
+    example: 'app list MyShop',
+    run: async (call) => (await import('./app.ts')).runs['app list'](call),
+  },
+  {
+    name: 'app delete',
+    arguments: ['ID', 'APP'],
+    summary: 'Uninstall an app.',
+    details: 'APP is its name or its client id. Its tokens and its script tags go with it.',
+    example: 'app delete MyShop Labels',
+    run: async (call) => (await import('./app.ts')).runs['app delete'](call),
+  },
+];
+
+/** For the help of the commands that take scopes. */
+function scopesHelp(): string {
+  const perLine = 4;
+  const lines = SCOPES.flatMap((_, index) =>
+    index % perLine === 0 ? [`  ${SCOPES.slice(index, index + perLine).join(', ')}`] : [],
+  );
+  return ['The scopes are all, or some of these, separated by commas:', ...lines].join('\n');
+}
