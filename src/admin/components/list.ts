@@ -65,6 +65,8 @@ export interface List<Row> {
   isMore?: boolean;
   /** For a list that finds any page as fast as the first one. */
   lastPage?: number;
+  /** Nobody has opened it yet, so it stands out. */
+  isUnread?: (row: Row) => boolean;
   href: (row: Row) => string;
   /** What actions on several rows name a row by. */
   idOf?: (row: Row) => string;
@@ -300,7 +302,7 @@ function table<Row>(
     <tbody>
       ${list.rows.map(
         (row) =>
-          html`<tr>
+          html`<tr class="${list.isUnread?.(row) ? 'unread' : ''}">
             ${
               isBulk &&
               html`<td class="choose">

@@ -66,7 +66,7 @@ interface Tasks {
 const isCapped = (name: TaskName, count: number) =>
   name !== 'toShip' && name !== 'toPay' && count >= MOST_COUNTED;
 
-type TaskName = 'toPay' | 'toShip' | 'returns' | 'lowStock' | 'emails' | 'webhooks' | 'carts';
+type TaskName = 'newOrders' | 'toPay' | 'toShip' | 'returns' | 'lowStock' | 'emails' | 'webhooks' | 'carts';
 
 async function loadTasks(visit: ShopVisit): Promise<Tasks> {
   const { db, shopId, settings } = visit;
@@ -88,6 +88,7 @@ async function loadTasks(visit: ShopVisit): Promise<Tasks> {
     : [];
   const abandoned = idsOf((type) => type === 'CART_ABANDONED').length;
   const all = [
+    { name: 'newOrders', count: problems.newOrders, path: '/orders?state=new', permission: 'orders_read' },
     { name: 'toShip', count: orders.toShip, path: '/orders?state=toShip', permission: 'orders_read' },
     { name: 'toPay', count: orders.toPay, path: '/orders?state=toPay', permission: 'orders_read' },
     { name: 'returns', count: problems.returns, path: '/orders?state=returns', permission: 'orders_read' },

@@ -44,10 +44,14 @@ export async function countWaitingOrders(db: Queries, shopId: string) {
 /** Things of one kind are counted up to here: more are "100 or more". */
 export const MOST_COUNTED = 100;
 
-/** Returns, emails and webhooks that wait for the merchant. */
+/** New orders, returns, emails and webhooks that wait for the merchant. */
 export async function countProblems(db: Queries, shopId: string) {
-  const row = await db.one<{ returns: number; emails: number; webhooks: number }>(sql`
+  const row = await db.one<{ newOrders: number; returns: number; emails: number; webhooks: number }>(sql`
     select (
+        select count(*) from (
+          select from customer_order where shop_id = ${shopId} and is_new limit ${MOST_COUNTED}
+        ) as unseen
+      ) as "newOrders", (
         select count(*) from (
           select from order_return
           where shop_id = ${shopId} and state in ('requested', 'approved', 'withdrawn') limit ${MOST_COUNTED}

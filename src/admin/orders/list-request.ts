@@ -13,7 +13,9 @@ export function partOf({ filter }: Pick<ListState, 'filter'>): OrderPart {
 }
 
 export function filterOf(state: Pick<ListState, 'filter'>): SearchFilter {
-  return { states: PART_STATES[partOf(state)], ...windowOf(state.filter('from'), state.filter('to')) };
+  const part = partOf(state);
+  const window = windowOf(state.filter('from'), state.filter('to'));
+  return { states: PART_STATES[part], isNew: part === 'new', ...window };
 }
 
 /** Both days count; what is no day is ignored. */
