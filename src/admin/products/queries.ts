@@ -46,14 +46,16 @@ export async function findProductPage(db: Queries, shopId: string, filter: Produ
     if (stock === undefined) return findListed(db, shopId, filter);
     return stock === 'in' ? findInStock(db, shopId, filter) : findShort(db, shopId, filter);
   }
-  const frequent = await findFrequent(db, shopId, filter);
+  const isShort = stock === 'low' || stock === 'out';
+  const frequent = isShort ? undefined : await findFrequent(db, shopId, filter);
   if (frequent) return frequent;
+  const find = isShort ? findShortMatches : findMatches;
   // As a search of the shop: own words first, then those of categories, then a number in another spelling.
   const number = numberTerm(terms);
-  let found = await findMatches(db, shopId, filter, { terms, ownWords: true });
+  let found = await find(db, shopId, filter, { terms, ownWords: true });
   for (const searched of [{ terms }, ...(number ? [{ terms: [number] }] : [])]) {
     if (found.results > 0) break;
-    found = await findMatches(db, shopId, filter, searched);
+    found = await find(db, shopId, filter, searched);
   }
   return found;
 }
@@ -103,7 +105,12 @@ async function findInStock(db: Queries, shopId: string, filter: ProductFilter): 
   return { productIds, results: offset + productIds.length, isMore: rows.length > limit };
 }
 
-async function findShort(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage> {
+async function findShort(
+  db: Queries,
+  shopId: string,
+  filter: ProductFilter,
+  searched: SearchTerms = { terms: [] },
+): Promise<IdPage> {
   const { locale, stock } = filter;
   const { compared, ...found } = await findHits(db, shopId, filter, {
     compared: sql`
@@ -111,12 +118,27 @@ async function findShort(db: Queries, shopId: string, filter: ProductFilter): Pr
       where shop_id = ${shopId} and kind <> 'master' and stock <= greatest(min_stock, 0) and ${shortage(stock)}
       limit ${MOST_HITS}`,
     hits: sql`
-      select listing.product_id, listing.name, listing.price from compared
-      join listing on listing.shop_id = ${shopId} and listing.product_id = compared.product_id
-        and listing.locale = ${locale}
-      where ${narrowed(shopId, filter)}`,
+      select listing.product_id, listing.name, listing.price from listing
+      where listing.shop_id = ${shopId} and listing.locale = ${locale}
+        and listing.product_id = any (array(select product_id from compared))
+        and ${matchesTerms(searched, locale)} and ${narrowed(shopId, filter)}`,
   });
   return { ...found, isMore: compared >= MOST_HITS };
+}
+
+/**
+ * What is short of stock and matches. Few products are short, so that their words are compared one by one, and all of them
+ * are found. Only where many are short and few of those match, the products that match are asked for their stock.
+ */
+async function findShortMatches(
+  db: Queries,
+  shopId: string,
+  filter: ProductFilter,
+  searched: SearchTerms,
+): Promise<IdPage> {
+  const found = await findShort(db, shopId, filter, searched);
+  const isFull = found.results > filter.offset + filter.limit;
+  return isFull || !found.isMore ? found : findMatches(db, shopId, filter, searched);
 }
 
 /**
