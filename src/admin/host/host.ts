@@ -168,7 +168,7 @@ function shopTable(visit: Visit<'host'>, shops: readonly HostedShop[]): Markup {
               }
             </td>
             <td>
-              <div class="actions">
+              <div class="actions row-actions">
                 ${buttonForm({ action: `/admin/host/shops/${shopId}/backup`, text: words.backup })}
                 ${
                   suspendedAt

@@ -8,7 +8,7 @@ import { nameOf } from '../../orders/documents/address-lines.ts';
 import { printOf } from '../../orders/documents/pdf.ts';
 import { factsOf, findInvoices } from '../../orders/documents/queries.ts';
 import { findManagedOrders, type ListedManagedOrder, type OrderFilter } from '../../orders/list.ts';
-import { listState } from '../components/list.ts';
+import { listState } from '../components/list-state.ts';
 import type { Words } from '../messages.ts';
 import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';

@@ -1,6 +1,6 @@
 import { isDate } from '../../http/dates.ts';
 import type { Window } from '../../orders/window.ts';
-import type { ListState } from '../components/list.ts';
+import type { ListState } from '../components/list-state.ts';
 import { PARTS, PART_STATES, type OrderPart } from './states.ts';
 import type { SearchFilter } from './queries.ts';
 

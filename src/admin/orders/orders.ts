@@ -2,8 +2,9 @@ import { html } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { nameOf } from '../../orders/documents/address-lines.ts';
 import { findManagedOrders, type ListedManagedOrder } from '../../orders/list.ts';
-import { chip, dayText } from '../components/format.ts';
-import { listState, listView, type Column, type ListState } from '../components/list.ts';
+import { dayText } from '../components/format.ts';
+import { listView } from '../components/list.ts';
+import { listState, type Column, type ListState } from '../components/list-state.ts';
 import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { chipsView } from './chips-view.ts';
@@ -59,7 +60,7 @@ export function orders(pages: ShopPages): void {
         results,
         isMore,
         ...(lastPage && { lastPage }),
-        isUnread: ({ isNew }) => isNew,
+        unread: { text: words.new, is: ({ isNew }) => isNew },
         href: ({ orderId }) => to(visit, `/orders/${orderId}`),
         idOf: ({ orderId }) => orderId,
         bulk: [
@@ -131,11 +132,7 @@ function orderColumns(visit: ShopVisit): Column<ListedManagedOrder>[] {
     refunded: order.refundedAmount,
   });
   return [
-    {
-      name: 'number',
-      title: titles.number,
-      cell: ({ orderNumber, isNew }) => html`${orderNumber} ${isNew && chip(words.orders.new, 'new')}`,
-    },
+    { name: 'number', title: titles.number, cell: ({ orderNumber }) => orderNumber },
     {
       name: 'date',
       title: titles.date,

@@ -14,7 +14,8 @@ import { kindOf, schemaOf, wordPath } from './field-kind.ts';
 import { translatedProblems } from './problem-text.ts';
 import { childOf, fieldTree, readValue } from './read-section.ts';
 import { savedNotice, saveSettings } from './save.ts';
-import { nameOf, settingField, type FormContext, type Path } from './section-fields.ts';
+import { nameOf, type FormContext, type Path } from './form-context.ts';
+import { settingField } from './section-fields.ts';
 import { settingsWords, type SettingsWords } from './words.ts';
 
 /** A page with some sections of the settings file as one form. */

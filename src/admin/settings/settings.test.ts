@@ -125,7 +125,7 @@ describe.each([
   {
     language: 'en',
     texts: {
-      invoices: ['A VAT ID of this country looks like this: DE123456789', 'This IBAN can’t be right'],
+      invoices: ['A VAT number of this country looks like this: DE123456789', 'This IBAN can’t be right'],
       orders: ['Please enter either an amount or a percentage.', 'Amounts in EUR have at most 2 decimals.'],
       theme: ['its contrast with the background is 1.6:1, and 4.5:1 is needed.'],
       languages: ['The rate of SEK is missing: how much of it 1 EUR is worth.'],
@@ -154,7 +154,7 @@ describe.each([
   {
     language: 'fr',
     texts: {
-      invoices: ['Un numéro de TVA de ce pays ressemble à ceci', 'Cet IBAN ne peut pas être correct'],
+      invoices: ['Un n° de TVA de ce pays ressemble à ceci', 'Cet IBAN ne peut pas être correct'],
       orders: [
         'Saisissez soit un montant, soit un pourcentage.',
         'Les montants en EUR ont au plus 2 décimales.',
