@@ -121,6 +121,7 @@ function pagesOf(shop: AdminShop): Page[] {
     }),
     ...list('orders', '/orders', {
       'to do': {},
+      new: { state: 'new' },
       'to pay': { state: 'toPay' },
       'to ship': { state: 'toShip' },
       returns: { state: 'returns' },

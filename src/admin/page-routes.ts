@@ -2,18 +2,17 @@ import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyReques
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { FORM_TYPE } from '../http/body.ts';
-import { forbidden, isRefusal, notFound } from '../http/errors.ts';
+import { isRefusal, notFound } from '../http/errors.ts';
 import { refusalOf } from '../http/failures.ts';
 import { addressCaller, countCall } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
 import { registerUploadParser, withUpload, type Upload } from '../http/upload.ts';
-import { documentBytes } from './layout/layout.ts';
-import { CONTENT_SECURITY_POLICY } from './layout/assets.ts';
 import { DEVICE_LIFETIME } from './device-cookie.ts';
-import { errorPage } from './error-page.ts';
 import { adminCookie, openShopVisit, openVisit, type OpenDeps } from './open-visit.ts';
 import { Redirect, type AdminFile, type AdminPage, type Notice } from './page.ts';
-import type { Draft, Form, FormRequest, Options, PageRequest, Pages, ShopPages } from './pages.ts';
+import type { Draft, Form, FormRequest, Options, Pages, ShopPages } from './pages.ts';
+import { backToForm, requireOwnForm, toPageRequest } from './requests.ts';
+import { sendFile, sendPage } from './responses.ts';
 import type { Permission } from './users/permissions.ts';
 import { SESSION_LIFETIME, type SignedInUser } from './users/queries.ts';
 import type { Audience, ShopVisit, Visit } from './visit.ts';
@@ -102,8 +101,9 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     request: FastifyRequest,
     reply: FastifyReply,
     visit: AnyVisit,
-    answer: AdminPage | Redirect,
+    answer: AdminPage | AdminFile | Redirect,
   ) => {
+    if ('content' in answer) return sendFile(reply, answer);
     writeToken(request, reply, visit);
     writeDevice(request, reply, visit);
     if (answer instanceof Redirect) {
@@ -203,8 +203,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       app.post(`/admin/shops/:shopId${path}`, formRoute({ permission }), async (request, reply) => {
         const visit = await admittedToShop(request, reply, permission, asksAgain);
         if (!visit) return reply;
-        const answer = await handler(visit, toFormRequest(request));
-        return 'content' in answer ? sendFile(reply, answer) : respond(request, reply, visit, answer);
+        return respond(request, reply, visit, await handler(visit, toFormRequest(request)));
       });
     },
     form(path, { read, write }, form, { asksAgain }: Options = {}) {
@@ -268,41 +267,9 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
   return { pages, shopPages };
 }
 
-function toPageRequest(request: FastifyRequest): PageRequest {
-  const query = request.query as Record<string, string | string[]>;
-  const queryList = (name: string) => (Object.hasOwn(query, name) ? [query[name]!].flat() : []);
-  return {
-    params: request.params as Record<string, string>,
-    queryList,
-    query: (name) => queryList(name)[0],
-    search: request.url.split('?', 2)[1] ?? '',
-  };
-}
-
-/** The page on which a form stood, if it is one of the admin. */
-function backToForm({ headers }: FastifyRequest): string {
-  const { referer } = headers;
-  if (referer === undefined || !URL.canParse(referer)) return '/admin';
-  const { pathname, search } = new URL(referer);
-  return pathname.startsWith('/admin/') ? pathname + search : '/admin';
-}
-
 function isConfirmed({ confirmedAt }: SignedInUser, { method }: FastifyRequest, now: Date): boolean {
   const limit = method === 'GET' ? CONFIRMED_FOR.page : CONFIRMED_FOR.form;
   return now.getTime() - confirmedAt.getTime() < limit;
-}
-
-/**
- * Another site, and the pages of a shop, can send a form to us in the person's name, but they can't claim that it stood
- * on a page of the admin, because the browser itself names the origin. A form without an origin is refused.
- */
-function requireOwnForm({ headers, host }: FastifyRequest, origin: string): void {
-  const site = headers['sec-fetch-site'];
-  const sender =
-    headers.origin !== undefined && URL.canParse(headers.origin) ? new URL(headers.origin).host : '';
-  const isOurs =
-    [new URL(origin).host, host].includes(sender) && (site === undefined || site === 'same-origin');
-  if (!isOurs) throw forbidden('The form does not come from the admin');
 }
 
 function writeToken(request: FastifyRequest, reply: FastifyReply, { origin }: AnyVisit): void {
@@ -312,50 +279,4 @@ function writeToken(request: FastifyRequest, reply: FastifyReply, { origin }: An
   const options = { path, httpOnly: true, sameSite: 'lax', secure } as const;
   if (token === null) reply.clearCookie(name, options);
   else reply.setCookie(name, token, { ...options, maxAge: SESSION_LIFETIME / 1000 });
-}
-
-const PAGE_HEADERS = {
-  'content-security-policy': CONTENT_SECURITY_POLICY,
-  // Nobody sees a page with the back button after somebody has signed out.
-  'cache-control': 'no-store',
-  // Not no-referrer: with it, browsers would not say where our own forms come from.
-  'referrer-policy': 'same-origin',
-};
-
-export function sendPage(reply: FastifyReply, visit: AnyVisit, page: AdminPage): FastifyReply {
-  return reply
-    .code(page.status ?? 200)
-    .type('text/html; charset=utf-8')
-    .headers({ ...PAGE_HEADERS, ...(page.next !== undefined && { refresh: `0; url=${page.next}` }) })
-    .send(documentBytes(visit, page));
-}
-
-const FILE_POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
-/** The viewers that browsers have for PDF are built of what the other policy forbids, and then show nothing. */
-const PDF_POLICY = "frame-ancestors 'self'";
-
-function sendFile(reply: FastifyReply, { type, content, fileName }: AdminFile): FastifyReply {
-  // Shown inside of our own pages only. What a customer or an app wrote may be in it, so it runs no script.
-  return reply
-    .type(type)
-    .headers({
-      'content-security-policy': type === 'application/pdf' ? PDF_POLICY : FILE_POLICY,
-      'x-frame-options': 'SAMEORIGIN',
-      'cache-control': 'no-store',
-      ...(fileName !== undefined && {
-        'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}`,
-      }),
-    })
-    .send(content);
-}
-
-/** Everything that was thrown becomes a page, in the layout as far as it is known who asks. */
-export function sendFailure(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = refusalOf(error, request);
-  if (refusal.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed');
-  reply.headers(refusal.headers);
-  const visit = request.adminVisit;
-  if (!visit) return reply.code(refusal.status).type('text/plain').send(refusal.message);
-  return sendPage(reply, visit, errorPage(visit, refusal));
 }

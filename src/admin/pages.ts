@@ -126,7 +126,7 @@ export interface Pages {
   post<A extends Audience>(
     path: string,
     audience: A,
-    handler: (visit: Visit<A>, form: FormRequest) => Promise<Redirect | AdminPage>,
+    handler: (visit: Visit<A>, form: FormRequest) => Promise<Redirect | AdminPage | AdminFile>,
     options?: Options,
   ): void;
   form<A extends Audience>(path: string, audience: A, form: Form<Visit<A>>, options?: Options): void;

@@ -1,6 +1,15 @@
 import { Sql } from './sql.ts';
 
-type ColumnType = 'uuid' | 'text' | 'bigint' | 'numeric' | 'bytea' | 'timestamptz' | 'json' | 'jsonb';
+type ColumnType =
+  | 'uuid'
+  | 'text'
+  | 'bigint'
+  | 'numeric'
+  | 'bytea'
+  | 'timestamptz'
+  | 'boolean'
+  | 'json'
+  | 'jsonb';
 
 /**
  * The insert of a table: a function that makes the statement for rows of one shop. `columns` are those that it writes

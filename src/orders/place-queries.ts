@@ -321,6 +321,7 @@ const insertOrder = insertInto('customer_order', {
   shipping_address: 'json',
   content: 'jsonb',
   release_at: 'timestamptz',
+  is_new: 'boolean',
 });
 
 export function insertOrders(tx: Transaction, shopId: string, orders: readonly NumberedOrder[]) {
@@ -343,6 +344,7 @@ export function insertOrders(tx: Transaction, shopId: string, orders: readonly N
     shipping_address: order.shippingAddress,
     content: order.content,
     release_at: order.releaseAt,
+    is_new: true,
   }));
   return tx.run(insertOrder(shopId, rows));
 }

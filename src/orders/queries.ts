@@ -39,6 +39,8 @@ export interface ManagedOrder extends OrderRow {
   paidAmount: number;
   refundedAmount: number;
   erasedAt: Date | null;
+  /** Nobody has opened it in the admin yet. */
+  isNew: boolean;
 }
 
 /** Of `customer_order` joined with `customer`; of the content, what is wanted. */
@@ -62,7 +64,7 @@ export const orderColumns = orderColumnsWith(sql`customer_order.content`);
 export const managedColumns = sql`
   upper(customer_order.app_id::text) as "appId", upper(editing_app_id::text) as "editingAppId",
   editing_since as "editingSince", cancelled_at as "cancelledAt", paid_amount as "paidAmount",
-  refunded_amount as "refundedAmount", erased_at as "erasedAt"`;
+  refunded_amount as "refundedAmount", erased_at as "erasedAt", is_new as "isNew"`;
 
 export const ordersWithCustomers = sql`
   customer_order join customer on customer.shop_id = customer_order.shop_id

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { givenBrowser, givenMerchant, type Merchant } from '../../../test/admin.ts';
+import { givenBrowser, givenMerchant, type AdminAnswer, type Merchant } from '../../../test/admin.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import { startReceiver } from '../../../test/receiver.ts';
 import { startService, type Service } from '../../../test/service.ts';
@@ -29,13 +29,26 @@ const appIdOf = async (name: string) =>
     sql`select upper(app_id::text) as id from app where shop_id = 'DemoShop' and name = ${name}`,
   ))!.id;
 
+async function givenGerman(): Promise<Merchant> {
+  const german = await givenMerchant(service, 'owner', 'DemoShop', 'owner@german.example');
+  await service.db.run(sql`update admin_user set language = 'de' where email = ${german.email}`);
+  return german;
+}
+
+/** What the next page says. */
+function noticeIn({ headers }: AdminAnswer): { text: string; isProblem?: boolean } | undefined {
+  const cookie = [headers['set-cookie']].flat().find((one) => String(one).startsWith('admin-notice='));
+  const [, content] = /^admin-notice=([^.]+)/.exec(String(cookie)) ?? [];
+  return content === undefined ? undefined : JSON.parse(Buffer.from(content, 'base64url').toString());
+}
+
 test('a private app gets a token with what was chosen, which is shown once', async () => {
   const before = await fingerprint(service);
   const nothing = await merchant.post('/apps/new', { name: 'Till' });
   expect([nothing.status, nothing.text.includes('Choose at least one thing')]).toEqual([400, true]);
   expect(nothing.text).toContain('value="Till"');
   const wrong = await merchant.post('/apps/new', { name: 'Till', scope: 'orders_read', networks: 'home' });
-  expect([wrong.status, wrong.text.includes('A network is written like')]).toEqual([400, true]);
+  expect([wrong.status, wrong.text.includes('Please write networks like')]).toEqual([400, true]);
   expect(await fingerprint(service)).toEqual(before);
 
   const made = await merchant.post('/apps/new', {
@@ -184,6 +197,8 @@ test('a webhook that failed is sent again, replayed, switched off and deleted', 
     const path = `/apps/webhooks/${webhookId}`;
     const page = await merchant.get(path);
     expect(page.text).toContain('The receiver answered 500');
+    const german = await givenGerman();
+    expect((await german.get(path)).text).toContain('Der Empfänger antwortete mit 500');
     expect(page.text).toContain('out of paper');
     const [, deliveryId] = /name="deliveryId" value="([^"]+)"/.exec(page.text)!;
     const delivery = async () =>
@@ -204,6 +219,15 @@ test('a webhook that failed is sent again, replayed, switched off and deleted', 
     expect((await merchant.post(`${path}/replay`, { from: '99999999' })).status).toBe(400);
 
     await merchant.post(`${path}/active`, { active: 'no' });
+    const refused = await german.post(`${path}/redeliver`, { deliveryId: deliveryId! });
+    expect([refused.status, refused.location]).toEqual([303, `/admin/shops/DemoShop${path}`]);
+    expect(noticeIn(refused)).toEqual({
+      text: 'Der Webhook ist ausgeschaltet, deshalb wird nichts gesendet. Schalten Sie ihn zuerst ein.',
+      isProblem: true,
+    });
+    await service.db.run(sql`update webhook set secret_sealed = null where webhook_id = ${webhookId}::uuid`);
+    const withoutSecret = await german.post(`${path}/active`, { active: 'yes' });
+    expect(noticeIn(withoutSecret)?.text).toContain('Die App muss ein neues anfordern');
     expect((await merchant.get(path)).text).toContain('It was switched off');
     const all = await merchant.get('/apps/webhooks');
     expect(all.text).toContain(receiver.url);
@@ -212,6 +236,27 @@ test('a webhook that failed is sent again, replayed, switched off and deleted', 
   } finally {
     await receiver.close();
   }
+});
+
+test('what apps and tokens are refused for is said in the language of the reader', async () => {
+  const german = await givenGerman();
+  const before = await fingerprint(service);
+  const refusals = [
+    ['/apps/new', { name: 'x'.repeat(101) }, 'Bitte geben Sie einen Namen mit 1 bis 100 Zeichen ein.'],
+    ['/apps/new', { name: 'Till', expires: '2001-01-01' }, 'Der letzte Tag eines Tokens muss in der Zukunft'],
+    ['/apps/new', { name: 'Till', networks: 'home' }, 'Bitte schreiben Sie Netze wie 203.0.113.0/24'],
+    ['/apps/register', { name: 'X', callbackUrl: 'http://x.example' }, 'muss mit https:// beginnen'],
+    ['/apps/register', { name: 'Till', callbackUrl: 'https://x.example' }, 'schon eine App mit diesem Namen'],
+  ] as const;
+  for (const [path, fields, text] of refusals) {
+    const refused = await german.post(path, { ...fields, scope: 'orders_read' });
+    expect([path, refused.status, /<p class="problem"[^>]*>([^<]*)/.exec(refused.text)?.[1]]).toEqual([
+      path,
+      400,
+      expect.stringContaining(text),
+    ]);
+  }
+  expect(await fingerprint(service)).toEqual(before);
 });
 
 test('the merchant decides which scripts are necessary, and removes one', async () => {

@@ -79,7 +79,13 @@ export function deliveryTable(
 
 function answerOf({ words }: ShopVisit, { statusCode, milliseconds, answer, error }: DeliveryRow): Markup {
   return html`<div>
-    ${error ?? statusCode}
+    ${
+      error === null
+        ? statusCode
+        : statusCode === null
+          ? html`${words.webhooks.notReached} <span class="quiet">${error}</span>`
+          : words.webhooks.answered({ status: statusCode })
+    }
     ${milliseconds !== null && html`<span class="quiet">${words.webhooks.milliseconds({ count: milliseconds })}</span>`}
     ${
       answer !== null &&

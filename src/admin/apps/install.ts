@@ -50,7 +50,7 @@ export function installing(pages: ShopPages): void {
         if (form.field('answer') !== 'agree') {
           return new Redirect(to(visit, `/apps/${appId}`), words.declined({ name }));
         }
-        const address = await onForm(() =>
+        const address = await onForm(visit, () =>
           db.transaction(async (tx) => {
             const made = await authorise(tx, key, shopId, appId, shopUrl(origin, shopId));
             await recordAction(tx, visit, '/apps/:appId/install', { appId });

@@ -87,7 +87,7 @@ export function newApps(pages: ShopPages): void {
       save: async (visit, form) => {
         const { db, shopId, key } = visit;
         const words = visit.words.apps;
-        const made = await onForm(() =>
+        const made = await onForm(visit, () =>
           db.transaction(async (tx) => {
             const app = await createApp(tx, key, shopId, {
               name: form.field('name'),
@@ -136,7 +136,7 @@ async function tokenPage(visit: ShopVisit, form: FormRequest, name: string): Pro
   if (expires !== '' && !(DATE.test(expires) && Number.isFinite(Date.parse(expires)))) {
     throw badRequest(words.wrongDate);
   }
-  const token = await onForm(() =>
+  const token = await onForm(visit, () =>
     db.transaction(async (tx) => {
       const made = await createToken(tx, shopId, {
         app: name,

@@ -66,12 +66,12 @@ export function scopeFields(visit: ShopVisit, draft: Draft | undefined): Markup 
   </fieldset>`;
 }
 
-/** A problem that the command line would print in one line is shown on the form. */
-export async function onForm<Result>(work: () => Promise<Result>): Promise<Result> {
+/** A problem that the command line would print in one line is shown on the form, in the language of the reader. */
+export async function onForm<Result>({ words }: ShopVisit, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof AppProblem) throw badRequest(error.message);
-    throw error;
+    if (!(error instanceof AppProblem)) throw error;
+    throw badRequest(error.reason === undefined ? error.message : words.apps.problems[error.reason]);
   }
 }

@@ -1,7 +1,7 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { redeliverOne, replayFrom, setActive } from '../../shops/webhooks/actions.ts';
+import { redeliverOne, replayFrom, setActive, WebhookRefusal } from '../../shops/webhooks/actions.ts';
 import {
   deleteWebhook,
   endPause,
@@ -109,14 +109,20 @@ export function webhooks(pages: ShopPages): void {
     target = (visit: ShopVisit, { webhookId }: WebhookRow) => to(visit, `/apps/webhooks/${webhookId}`),
   ) =>
     pages.post(`/apps/webhooks/:webhookId/${name}`, 'apps_write', async (visit, form) => {
-      const { webhookId, appId } = await requireWebhook(visit, form);
-      const webhook = await visit.db.transaction(async (tx) => {
-        const locked = await lockWebhook(tx, visit.shopId, appId!, webhookId);
-        if (!locked) throw notFound();
-        await run(tx, visit, locked, form);
-        await recordAction(tx, visit, `/apps/webhooks/:webhookId/${name}`, { webhookId });
-        return locked;
-      });
+      const webhook = await requireWebhook(visit, form);
+      const { webhookId, appId } = webhook;
+      try {
+        await visit.db.transaction(async (tx) => {
+          const locked = await lockWebhook(tx, visit.shopId, appId!, webhookId);
+          if (!locked) throw notFound();
+          await run(tx, visit, locked, form);
+          await recordAction(tx, visit, `/apps/webhooks/:webhookId/${name}`, { webhookId });
+        });
+      } catch (error) {
+        if (!(error instanceof WebhookRefusal)) throw error;
+        const text = visit.words.webhooks.problems[error.reason];
+        return new Redirect(to(visit, `/apps/webhooks/${webhookId}`), { text, isProblem: true });
+      }
       return new Redirect(target(visit, webhook), said(visit, form));
     });
 

@@ -23,7 +23,7 @@ export function momentText(moment: Date, language: Language): string {
   return moment.toLocaleString(REGIONS[language], { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-export type ChipKind = 'good' | 'warning' | 'bad' | 'neutral';
+export type ChipKind = 'new' | 'good' | 'warning' | 'bad' | 'neutral';
 
 /** A state in one or two words. */
 export function chip(text: string, kind: ChipKind = 'neutral'): Markup {

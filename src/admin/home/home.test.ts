@@ -31,6 +31,22 @@ test('the numbers are those of the orders', async () => {
   expect(text).toContain(`Orders ${sold!.orders} `);
 });
 
+test('best sellers that are not counted from the whole period say since when they are', async () => {
+  const merchant = await givenMerchant(service);
+  expect((await merchant.get('?days=90')).text).not.toContain('Counted from');
+  const sold = new Date(service.db.now.getTime() - 3 * 86_400_000);
+  await service.db.run(sql`
+    insert into order_line (shop_id, order_id, line_item_id, product_id, created_at, currency, quantity, gross, net)
+    select shop_id, order_id, gen_random_uuid(), gen_random_uuid(), ${sold}::timestamptz, 'EUR', 2, 500000, 400000
+    from generate_series(1, 10000) cross join (
+      select shop_id, order_id from customer_order where shop_id = 'DemoShop' order by order_id desc limit 1
+    ) newest`);
+  const day = sold.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+  const text = textOf((await merchant.get('?days=7')).text);
+  expect(text).toContain(`Counted from the 10,000 order lines sold last, since ${day}.`);
+  await service.db.run(sql`delete from order_line where shop_id = 'DemoShop' and gross = 500000`);
+});
+
 test('whoever may not see orders sees none of their numbers', async () => {
   const merchant = await givenMerchant(service, 'catalogue');
   const text = textOf((await merchant.get('')).text);

@@ -2,7 +2,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { jsonScript } from '../../storefront/page.ts';
-import { amountText, REGIONS } from '../components/format.ts';
+import { amountText, plainDay, REGIONS } from '../components/format.ts';
 import { HOME_SCRIPT, UPLOT, UPLOT_STYLESHEET } from '../layout/assets.ts';
 import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
@@ -15,6 +15,7 @@ import {
   findRecentEvents,
   findShortProducts,
   MOST_COUNTED,
+  MOST_LINES,
   type BestSeller,
   type ShortProduct,
 } from './queries.ts';
@@ -35,7 +36,7 @@ export function home(pages: ShopPages): void {
       scripts: sales ? [UPLOT_STYLESHEET, UPLOT, HOME_SCRIPT] : [],
       main: html`${taskList(visit, tasks)} ${sales && salesCard(visit, sales, period)}
         <div class="cards wide">
-          ${sales && bestSellerCard(visit, sales.best)} ${shortStockCard(visit, tasks.short)}
+          ${sales && bestSellerCard(visit, sales)} ${shortStockCard(visit, tasks.short)}
         </div>`,
     };
   });
@@ -44,17 +45,20 @@ export function home(pages: ShopPages): void {
 interface Sales {
   comparison: Comparison;
   best: readonly BestSeller[];
+  /** The beginning of the period. */
+  since: Date;
 }
 
 async function loadSales({ db, shopId, settings }: ShopVisit, period: Period): Promise<Sales> {
   const { now } = db;
   const currency = settings.defaultCurrency;
   const dayBefore = (days: number) => new Date(now.getTime() - days * DAY).toISOString().slice(0, 10);
+  const since = new Date(now.getTime() - period * DAY);
   const [days, best] = await Promise.all([
     findDaySales(db, shopId, currency, { from: dayBefore(2 * period - 1), to: dayBefore(0) }),
-    findBestSellers(db, shopId, currency, new Date(now.getTime() - period * DAY)),
+    findBestSellers(db, shopId, currency, since),
   ]);
-  return { comparison: comparePeriods(days, period, now), best };
+  return { comparison: comparePeriods(days, period, now), best, since };
 }
 
 interface Tasks {
@@ -66,7 +70,7 @@ interface Tasks {
 const isCapped = (name: TaskName, count: number) =>
   name !== 'toShip' && name !== 'toPay' && count >= MOST_COUNTED;
 
-type TaskName = 'toPay' | 'toShip' | 'returns' | 'lowStock' | 'emails' | 'webhooks' | 'carts';
+type TaskName = 'newOrders' | 'toPay' | 'toShip' | 'returns' | 'lowStock' | 'emails' | 'webhooks' | 'carts';
 
 async function loadTasks(visit: ShopVisit): Promise<Tasks> {
   const { db, shopId, settings } = visit;
@@ -88,6 +92,7 @@ async function loadTasks(visit: ShopVisit): Promise<Tasks> {
     : [];
   const abandoned = idsOf((type) => type === 'CART_ABANDONED').length;
   const all = [
+    { name: 'newOrders', count: problems.newOrders, path: '/orders?state=new', permission: 'orders_read' },
     { name: 'toShip', count: orders.toShip, path: '/orders?state=toShip', permission: 'orders_read' },
     { name: 'toPay', count: orders.toPay, path: '/orders?state=toPay', permission: 'orders_read' },
     { name: 'returns', count: problems.returns, path: '/orders?state=returns', permission: 'orders_read' },
@@ -215,8 +220,9 @@ function changeText({ words, language }: ShopVisit, current: number, before: num
   return words.home.change({ percent });
 }
 
-function bestSellerCard(visit: ShopVisit, best: readonly BestSeller[]): Markup {
+function bestSellerCard(visit: ShopVisit, { best, since }: Sales): Markup {
   const words = visit.words.home;
+  const from = best[0]?.linesSince ?? since;
   return html`<section class="card" aria-labelledby="best">
     <h2 id="best">${words.bestSellers}</h2>
     ${
@@ -242,6 +248,15 @@ function bestSellerCard(visit: ShopVisit, best: readonly BestSeller[]): Markup {
               )}
             </tbody>
           </table>`
+    }
+    ${
+      from > since &&
+      html`<p class="hint">
+        ${words.newestLines({
+          lines: MOST_LINES.toLocaleString(visit.language),
+          day: plainDay(from, visit.language),
+        })}
+      </p>`
     }
   </section>`;
 }

@@ -44,10 +44,14 @@ export async function countWaitingOrders(db: Queries, shopId: string) {
 /** Things of one kind are counted up to here: more are "100 or more". */
 export const MOST_COUNTED = 100;
 
-/** Returns, emails and webhooks that wait for the merchant. */
+/** New orders, returns, emails and webhooks that wait for the merchant. */
 export async function countProblems(db: Queries, shopId: string) {
-  const row = await db.one<{ returns: number; emails: number; webhooks: number }>(sql`
+  const row = await db.one<{ newOrders: number; returns: number; emails: number; webhooks: number }>(sql`
     select (
+        select count(*) from (
+          select from customer_order where shop_id = ${shopId} and is_new limit ${MOST_COUNTED}
+        ) as unseen
+      ) as "newOrders", (
         select count(*) from (
           select from order_return
           where shop_id = ${shopId} and state in ('requested', 'approved', 'withdrawn') limit ${MOST_COUNTED}
@@ -118,10 +122,15 @@ export interface BestSeller {
   quantity: string;
   /** In minor units, not rounded. */
   gross: string;
+  /** When the first of the lines that were added up was sold; null: all lines of the shop were. */
+  linesSince: Date | null;
 }
 
-/** So many lines are added up, the newest: that is what a page can do at once. */
-const MOST_LINES = 10_000;
+/**
+ * So many lines are added up, the newest: that is what a page can do at once. Sums by product and day would not help: a shop
+ * that sells more lines than these has about as many such sums in a quarter as it has lines.
+ */
+export const MOST_LINES = 10_000;
 
 /**
  * The products that brought most since a moment, in one currency. The ids of orders sort by their moment, so that the
@@ -137,7 +146,8 @@ export function findBestSellers(db: Queries, shopId: string, currency: string, s
       where currency = ${currency} and created_at >= ${since}::timestamptz group by product_id order by sum(gross) desc, product_id limit 5
     )
     select upper(best.product_id::text) as "productId", product.product_number as "productNumber", ${nameColumn},
-      trim_scale(quantity)::text as quantity, gross::text as gross
+      trim_scale(quantity)::text as quantity, gross::text as gross,
+      (select case when count(*) = ${MOST_LINES} then min(created_at) end from newest) as "linesSince"
     from best
     left join product on product.shop_id = ${shopId} and product.product_id = best.product_id
     left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { html, type Markup } from '../../http/html.ts';
+import { html, type Markup, type Part } from '../../http/html.ts';
 import { EMAIL_QUEUE } from '../../platform/email/queue.ts';
-import { findWaitingJobs } from '../../platform/jobs/queries.ts';
+import { countFailedJobs, findWaitingJobs } from '../../platform/jobs/queries.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { chip } from '../components/format.ts';
 import type { Pages } from '../pages.ts';
@@ -23,8 +23,9 @@ export function health(pages: Pages): void {
     const startedAt = performance.now();
     const database = (await findDatabaseState(visit.db))!;
     const milliseconds = Math.round(performance.now() - startedAt);
-    const [waiting, mediaProblem] = await Promise.all([
+    const [waiting, failed, mediaProblem] = await Promise.all([
       findWaitingJobs(visit.db, EMAIL_QUEUE, MOST_COUNTED),
+      countFailedJobs(visit.db, MOST_COUNTED),
       openMediaStorage(visit.config).problem(),
     ]);
     const delay = waiting.since ? visit.db.now.getTime() - waiting.since.getTime() : 0;
@@ -42,6 +43,14 @@ export function health(pages: Pages): void {
                 delay < SLOW_QUEUE
                   ? words.waiting({ count: waiting.count })
                   : words.queueWaits({ minutes: Math.round(delay / 60_000) }),
+                visit,
+              )}
+              ${line(
+                words.failedEmails,
+                failed === 0,
+                failed === 0
+                  ? words.noneFailed
+                  : html`<a href="/admin/host/jobs">${words.failedCount({ count: failed })}</a>`,
                 visit,
               )}
               ${line(words.mediaStore, mediaProblem === undefined, mediaProblem ?? words.works, visit)}
@@ -65,7 +74,7 @@ export function health(pages: Pages): void {
   });
 }
 
-function line(title: string, isGood: boolean, text: string, { words }: Visit<'host'>): Markup {
+function line(title: string, isGood: boolean, text: Part, { words }: Visit<'host'>): Markup {
   return html`<dt>${title}</dt>
     <dd>${isGood ? chip(words.host.good, 'good') : chip(words.host.bad, 'bad')} ${text}</dd>`;
 }

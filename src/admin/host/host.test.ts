@@ -1,9 +1,13 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
+import { checkBackup } from '../../platform/backup/manifest.ts';
 
 let service: Service;
 let host: Merchant;
@@ -145,4 +149,56 @@ test('the menu of somebody else does not name these pages', async () => {
   expect((await owner.get('/customers')).text).not.toContain('/admin/host');
   expect((await host.get('/customers')).text).toContain('/admin/host');
   expect((await owner.get('/admin/host')).status).toBe(404);
+});
+
+test('the backup of a shop can be downloaded, after the password was shown again, and its owner can see that', async () => {
+  const path = '/admin/host/shops/DemoShop/backup';
+  expect((await host.get('/admin/host')).text).toContain(`action="${path}"`);
+  const sent = () =>
+    service.app.inject({
+      method: 'POST',
+      url: path,
+      headers: { host: 'localhost:8080', origin: 'http://localhost:8080', cookie: host.cookie },
+    });
+  const response = await sent();
+  expect([response.statusCode, response.headers['content-type'], response.headers['cache-control']]).toEqual([
+    200,
+    'application/octet-stream',
+    'no-store',
+  ]);
+  expect(response.headers['content-disposition']).toMatch(/DemoShop-\d{4}-\d\d-\d\d\.kontor$/);
+  const folder = await mkdtemp(join(tmpdir(), 'kontor-'));
+  await writeFile(join(folder, 'backup'), response.rawPayload);
+  const { manifest } = await checkBackup(join(folder, 'backup'));
+  await rm(folder, { recursive: true });
+  expect(manifest.shopId).toBe('DemoShop');
+  expect(manifest.tables.find(({ name }) => name === 'customer')!.rows).toBe(15);
+  const entries = () =>
+    service.db.many<{ route: string; name: string }>(sql`
+      select route, app_name as name from audit_entry
+      where shop_id = 'DemoShop' and route like '%/backup' order by entry_id`);
+  expect(await entries()).toEqual([{ route: '/admin/host/shops/:shopId/backup', name: host.email }]);
+
+  expect((await host.post('/admin/host/shops/Nowhere/backup')).status).toBe(404);
+  const owner = await givenMerchant(service, 'owner');
+  expect((await owner.post(path)).status).toBe(404);
+  await service.db.run(sql`update admin_session set confirmed_at = confirmed_at - interval '1 day'`);
+  const asked = await sent();
+  expect([asked.statusCode, asked.headers.location]).toEqual([
+    303,
+    expect.stringContaining('/admin/confirm?'),
+  ]);
+  await service.db.run(sql`update admin_session set confirmed_at = confirmed_at + interval '1 day'`);
+  expect(await entries()).toHaveLength(1);
+});
+
+test('the page about health leads to the emails that failed', async () => {
+  expect((await host.get('/admin/host/health')).text).toContain('No email has failed');
+  await service.db.run(sql`
+    insert into job (shop_id, job_id, queue, content, attempts, created_at, failed_at, error)
+    values ('DemoShop', ${newId(service.db.now)}::uuid, 'mail', '{}', 10, ${service.db.now}, ${service.db.now}, 'refused')`);
+  expect((await host.get('/admin/host/health')).text).toMatch(
+    /chip bad">Problem<\/span>\s*<a href="\/admin\/host\/jobs">1 email could not be sent in the last two weeks\.</,
+  );
+  await service.db.run(sql`delete from job where shop_id = 'DemoShop'`);
 });

@@ -1,10 +1,11 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
+import { backupFile } from '../backup-file.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, dayText } from '../components/format.ts';
 import { Redirect } from '../page.ts';
 import type { PageRequest, Pages } from '../pages.ts';
-import { updateSuspension } from '../../shops/shop/queries.ts';
+import { findShop, updateSuspension } from '../../shops/shop/queries.ts';
 import { recordAction } from '../users/audit.ts';
 import type { Visit } from '../visit.ts';
 import { health } from './health.ts';
@@ -30,6 +31,7 @@ export function host(pages: Pages): void {
 
   suspension(pages, 'suspend', (now) => now);
   suspension(pages, 'open', () => null);
+  backup(pages);
   newShop(pages);
   jobs(pages);
   health(pages);
@@ -51,6 +53,22 @@ function suspension(pages: Pages, action: 'suspend' | 'open', suspendedAt: (now:
         text: action === 'suspend' ? words.suspended({ shopId }) : words.opened({ shopId }),
         undo: { action: `/admin/host/shops/${shopId}/${opposite}`, fields: {} },
       });
+    },
+    { asksAgain: true },
+  );
+}
+
+/** The same backup that the owner of the shop can download. */
+function backup(pages: Pages): void {
+  pages.post(
+    '/host/shops/:shopId/backup',
+    'host',
+    async (visit, form) => {
+      const shop = await findShop(visit.db, form.params['shopId']!);
+      if (!shop) throw notFound();
+      return backupFile(visit, shop.shopId, form, (tx) =>
+        recordAction(tx, shop.shopId, visit.user, '/admin/host/shops/:shopId/backup'),
+      );
     },
     { asksAgain: true },
   );
@@ -150,15 +168,18 @@ function shopTable(visit: Visit<'host'>, shops: readonly HostedShop[]): Markup {
               }
             </td>
             <td>
-              ${
-                suspendedAt
-                  ? buttonForm({ action: `/admin/host/shops/${shopId}/open`, text: words.open })
-                  : buttonForm({
-                      action: `/admin/host/shops/${shopId}/suspend`,
-                      text: words.suspend,
-                      confirm: words.suspendQuestion({ name }),
-                    })
-              }
+              <div class="actions row-actions">
+                ${buttonForm({ action: `/admin/host/shops/${shopId}/backup`, text: words.backup })}
+                ${
+                  suspendedAt
+                    ? buttonForm({ action: `/admin/host/shops/${shopId}/open`, text: words.open })
+                    : buttonForm({
+                        action: `/admin/host/shops/${shopId}/suspend`,
+                        text: words.suspend,
+                        confirm: words.suspendQuestion({ name }),
+                      })
+                }
+              </div>
             </td>
           </tr>`,
       )}

@@ -2,19 +2,18 @@ import { Readable } from 'node:stream';
 import { couponKey } from '../../carts/coupon-campaigns/campaign.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { textIn } from '../../http/locale.ts';
-import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { barChart } from '../components/bars.ts';
 import { buttonForm, problemOf, textField } from '../components/form.ts';
-import { chip, plainDay } from '../components/format.ts';
-import { listState, listView, type Column } from '../components/list.ts';
+import { listView } from '../components/list.ts';
+import { listState } from '../components/list-state.ts';
 import { explained } from '../components/validation.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, PageRequest, ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
-import { codesCard, codesText, countText, SHOWN_CODES } from './coupon-codes.ts';
+import { campaignColumns, discountText, stateChip, usedText } from './campaign-columns.ts';
+import { codesCard, codesText, SHOWN_CODES } from './coupon-codes.ts';
 import { campaignFields, campaignLabels, typedCampaign, type ShownCampaign } from './campaign-form.ts';
 import {
   countCampaigns,
@@ -23,8 +22,6 @@ import {
   findListedCampaign,
   findListedCampaigns,
   findSomeCodes,
-  MOST_COUNTED,
-  type ListedCampaign,
 } from './queries.ts';
 import { marketingStep, marketingTabs } from './tabs.ts';
 
@@ -194,61 +191,6 @@ const readCampaign = (visit: ShopVisit, { params }: Pick<PageRequest, 'params'>)
   if (!isId(campaignId)) throw notFound();
   return visit.call<ShownCampaign>('GET', `/rs/coupon-campaigns/${campaignId}`);
 };
-
-function campaignColumns(visit: ShopVisit): Column<ListedCampaign>[] {
-  const { locale, settings } = visit;
-  const words = visit.words.coupons;
-  return [
-    {
-      name: 'name',
-      title: words.name,
-      cell: ({ name }) => textIn(name, locale, settings.defaultLocale) ?? Object.values(name)[0],
-    },
-    { name: 'discount', title: words.discount, cell: (row) => discountText(visit, row) },
-    { name: 'state', title: words.state, cell: (row) => stateChip(visit, row) },
-    { name: 'used', title: words.used, isNumeric: true, cell: (row) => usedText(visit, row) },
-    {
-      name: 'codes',
-      title: words.codes,
-      isNumeric: true,
-      cell: ({ codes }) => countText(visit, codes, MOST_COUNTED.inList),
-    },
-    { name: 'validity', title: words.validity, cell: (row) => validityText(visit, row) },
-  ];
-}
-
-function discountText({ words, locale }: ShopVisit, campaign: ListedCampaign): string {
-  const { kind, amount, currency, waiveShippingCosts } = campaign;
-  if (kind === 'SHIPPING') return words.coupons.kinds.SHIPPING;
-  const text =
-    kind === 'PERCENT'
-      ? `${(amount! / 100).toLocaleString(locale.replace('_', '-'))} %`
-      : moneyText(amount!, currency, locale);
-  return waiveShippingCosts ? `${text} ${words.coupons.plusDelivery}` : text;
-}
-
-function usedText({ words, language }: ShopVisit, { used, campaignUsageLimit }: ListedCampaign): string {
-  const number = (value: number) => value.toLocaleString(language);
-  return campaignUsageLimit === null
-    ? number(used)
-    : words.coupons.usedOf({ used: number(used), limit: number(campaignUsageLimit) });
-}
-
-function stateChip({ words, db }: ShopVisit, campaign: ListedCampaign): Markup {
-  const { states } = words.coupons;
-  const { validFrom, validTo, used, campaignUsageLimit, codes } = campaign;
-  if (validTo && validTo < db.now) return chip(states.ended);
-  if (campaignUsageLimit !== null && used >= campaignUsageLimit) return chip(states.usedUp);
-  if (validFrom && validFrom > db.now) return chip(states.planned, 'warning');
-  return codes === 0 ? chip(states.withoutCodes, 'warning') : chip(states.active, 'good');
-}
-
-function validityText({ words, language }: ShopVisit, { validFrom, validTo }: ListedCampaign): string {
-  const day = (moment: Date) => plainDay(moment, language);
-  if (validFrom && validTo) return `${day(validFrom)} – ${day(validTo)}`;
-  if (validFrom) return words.coupons.fromDay({ day: day(validFrom) });
-  return validTo ? words.coupons.untilDay({ day: day(validTo) }) : words.coupons.always;
-}
 
 async function campaignPage(
   visit: ShopVisit,

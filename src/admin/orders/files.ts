@@ -17,7 +17,7 @@ import {
 } from '../../orders/list.ts';
 import type { ManagedOrder } from '../../orders/queries.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { listState } from '../components/list.ts';
+import { listState } from '../components/list-state.ts';
 import type { Words } from '../messages.ts';
 import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';

@@ -1,6 +1,6 @@
 import { isDate } from '../../http/dates.ts';
 import type { Window } from '../../orders/window.ts';
-import type { ListState } from '../components/list.ts';
+import type { ListState } from '../components/list-state.ts';
 import { PARTS, PART_STATES, type OrderPart } from './states.ts';
 import type { SearchFilter } from './queries.ts';
 
@@ -13,7 +13,9 @@ export function partOf({ filter }: Pick<ListState, 'filter'>): OrderPart {
 }
 
 export function filterOf(state: Pick<ListState, 'filter'>): SearchFilter {
-  return { states: PART_STATES[partOf(state)], ...windowOf(state.filter('from'), state.filter('to')) };
+  const part = partOf(state);
+  const window = windowOf(state.filter('from'), state.filter('to'));
+  return { states: PART_STATES[part], isNew: part === 'new', ...window };
 }
 
 /** Both days count; what is no day is ignored. */

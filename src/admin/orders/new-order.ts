@@ -1,21 +1,18 @@
-import { CART_TOKEN_HEADER } from '../../http/cart-token.ts';
-import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { toMinor } from '../../kernel/money.ts';
-import type { Cart } from '../../carts/schema.ts';
 import type { Content } from '../../orders/pricing/content.ts';
-import type { Order } from '../../orders/schema.ts';
 import type { Customer } from '../../people/customers/schema.ts';
 import { choiceField, longTextField, problemOf, textField } from '../components/form.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { chosenLines, chosenRows, loadChosen, productFinder, type ChosenProducts } from './chosen-lines.ts';
-import { addressFields, typedAddress } from './data-actions.ts';
+import { addressFields } from './data-actions.ts';
 import { typedDecimal } from './decimal.ts';
 import { methodChoices } from './edit.ts';
+import { BILLING, isElsewhere, placeByHand, SHIPPING } from './place-by-hand.ts';
 import { findCustomers, type FoundCustomer } from './product-queries.ts';
 
 /**
@@ -30,7 +27,7 @@ export function newOrderPages(pages: ShopPages): void {
       show: (visit, _request, draft) => newOrderPage(visit, draft),
       save: async (visit, form) => {
         if (form.field('do') !== 'place') return newOrderPage(visit, await draftOf(visit, form));
-        const { orderId, orderNumber } = await placed(visit, form);
+        const { orderId, orderNumber } = await placeByHand(visit, form);
         return new Redirect(
           to(visit, `/orders/${orderId}`),
           visit.words.orders.byHand.placed({ number: orderNumber }),
@@ -39,9 +36,6 @@ export function newOrderPages(pages: ShopPages): void {
     },
   );
 }
-
-const BILLING = 'billing-';
-const SHIPPING = 'shipping-';
 
 /** The form again. A customer who was just chosen brings the address along. */
 async function draftOf(visit: ShopVisit, form: FormRequest): Promise<Draft> {
@@ -57,64 +51,6 @@ async function draftOf(visit: ShopVisit, form: FormRequest): Promise<Draft> {
     return form.field(name);
   };
   return { field, fieldList: form.fieldList, problem: '' };
-}
-
-async function placed(visit: ShopVisit, form: FormRequest): Promise<Order> {
-  const words = visit.words.orders;
-  const lines = chosenLines(form);
-  if (lines.length === 0) throw badRequest(words.byHand.noItems);
-  const customerId = form.field('customerId');
-  let cartToken: string | undefined;
-  const cart = await visit.call<Cart>('POST', '/rs/carts', {
-    body: {
-      ...(isId(customerId) && { customerId }),
-      currency: form.field('currency') || null,
-      locale: form.field('locale') || null,
-      lineItems: lines.map(({ productId, quantity }) => ({ productId, quantity })),
-    },
-    onHeaders: (headers) => {
-      cartToken = headers[CART_TOKEN_HEADER] as string;
-    },
-  });
-  const path = `/rs/carts/${cart.cartId}`;
-  const { productLineItems } = cart.lineItemContainer;
-  for (const { productId, quantity, price } of lines) {
-    const line = productLineItems.find((one) => one.productId === productId);
-    // A cart takes what is in stock, and corrects what can't be ordered like this; here a person decides.
-    if (line && line.quantity.amount !== Number(quantity)) {
-      throw badRequest(words.byHand.short({ product: line.sku, quantity: line.quantity.amount }));
-    }
-    if (line && price !== '') {
-      const body = { singleItemPrice: price };
-      await visit.call('PUT', `${path}/line-items/${line.lineItemId}/product-price`, { body, cartToken });
-    }
-  }
-  await visit.call('PUT', `${path}/billing-address`, { body: typedAddress(form, BILLING), cartToken });
-  if (isElsewhere(form)) {
-    await visit.call('PUT', `${path}/shipping-address`, { body: typedAddress(form, SHIPPING), cartToken });
-  }
-  const shippingMethodId = form.field('shippingMethodId');
-  const shippingPrice = typedDecimal(form.field('shippingPrice'));
-  if (shippingMethodId !== '') {
-    const body = { id: shippingMethodId, priceAmount: shippingPrice || null };
-    await visit.call('PUT', `${path}/shipping-data`, { body, cartToken });
-  }
-  const paymentMethodId = form.field('paymentMethodId');
-  if (paymentMethodId !== '') {
-    await visit.call('PUT', `${path}/payment-data`, { body: { id: paymentMethodId }, cartToken });
-  }
-  const order = await visit.call<Order>('POST', `${path}/order`, { cartToken });
-  const note = form.field('note');
-  if (note !== '') {
-    const body = [{ op: 'add', path: '/internalNote', value: note }];
-    await visit.call('PATCH', `/rs/orders/${order.orderId}`, { body });
-  }
-  return order;
-}
-
-/** A country alone is no address: its field always has a value. */
-function isElsewhere({ field }: Pick<FormRequest, 'field'>): boolean {
-  return ['street', 'city', 'lastName', 'company'].some((name) => field(SHIPPING + name) !== '');
 }
 
 async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage> {

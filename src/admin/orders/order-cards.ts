@@ -1,5 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
+import { typedText } from '../../orders/line-text.ts';
 import { orderTokens } from '../../orders/order-link.ts';
 import { trackingUrl } from '../../orders/tracking.ts';
 import type { Address } from '../../shops/countries/address.ts';
@@ -37,7 +38,10 @@ function lineItem({ visit, order }: OrderView, line: OrderLine, left: number): M
     <div class="grow">
       <a href="${to(visit, `/products/${productId}`)}">${lineName(line)}</a>
       <p class="quiet">${sku}</p>
-      ${line.customText !== undefined && html`<p class="typed">${words.customText({ text: line.customText })}</p>`}
+      ${
+        line.customText !== undefined &&
+        html`<p class="typed">${typedText(line.customText, line.customTextHeadline, visit.locale)}</p>`
+      }
       ${isPartlySent && html`<p class="quiet">${words.left({ quantity: left })}</p>`}
       ${isSent && html`<p class="quiet">${words.sent}</p>`}
     </div>

@@ -5,7 +5,7 @@ import { notFound } from '../../http/errors.ts';
 import { findDocuments, type DocumentRow } from '../../orders/documents/queries.ts';
 import type { HistoryEntry, ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import type { ShopVisit } from '../visit.ts';
-import { findEmails } from './queries.ts';
+import { findEmails, markSeen } from './queries.ts';
 
 export type OrderLine = ManagedOrderAnswer['lineItemContainer']['productLineItems'][number];
 export type OrderReturn = ManagedOrderAnswer['management']['returns'][number];
@@ -34,6 +34,7 @@ export function readOrder(visit: ShopVisit, orderId: string): Promise<ManagedOrd
   });
 }
 
+/** Whoever opens an order has seen it. */
 export async function loadView(visit: ShopVisit, orderId: string): Promise<OrderView> {
   const { db, shopId } = visit;
   const order = await readOrder(visit, orderId);
@@ -42,6 +43,7 @@ export async function loadView(visit: ShopVisit, orderId: string): Promise<Order
       query: { resultsPerPage: MAX_ENTRIES },
     }),
     findDocuments(db, shopId, orderId, { limit: MAX_DOCUMENTS, offset: 0, withPdf: false }),
+    markSeen(db, shopId, orderId),
   ]);
   const nameless = history.flatMap(({ appId, appName }) =>
     appId !== null && appName === null ? [appId] : [],

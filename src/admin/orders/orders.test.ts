@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
-import { fingerprint, startDemo } from '../../../test/demo.ts';
+import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 
@@ -25,7 +25,7 @@ async function idOf(end: string): Promise<string> {
 const valueIn = (text: string, name: string) =>
   new RegExp(`name="${name}"[^>]*?\\svalue="([^"]*)"`).exec(text)?.[1];
 const numbersIn = (text: string) =>
-  [...text.matchAll(/orders\/[0-9A-F-]{36}">(ORD[^<]*)</g)].map(([, number]) => number);
+  [...text.matchAll(/orders\/[0-9A-F-]{36}">(ORD[^<]*?)\s*</g)].map(([, number]) => number);
 
 /** Sends the form of an action as a browser does that has opened its page. */
 async function send(end: string, action: string, fields: Record<string, string> = {}) {
@@ -71,6 +71,69 @@ describe('the list', () => {
     expect(head).toContain('Number;Date;Customer;Email');
     expect(row).toMatch(/^ORD\d+\/1007;/);
     expect(rest).toEqual(['']);
+  });
+});
+
+describe('an order that nobody has looked at', () => {
+  const newOnes = () =>
+    service.db.many<{ id: string; number: string }>(sql`
+      select upper(order_id::text) as id, order_number as number from customer_order
+      where shop_id = 'DemoShop' and is_new order by created_at desc, order_id desc`);
+  /** All that tells of an order, and where its row was written last. */
+  const traceOf = async (orderId: string) => {
+    const { body, headers } = await service.call('GET', `/DemoShop/orders/${orderId}`, { token });
+    const written = await service.db.one(sql`
+      select xmin::text from customer_order where shop_id = 'DemoShop' and order_id = ${orderId}`);
+    const row = await service.db.one(sql`
+      select version, updated_at, states from customer_order
+      where shop_id = 'DemoShop' and order_id = ${orderId}`);
+    const events = await service.db.one(sql`
+      select (select count(*) from event where shop_id = 'DemoShop') as events,
+        (select count(*) from order_event where shop_id = 'DemoShop') as history`);
+    return { body, etag: headers['etag'], written, row, events };
+  };
+
+  test('stands out in the list and on the home page, and can be filtered', async () => {
+    const found = await newOnes();
+    expect(found.length).toBeGreaterThan(2);
+    const { text } = await merchant.get('/orders?state=new');
+    expect(numbersIn(text)).toEqual(found.map(({ number }) => number));
+    expect(text).toContain(`1–${found.length} of ${found.length}`);
+    const chips = (page: string) => page.split('<span class="chip new">New</span>').length - 1;
+    expect([chips(text), text.split('<tr class="unread">').length - 1]).toEqual([found.length, found.length]);
+    const all = await merchant.get('/orders?state=all');
+    expect(chips(all.text)).toBe(found.length);
+    expect(all.text).toMatch(new RegExp(`New\\s*<span class="count">${found.length}<`));
+    const home = await merchant.get('');
+    expect(home.text).toMatch(
+      new RegExp(`state=new">\\s*<span>New orders</span>\\s*<strong>${found.length}</strong>`),
+    );
+    expect(numbersIn((await merchant.get('/orders?state=new&q=/1014')).text)).toEqual([found[0]!.number]);
+    expect((await merchant.get('/orders?state=new&q=/1007')).text).toContain('Nothing matches');
+    expect((await merchant.get('/orders?state=new&to=2000-01-01')).text).toContain('Nothing matches');
+  });
+
+  test('is an old one when somebody has opened it, and nothing else of it has changed', async () => {
+    const [first, ...others] = await newOnes();
+    const before = await traceOf(first!.id);
+    // An app that reads it is nobody who works in the shop.
+    expect((await newOnes())[0]).toEqual(first);
+    const accountant = await givenMerchant(service, 'accountant');
+    expect((await accountant.get(`/orders/${first!.id}`)).status).toBe(200);
+    expect(await newOnes()).toEqual(others);
+    const after = await traceOf(first!.id);
+    expect({ ...after, written: null }).toEqual({ ...before, written: null });
+    expect((await merchant.get(`/orders/${first!.id}`)).status).toBe(200);
+    expect(await traceOf(first!.id)).toEqual(after);
+    expect(numbersIn((await merchant.get('/orders?state=new')).text)).not.toContain(first!.number);
+  });
+
+  test('stays new to its own shop when another one asks for it', async () => {
+    const [first] = await newOnes();
+    await givenOtherShop(service);
+    const neighbour = await givenMerchant(service, 'owner', 'OtherShop');
+    expect((await neighbour.get(`/orders/${first!.id}`)).status).toBe(404);
+    expect((await newOnes())[0]).toEqual(first);
   });
 });
 

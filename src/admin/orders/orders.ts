@@ -3,12 +3,20 @@ import { moneyText } from '../../http/price-text.ts';
 import { nameOf } from '../../orders/documents/address-lines.ts';
 import { findManagedOrders, type ListedManagedOrder } from '../../orders/list.ts';
 import { dayText } from '../components/format.ts';
-import { listState, listView, type Column, type ListState } from '../components/list.ts';
+import { listView } from '../components/list.ts';
+import { listState, type Column, type ListState } from '../components/list-state.ts';
 import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { chipsView } from './chips-view.ts';
 import { filterOf, fromTheEnd, partOf } from './list-request.ts';
-import { countWaiting, findListedOrders, findOrdersWithReturns, MAX_FOUND, searchOrders } from './queries.ts';
+import {
+  countWaiting,
+  findListedOrders,
+  findNewOrders,
+  findOrdersWithReturns,
+  MAX_FOUND,
+  searchOrders,
+} from './queries.ts';
 import { goodsChips, PARTS, paymentChips } from './states.ts';
 
 export function orders(pages: ShopPages): void {
@@ -52,6 +60,7 @@ export function orders(pages: ShopPages): void {
         results,
         isMore,
         ...(lastPage && { lastPage }),
+        unread: { text: words.new, is: ({ isNew }) => isNew },
         href: ({ orderId }) => to(visit, `/orders/${orderId}`),
         idOf: ({ orderId }) => orderId,
         bulk: [
@@ -72,7 +81,7 @@ const LAST_PAGE = 1_000_000;
 
 function isPagedByDate(state: ListState): boolean {
   const isByDate = state.sort === undefined || state.sort.endsWith('date');
-  return isByDate && state.filter('q').trim() === '' && partOf(state) !== 'returns';
+  return isByDate && state.filter('q').trim() === '' && !['new', 'returns'].includes(partOf(state));
 }
 
 export interface FoundOrders {
@@ -85,11 +94,14 @@ export interface FoundOrders {
 /** The orders of a page. Pages by date are found from the sums of days, so that the last costs what the first one does. */
 export async function findPage({ db, shopId }: ShopVisit, state: ListState): Promise<FoundOrders> {
   const { limit, offset, sort } = state;
-  const filter = filterOf(state);
+  const { isNew, ...filter } = filterOf(state);
   const text = state.filter('q').trim();
-  if (text !== '' || partOf(state) === 'returns') {
-    const orderIds =
-      text === '' ? await findOrdersWithReturns(db, shopId) : await searchOrders(db, shopId, text, filter);
+  if (text !== '' || isNew || partOf(state) === 'returns') {
+    const orderIds = await (text !== ''
+      ? searchOrders(db, shopId, text, { ...filter, isNew })
+      : isNew
+        ? findNewOrders(db, shopId, filter)
+        : findOrdersWithReturns(db, shopId));
     const rows = await findListedOrders(db, shopId, orderIds.slice(offset, offset + limit));
     return { rows, results: orderIds.length, isMore: orderIds.length === MAX_FOUND };
   }

@@ -8,18 +8,21 @@ import {
 } from '../../orders/list.ts';
 import type { PartLine } from '../../orders/manage-queries.ts';
 import { managedColumns, orderColumns, ordersWithCustomers, type OrderRow } from '../../orders/queries.ts';
+import type { Window } from '../../orders/window.ts';
 import { foundCustomers } from '../customers/queries.ts';
 import { PART_STATES } from './states.ts';
 
-/** How many orders wait for something, from the sums of days; and how many returns, up to a limit. */
+/** How many orders wait for something, from the sums of days; and how many returns and new orders, up to a limit. */
 export async function countWaiting(db: Queries, shopId: string) {
   const { todo, toPay, toShip } = PART_STATES;
-  const row = await db.one<{ todo: number; toPay: number; toShip: number; returns: number }>(sql`
+  const row = await db.one<{ todo: number; new: number; toPay: number; toShip: number; returns: number }>(sql`
     select coalesce(sum(orders) filter (where ${hasStates({ states: todo })}), 0)::bigint as todo,
       coalesce(sum(orders) filter (where ${hasStates({ states: toPay })}), 0)::bigint as "toPay",
       coalesce(sum(orders) filter (where ${hasStates({ states: toShip })}), 0)::bigint as "toShip", (
         select count(*) from (select from order_return where ${isWaiting(shopId)} limit ${MAX_FOUND}) waiting
-      ) as returns
+      ) as returns, (
+        select count(*) from (select from customer_order where shop_id = ${shopId} and is_new limit ${MAX_FOUND}) unseen
+      ) as new
     from order_day where shop_id = ${shopId}`);
   return row!;
 }
@@ -34,6 +37,29 @@ export async function findOrdersWithReturns(db: Queries, shopId: string): Promis
     select upper(order_id::text) as "orderId" from order_return where ${isWaiting(shopId)}
     group by order_id order by max(at) desc limit ${MAX_FOUND}`);
   return rows.map(({ orderId }) => orderId);
+}
+
+/** Orders that nobody has opened yet, newest first, MAX_FOUND at most. */
+export async function findNewOrders(
+  db: Queries,
+  shopId: string,
+  { createdAfter, createdBefore }: Window,
+): Promise<string[]> {
+  const rows = await db.many<{ orderId: string }>(sql`
+    select upper(order_id::text) as "orderId" from customer_order
+    where shop_id = ${shopId} and is_new and created_at > ${createdAfter ?? '-infinity'}::timestamptz
+      and created_at < ${createdBefore ?? 'infinity'}::timestamptz
+    order by created_at desc, order_id desc limit ${MAX_FOUND}`);
+  return rows.map(({ orderId }) => orderId);
+}
+
+/**
+ * Notes that somebody has opened an order. Nothing else of the order changes, and nothing is counted from this: it is the
+ * one write to an order beside `placeOrders` and `changeOrder`. An order that was seen before is not written.
+ */
+export function markSeen(db: Queries, shopId: string, orderId: string) {
+  return db.run(sql`
+    update customer_order set is_new = false where shop_id = ${shopId} and order_id = ${orderId} and is_new`);
 }
 
 /** A text is the beginning of all texts from itself to this one, in the order of bytes. */
@@ -62,7 +88,10 @@ const isFound = (shopId: string, text: string) => sql`
     )
   ))`;
 
-export type SearchFilter = Pick<OrderFilter, 'states' | 'createdAfter' | 'createdBefore'>;
+export type SearchFilter = Pick<OrderFilter, 'states' | keyof Window> & {
+  /** Only orders that nobody has opened yet. */
+  isNew: boolean;
+};
 
 /** Newest first, MAX_FOUND at most. */
 export async function searchOrders(
@@ -71,10 +100,11 @@ export async function searchOrders(
   text: string,
   filter: SearchFilter,
 ): Promise<string[]> {
-  const { createdAfter, createdBefore } = filter;
+  const { createdAfter, createdBefore, isNew } = filter;
   const rows = await db.many<{ orderId: string }>(sql`
     select upper(order_id::text) as "orderId" from customer_order
     where shop_id = ${shopId} and ${isFound(shopId, text)} and ${hasStates(filter)}
+      and (is_new or not ${isNew}::boolean)
       and created_at > ${createdAfter ?? '-infinity'}::timestamptz
       and created_at < ${createdBefore ?? 'infinity'}::timestamptz
     order by created_at desc, order_id desc limit ${MAX_FOUND}`);

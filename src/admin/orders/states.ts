@@ -4,7 +4,17 @@ import type { ChipKind } from '../components/format.ts';
 
 /** The states of orders in the words of a merchant: the parts of the list, and the chips. */
 
-export const PARTS = ['todo', 'toPay', 'toShip', 'returns', 'done', 'returned', 'cancelled', 'all'] as const;
+export const PARTS = [
+  'todo',
+  'new',
+  'toPay',
+  'toShip',
+  'returns',
+  'done',
+  'returned',
+  'cancelled',
+  'all',
+] as const;
 export type OrderPart = (typeof PARTS)[number];
 
 const bits = (...states: readonly State[]) =>
@@ -15,9 +25,10 @@ const none = (...states: readonly State[]) => ({ asked: bits(...states), set: 0 
 /** An order that was rejected, closed or archived needs nothing any more. */
 const ENDED = ['rejectedOn', 'closedOn', 'archivedOn'] as const;
 
-/** Which states the orders of each part have. Those with a return that waits are found from the returns. */
+/** Which states the orders of each part have. New ones, and those with a return that waits, are found in other ways. */
 export const PART_STATES: Readonly<Record<OrderPart, OrderFilter['states']>> = {
   todo: { ...none(...ENDED), missing: bits('paidOn', 'dispatchedOn') },
+  new: none(),
   toPay: none(...ENDED, 'paidOn'),
   toShip: none(...ENDED, 'dispatchedOn', 'deliveredOn', 'returnedOn'),
   returns: none(),

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../db/sql.ts';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
+import { givenShop } from '../../../test/builders.ts';
 import { fingerprint, startDemo } from '../../../test/demo.ts';
+import { generateProducts } from '../../commands/demo/generate.ts';
 import type { Service } from '../../../test/service.ts';
 
 let service: Service;
@@ -48,6 +50,8 @@ describe('the list of products', () => {
     expect(await numbers('?stock=out')).toEqual(['TE-120', 'DR-120', 'CB-100']);
     expect(await numbers('?stock=low')).toEqual(['AP-120', 'CB-100']);
     expect(await numbers('?stock=low&q=beacon')).toEqual(['AP-120']);
+    expect(await numbers('?stock=out&q=te120')).toEqual(['TE-120']);
+    expect(await numbers('?stock=out&q=lantern')).toEqual([]);
     expect((await numbers('?stock=in')).length).toBe(21);
     const category = await service.db.one<{ id: string }>(
       sql`select category_id as id from category where shop_id = 'DemoShop' and alias = 'knives'`,
@@ -55,6 +59,17 @@ describe('the list of products', () => {
     expect(await numbers(`?category=${category!.id}&sort=-price`)).toEqual(['KN-100', 'KN-120', 'KN-110']);
     expect(await numbers(`?category=${category!.id}&q=stone`)).toEqual(['KN-120']);
     expect(await numbers('?category=nonsense&q=nothing+of+this')).toEqual([]);
+  });
+
+  test('has all that is sold out of a word that more products have than are compared', async () => {
+    await givenShop(service, 'Large');
+    await generateProducts(service.db, { shopId: 'Large', products: 2_600, seed: 7 }, () => {});
+    const sold = await service.db.one<{ count: number }>(sql`
+      select count(distinct coalesce(master_id, product_id)) as count from product
+      where shop_id = 'Large' and kind <> 'master' and stock <= 0`);
+    const large = await givenMerchant(service, 'owner', 'Large');
+    const { text } = await large.get('/products?q=G7&stock=out');
+    expect(/class="quiet"\s*>1–(\d+ of [\d+]+)</.exec(text)?.[1]).toBe(`${sold!.count} of ${sold!.count}`);
   });
 
   test('is sorted by price', async () => {

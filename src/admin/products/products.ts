@@ -3,19 +3,15 @@ import { isId } from '../../kernel/ids.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
 import { chip } from '../components/format.ts';
-import { listState, listView, type Column, type ListState } from '../components/list.ts';
+import { listView } from '../components/list.ts';
+import { listState, type Column, type ListState } from '../components/list-state.ts';
 import type { Choice } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { categoryTree } from './category-tree.ts';
 import { findListedProducts, type ListedProduct } from './list-row.ts';
-import {
-  findCategoryChoices,
-  findProductPage,
-  type CategoryChoice,
-  type ProductFilter,
-  type StockFilter,
-} from './queries.ts';
+import { findProductPage, type ProductFilter, type StockFilter } from './list-queries.ts';
+import { findCategoryChoices, type CategoryChoice } from './queries.ts';
 
 /** The list of products. */
 export function products(pages: ShopPages): void {

@@ -7,7 +7,8 @@ import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { findListedProducts, type ListedProduct } from './list-row.ts';
 import { productPage, readProduct } from './product-page.ts';
-import { findCrossSellingIds, findProductPage } from './queries.ts';
+import { findProductPage } from './list-queries.ts';
+import { findCrossSellingIds } from './queries.ts';
 
 /** What is offered along with a product: a search adds to it. */
 export function related(pages: ShopPages): void {

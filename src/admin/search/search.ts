@@ -6,7 +6,7 @@ import { MENU } from '../layout/menu.ts';
 import type { ShopPages } from '../pages.ts';
 import { settingsPlaces } from '../settings/overview.ts';
 import { to, type ShopVisit } from '../visit.ts';
-import { findProductPage } from '../products/queries.ts';
+import { findProductPage } from '../products/list-queries.ts';
 import {
   findCustomersByText,
   findOrdersByNumber,

@@ -3,7 +3,7 @@ import { UNIT_KEYS, UNITS } from '../../kernel/units.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
-import { problemLine } from './section-fields.ts';
+import { problemLine } from './form-context.ts';
 import { sectionPage, type ShownForm } from './section-page.ts';
 
 export function catalogue(pages: ShopPages, format: SettingsFormat): void {

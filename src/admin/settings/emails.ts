@@ -13,6 +13,7 @@ import { SETTINGS_SCRIPT } from '../layout/assets.ts';
 import { Redirect, type AdminFile, type AdminPage } from '../page.ts';
 import type { FormRequest, PageRequest, ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
+import { translatedProblems } from './problem-text.ts';
 import { savedNotice, saveSettings } from './save.ts';
 import { sectionPage, settingsTrail } from './section-page.ts';
 import { settingsWords } from './words.ts';
@@ -60,8 +61,7 @@ export function emails(pages: ShopPages, format: SettingsFormat, kinds: readonly
           return new Redirect(path, await savedNotice(visit, applied));
         } catch (error) {
           if (!(error instanceof SettingsProblem)) throw error;
-          const { places, problems } = error;
-          return refuse({ problems: places, lines: places.length > 0 ? [] : problems, status: 422 });
+          return refuse({ ...translatedProblems(error, visit), status: 422 });
         }
       },
     },

@@ -9,8 +9,10 @@ import { Redirect, type AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { changeList } from './file.ts';
+import { translatedProblems } from './problem-text.ts';
 import { savedNotice, saveSettings, settingsPreview } from './save.ts';
-import { settingsTrail } from './section-page.ts';
+import { placeText, settingsTrail } from './section-page.ts';
+import { settingsWords } from './words.ts';
 
 /** Lines of a change in the list; the page of the version has all of them. */
 const SHOWN_LINES = 3;
@@ -147,6 +149,9 @@ async function previewOf(
     return { changes: await settingsPreview(visit, file, format) };
   } catch (error) {
     if (!(error instanceof SettingsProblem)) throw error;
-    return { changes: [], problems: error.problems };
+    const { problems, lines } = translatedProblems(error, visit);
+    const labels = settingsWords(visit.words, visit.language);
+    const placed = problems.map(({ path, text }) => `${placeText(path, labels)}: ${text}`);
+    return { changes: [], problems: [...placed, ...lines] };
   }
 }

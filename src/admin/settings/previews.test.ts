@@ -69,12 +69,14 @@ describe('the preview of the theme', () => {
       'theme.accent': '#fff}</style><script>alert(1)</script>',
     });
     expect(text).not.toContain('<script>');
-    expect(text).toContain('is no colour like #0b5d66');
+    expect(text).toContain('Buttons and links: Please write it like this: #0b5d66');
   });
 
   test('warns of a text that many can not read', async () => {
     const { text } = await merchant.post('/settings/theme/preview', { 'theme.text': '#cccccc' });
-    expect(text).toContain('theme.text: is #cccccc, whose contrast on #ffffff is 1.60:1');
+    expect(text).toContain(
+      'Text: Many people can’t read this colour: its contrast with the background is 1.6:1, and 4.5:1 is needed.',
+    );
   });
 });
 
@@ -166,7 +168,7 @@ describe('the words of an email', () => {
       text: '',
     });
     expect(refused.status).toBe(422);
-    expect(refused.text).toContain('names {captain}, expected one of');
+    expect(refused.text).toContain('{captain} can’t be used here. You can use: {');
     expect(refused.text).toContain('value="Ahoy {captain}"');
     expect((await settingsOf()).mailTexts).toEqual({});
   });

@@ -3,36 +3,21 @@ import { html, type Markup, type Part } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { toMinor } from '../../kernel/money.ts';
 import { isAmount } from '../../shops/settings/fields.ts';
-import { choiceField, longTextField, textField, tickField, type Choice } from '../components/form.ts';
+import { choiceField, longTextField, textField, tickField } from '../components/form.ts';
 import { ARROW_ICONS } from '../layout/icons.ts';
-import { isLong, kindOf, mapValue, newEntryStep, shapeOf, wordPath } from './field-kind.ts';
+import { kindOf, newEntryStep, shapeOf, wordPath } from './field-kind.ts';
+import {
+  bound,
+  nameOf,
+  problemLine,
+  textOf,
+  withChosen,
+  type FormContext,
+  type Path,
+} from './form-context.ts';
+import { mapFields } from './map-fields.ts';
+import { listField, localisedField } from './plain-fields.ts';
 import type { SettingsWords } from './words.ts';
-
-export type Path = readonly (string | number)[];
-
-/** What the fields of a form need beside the schema and the value. */
-export interface FormContext {
-  words: SettingsWords;
-  language: string;
-  /** The languages of the shop, the default one first. */
-  locales: readonly string[];
-  /** The language in which entries are named. */
-  locale: string;
-  currency: string;
-  isDisabled: boolean;
-  /** What can be chosen for a setting whose schema does not list it, by its path: countries, currencies. */
-  choices: (path: string) => readonly Choice[] | undefined;
-  /** The keys of a map that are known; undefined: they can be typed. */
-  keys: (path: string) => readonly Choice[] | undefined;
-  /** What is wrong, by the path of the field. */
-  problemAt: (path: Path) => string | undefined;
-  /** Settings that the page shows in another way. */
-  isLeftOut: (path: string) => boolean;
-  /** A list to which an entry is added, where scripts do not run. */
-  added: string | undefined;
-}
-
-export const nameOf = (path: Path): string => path.join('.');
 
 /** The field or fields of a setting. */
 export function settingField(
@@ -65,7 +50,7 @@ export function settingField(
     case 'number':
       return textField({
         ...field,
-        value: numberText(value),
+        value: textOf(value),
         inputMode: 'decimal',
         unit: isAmount(schema) ? context.currency : words.unit(known),
       });
@@ -87,92 +72,6 @@ export function settingField(
     case 'map':
       return mapFields(schema, (value ?? {}) as Record<string, unknown>, path, context);
   }
-}
-
-/** One field per language of the shop. */
-function localisedField(
-  schema: TSchema,
-  texts: Record<string, string>,
-  path: Path,
-  context: FormContext,
-): Markup {
-  const { words, locales, isDisabled } = context;
-  const known = wordPath(path);
-  const input = (locale: string, label: string) => {
-    const one = {
-      name: nameOf([...path, locale]),
-      label,
-      value: texts[locale],
-      isDisabled,
-      problem: context.problemAt([...path, locale]),
-      ...bound(schema),
-    };
-    return isLong(schema) ? longTextField({ ...one, rows: 3 }) : textField(one);
-  };
-  const [only, ...others] = locales;
-  return html`<fieldset class="field texts" id="field-${nameOf(path)}">
-    <legend>${words.label(known)}</legend>
-    ${words.hint(known) !== undefined && html`<p class="hint">${words.hint(known)}</p>`}
-    ${
-      others.length === 0
-        ? input(only!, words.languageName(only!))
-        : html`<div class="row">${locales.map((locale) => input(locale, words.languageName(locale)))}</div>`
-    }
-    ${problemLine(context.problemAt(path))}
-  </fieldset>`;
-}
-
-/** Boxes to tick where it is known what can be in the list, else one entry per line. */
-function listField(schema: TSchema, values: readonly string[], path: Path, context: FormContext): Markup {
-  const { words, isDisabled } = context;
-  const known = wordPath(path);
-  const { items } = shapeOf(schema);
-  const listed = shapeOf(items!).enum?.map((one) => ({ value: one, text: words.value(known, one) }));
-  const choices = context.choices(known) ?? listed;
-  const problems = [
-    context.problemAt(path),
-    ...values.map((_, index) => context.problemAt([...path, index])),
-  ].filter((problem) => problem !== undefined);
-  const problem = problems.length === 0 ? undefined : problems.join(' ');
-  const hint = words.hint(known);
-  if (!choices) {
-    return longTextField({
-      name: nameOf(path),
-      label: words.label(known),
-      hint: hint === undefined ? words.onePerLine : `${hint} ${words.onePerLine}`,
-      value: values.join('\n'),
-      rows: Math.min(Math.max(values.length + 1, 3), 12),
-      isDisabled,
-      problem,
-    });
-  }
-  const name = nameOf(path);
-  // Those that are chosen come first and keep their order, in which the shop shows them.
-  const all = withChosen(choices, values);
-  const sorted = [
-    ...values.flatMap((value) => all.find((choice) => choice.value === value) ?? []),
-    ...choices.filter(({ value }) => !values.includes(value)),
-  ];
-  return html`<fieldset class="field" id="field-${name}">
-    <legend>${words.label(known)}</legend>
-    ${hint !== undefined && html`<p class="hint">${hint}</p>`}
-    <div class="ticks">
-      ${sorted.map(
-        ({ value, text }) =>
-          html`<label
-            ><input
-              type="checkbox"
-              name="${name}"
-              value="${value}"
-              ${values.includes(value) && html`checked`}
-              ${isDisabled && html`disabled`}
-            />
-            ${text}</label
-          >`,
-      )}
-    </div>
-    ${problemLine(problem)}
-  </fieldset>`;
 }
 
 /** Short fields stand beside each other. */
@@ -288,102 +187,4 @@ function entryTitle(value: unknown, { words, locale, locales, currency, choices 
     ${facts.length > 0 && html`<span class="quiet">${facts.join(' · ')}</span>`}`;
 }
 
-/** Known keys are rows with a fixed title; others are typed. */
-function mapFields(
-  schema: TSchema,
-  values: Record<string, unknown>,
-  path: Path,
-  context: FormContext,
-): Markup {
-  const { words, isDisabled } = context;
-  const known = wordPath(path);
-  const value = mapValue(schema);
-  const keys = context.keys(known);
-  const head = html`${path.length > 1 && html`<p class="legend">${words.label(known)}</p>`}
-  ${words.hint(known) !== undefined && html`<p class="hint">${words.hint(known)}</p>`}
-  ${problemLine(context.problemAt(path))}`;
-  if (keys) {
-    return html`<div class="map" id="field-${nameOf(path)}">
-      ${head}
-      <div class="row">
-        ${keys.map(({ value: key, text }) => keyedField(value, values[key], [...path, key], text, context))}
-      </div>
-    </div>`;
-  }
-  const pairs: [string, unknown][] = [
-    ...Object.entries(values),
-    ...(isDisabled ? [] : ([['', undefined]] as [string, unknown][])),
-  ];
-  return html`<div class="map" id="field-${nameOf(path)}">
-    ${head}
-    ${pairs.map(([key, item], index) => {
-      const at = [...path, `#${index}`];
-      return html`<div class="row">
-        ${textField({ name: nameOf([...at, 'key']), label: words.label(`${known}.key`), value: key, isDisabled })}
-        ${textField({
-          name: nameOf([...at, 'value']),
-          label: words.label(`${known}.value`),
-          value: textOf(item),
-          isDisabled,
-          problem: key === '' ? undefined : context.problemAt([...path, key]),
-        })}
-      </div>`;
-    })}
-  </div>`;
-}
-
-function keyedField(schema: TSchema, value: unknown, path: Path, label: string, context: FormContext): Part {
-  const { isDisabled, words } = context;
-  if (kindOf(schema) !== 'section') {
-    return textField({
-      name: nameOf(path),
-      label,
-      value: numberText(value),
-      inputMode: 'decimal',
-      isDisabled,
-      unit: words.unit(wordPath(path.slice(0, -1))),
-      problem: context.problemAt(path),
-    });
-  }
-  const { properties } = shapeOf(schema);
-  const fields = (value ?? {}) as Record<string, unknown>;
-  return html`<fieldset class="field inner">
-    <legend>${label}</legend>
-    <div class="row">
-      ${Object.keys(properties!).map((key) =>
-        textField({
-          name: nameOf([...path, key]),
-          label: words.label(`${wordPath(path.slice(0, -1))}.${key}`),
-          value: numberText(fields[key]),
-          isDisabled,
-          problem: context.problemAt([...path, key]),
-        }),
-      )}
-    </div>
-    ${problemLine(context.problemAt(path))}
-  </fieldset>`;
-}
-
-export function problemLine(problem: string | undefined): Markup | undefined {
-  return problem === undefined ? undefined : html`<p class="field-problem">${problem}</p>`;
-}
-
-function bound(schema: TSchema): { maxLength?: number } {
-  const { maxLength } = shapeOf(schema);
-  return maxLength === undefined ? {} : { maxLength };
-}
-
 const hintOf = (hint: string | undefined) => (hint === undefined ? {} : { hint });
-
-/** A value that was typed and is not among the choices stays visible. */
-function withChosen(choices: readonly Choice[], values: readonly unknown[]): readonly Choice[] {
-  const unknown = values.filter((value) => !choices.some((choice) => choice.value === (value ?? '')));
-  return [...unknown.map((value) => ({ value: textOf(value), text: textOf(value) })), ...choices];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}
-
-/** As it is written in the file, and as it can be typed again. */
-const numberText = (value: unknown) => textOf(value);

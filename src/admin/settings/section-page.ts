@@ -11,10 +11,11 @@ import type { FormRequest, PageRequest, ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { settingChoices, settingKeys } from './choices.ts';
 import { kindOf, schemaOf, wordPath } from './field-kind.ts';
-import { problemText } from './problem-text.ts';
+import { translatedProblems } from './problem-text.ts';
 import { childOf, fieldTree, readValue } from './read-section.ts';
 import { savedNotice, saveSettings } from './save.ts';
-import { nameOf, settingField, type FormContext, type Path } from './section-fields.ts';
+import { nameOf, type FormContext, type Path } from './form-context.ts';
+import { settingField } from './section-fields.ts';
 import { settingsWords, type SettingsWords } from './words.ts';
 
 /** A page with some sections of the settings file as one form. */
@@ -70,9 +71,7 @@ export function sectionPage(pages: ShopPages, format: SettingsFormat, page: Sect
           return new Redirect(to(visit, path), await savedNotice(visit, applied));
         } catch (error) {
           if (!(error instanceof SettingsProblem)) throw error;
-          const { places, problems: lines } = error;
-          const problems = places.map((place) => ({ ...place, text: problemText(place, visit) }));
-          return refuse({ problems, lines: places.length > 0 ? [] : lines, status: 422 });
+          return refuse({ ...translatedProblems(error, visit), status: 422 });
         }
       },
     },
@@ -179,7 +178,7 @@ function problemSummary({ problems, lines }: Refused, words: SettingsWords): Mar
 }
 
 /** `Shipping methods 2 › Price` */
-function placeText(path: Path, words: SettingsWords): string {
+export function placeText(path: Path, words: SettingsWords): string {
   const steps = path.flatMap((step, index) => {
     if (typeof step === 'number') return [];
     const next = path[index + 1];

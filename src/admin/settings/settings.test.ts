@@ -49,6 +49,12 @@ function fieldsOf({ text }: AdminAnswer): Record<string, string | string[]> {
   return fields;
 }
 
+/** The texts of the list above a form that was refused. */
+const problemsIn = ({ text }: AdminAnswer) =>
+  unescaped(/<div class="problem"[\s\S]*?<\/div>/.exec(text)?.[0] ?? '')
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/\s+/g, ' ');
+
 const PAGES = 'shop invoices languages taxes shipping orders catalogue customers feeds home privacy'.split(
   ' ',
 );
@@ -115,6 +121,83 @@ test('what the settings file refuses is shown beside its field, with everything 
   expect([other.status, other.text.includes('Bitte geben Sie höchstens 24 ein.')]).toEqual([422, true]);
 });
 
+describe.each([
+  {
+    language: 'en',
+    texts: {
+      invoices: ['A VAT number of this country looks like this: DE123456789', 'This IBAN can’t be right'],
+      orders: ['Please enter either an amount or a percentage.', 'Amounts in EUR have at most 2 decimals.'],
+      theme: ['its contrast with the background is 1.6:1, and 4.5:1 is needed.'],
+      languages: ['The rate of SEK is missing: how much of it 1 EUR is worth.'],
+      domains: ['shop.localhost works without being entered here'],
+      taxes: ['Exactly one tax class must be the default.', 'The rate for Germany, the country of the shop,'],
+      shop: ['These tax classes have no rate for Japan yet:'],
+      'emails/order': ['{nonsense} can’t be used here. You can use: {'],
+    },
+  },
+  {
+    language: 'de',
+    texts: {
+      invoices: ['Eine USt-IdNr. dieses Landes sieht so aus: DE123456789', 'Diese IBAN kann nicht stimmen'],
+      orders: ['Bitte geben Sie entweder einen Betrag', 'Beträge in EUR haben höchstens 2 Nachkommastellen.'],
+      theme: ['Ihr Kontrast zum Hintergrund ist 1,6:1, nötig sind 4,5:1.'],
+      languages: ['Der Kurs von SEK fehlt: wie viel davon 1 EUR wert ist.'],
+      domains: ['shop.localhost funktioniert ohne Eintrag'],
+      taxes: [
+        'Genau eine Steuerklasse muss der Standard sein.',
+        'Der Satz für Deutschland, das Land des Shops,',
+      ],
+      shop: ['Diese Steuerklassen haben noch keinen Satz für Japan:'],
+      'emails/order': ['{nonsense} kann hier nicht verwendet werden. Möglich sind: {'],
+    },
+  },
+  {
+    language: 'fr',
+    texts: {
+      invoices: ['Un n° de TVA de ce pays ressemble à ceci', 'Cet IBAN ne peut pas être correct'],
+      orders: [
+        'Saisissez soit un montant, soit un pourcentage.',
+        'Les montants en EUR ont au plus 2 décimales.',
+      ],
+      theme: ['son contraste avec le fond est de 1,6:1, il faut 4,5:1.'],
+      languages: ['Il manque le taux de SEK'],
+      domains: ['shop.localhost fonctionne sans être saisi ici'],
+      taxes: ['Une seule classe de taxe doit être celle par défaut.', 'Il manque le taux pour Allemagne,'],
+      shop: ['Ces classes de taxe n’ont pas encore de taux pour Japon'],
+      'emails/order': ['{nonsense} ne peut pas être utilisé ici.'],
+    },
+  },
+])('what no schema can say is said in $language', ({ language, texts }) => {
+  const wrong: Record<keyof typeof texts, Record<string, string | string[]>> = {
+    invoices: { 'invoicing.vatId': 'DE12', 'invoicing.bank.iban': 'DE02120300000000202052' },
+    orders: {
+      'basketDiscounts.0.absolute': '1',
+      'basketDiscounts.0.percent': '1',
+      'minimumCart.amount': '1.005',
+    },
+    theme: { 'theme.text': '#cccccc' },
+    languages: { 'currencies.items': ['EUR', 'SEK'] },
+    domains: { domains: 'shop.localhost' },
+    taxes: { 'taxClasses.1.default': [], 'taxClasses.0.rates.DE': '' },
+    shop: { country: 'JP' },
+    'emails/order': { text: 'Hello {nonsense}' },
+  };
+
+  test.each(Object.entries(texts))('on the page of %s', async (page, expected) => {
+    const reader = await givenMerchant(service, 'owner', 'DemoShop', `owner@${language}.example`);
+    await service.db.run(sql`update admin_user set language = ${language} where email = ${reader.email}`);
+    const before = await fingerprint(service);
+    const path = `/settings/${page}`;
+    const refused = await reader.post(path, {
+      ...fieldsOf(await reader.get(path)),
+      ...wrong[page as keyof typeof texts],
+    });
+    expect(refused.status).toBe(422);
+    for (const text of expected) expect(problemsIn(refused)).toContain(text);
+    expect(await fingerprint(service)).toEqual(before);
+  });
+});
+
 test('a new entry gets a key from its name, and fields of another kind of delivery are dropped', async () => {
   const path = '/settings/shipping';
   const fields = fieldsOf(await merchant.get(path));
@@ -163,7 +246,7 @@ test('an entry that is in use can not be removed, and the reason is told', async
     'taxClasses.2.remove': 'yes',
   });
   expect(refused.status).toBe(422);
-  expect(refused.text).toContain('can&#39;t be taken away, because it is in use');
+  expect(problemsIn(refused)).toContain('can’t be removed, because it is in use.');
   expect(await settingsOf()).toEqual(before);
 });
 

@@ -5,7 +5,7 @@ import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { standardVat } from '../../shops/taxes/vat-rates.ts';
 import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
-import { problemLine } from './section-fields.ts';
+import { problemLine } from './form-context.ts';
 import { sectionPage, type ShownForm } from './section-page.ts';
 
 /** How prices and taxes go together, and the rates of all classes in one table by country. */

@@ -4,7 +4,7 @@ import { messages } from '../../kernel/messages.ts';
 import { formatMoney, toMinor } from '../../kernel/money.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
-import { formProblems, problemLine } from '../../shops/settings/problem.ts';
+import { formProblems, type Problem } from '../../shops/settings/problem.ts';
 import type { Theme } from '../../shops/settings/settings.ts';
 import { themeProblems } from '../../shops/settings/theme.ts';
 import { STYLESHEET } from '../../storefront/layout/assets.ts';
@@ -14,8 +14,10 @@ import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { schemaOf } from './field-kind.ts';
 import { logo, logoCard } from './logo.ts';
+import { problemText } from './problem-text.ts';
 import { childOf, fieldTree, readValue } from './read-section.ts';
-import { sectionPage } from './section-page.ts';
+import { placeText, sectionPage } from './section-page.ts';
+import { settingsWords } from './words.ts';
 
 export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStorage): void {
   logo(pages, format, media);
@@ -52,23 +54,16 @@ export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStor
     const typed = readValue(schemaOf('theme'), childOf(fieldTree(form), 'theme'), true);
     const malformed = formProblems({ theme: typed }, format.validate);
     // What is no colour must not reach a stylesheet.
-    if (malformed.length > 0)
-      return sample(
-        visit,
-        visit.settings.theme,
-        malformed.map((one) => problemLine(one)),
-      );
+    if (malformed.length > 0) return sample(visit, visit.settings.theme, malformed);
     const draft = typed as Theme;
-    return sample(
-      visit,
-      draft,
-      [...themeProblems(draft)].map((one) => problemLine(one)),
-    );
+    return sample(visit, draft, [...themeProblems(draft)]);
   });
 }
 
 /** A page with what the pages of the shop are made of, in the colours of the theme. */
-function sample({ settings, locale }: ShopVisit, draft: Theme, problems: readonly string[]): AdminFile {
+function sample(visit: ShopVisit, draft: Theme, problems: readonly Problem[]): AdminFile {
+  const { settings, locale, language } = visit;
+  const labels = settingsWords(visit.words, language);
   const words = messages(locale).storefront;
   const name = textIn(settings.name, locale, settings.defaultLocale) ?? '';
   const price = (amount: number) =>
@@ -86,7 +81,12 @@ function sample({ settings, locale }: ShopVisit, draft: Theme, problems: readonl
         ${toStyle(draft).element}
       </head>
       <body>
-        ${problems.map((line) => html`<p class="notice error" role="alert">${line}</p>`)}
+        ${problems.map(
+          (problem) =>
+            html`<p class="notice error" role="alert">
+              ${placeText(problem.path, labels)}: ${problemText(problem, visit)}
+            </p>`,
+        )}
         <header class="top"><div class="bar"><a class="brand" href="#"><span>${name}</span></a></div></header>
         <main>
           <section class="hero">

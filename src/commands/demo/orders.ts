@@ -72,6 +72,9 @@ export async function insertDemoOrders(
       await finaliseDocument(later(then, kind === 'Invoice' ? 2 : 9), shopId, orderId, { kind }, null);
     }
   }
+  // Somebody has looked at those that are paid, sent or anything else by now.
+  await tx.run(sql`
+    update customer_order set is_new = false where shop_id = ${shopId} and is_new and states <> 0`);
   // The stock in the catalogue is what these orders have left.
   await restoreStock(tx, shopId, stock);
   // The demo shop sends no emails.

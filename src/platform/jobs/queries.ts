@@ -86,6 +86,13 @@ export function findFailedJobs(db: Queries, limit: number) {
     from job where failed_at is not null order by failed_at desc limit ${limit}`);
 }
 
+/** How many jobs of all shops have failed, up to `limit`. */
+export async function countFailedJobs(db: Queries, limit: number): Promise<number> {
+  const row = await db.one<{ count: number }>(sql`
+    select count(*) as count from (select from job where failed_at is not null limit ${limit}) failed`);
+  return row!.count;
+}
+
 /** How many jobs wait at this moment, up to `limit`, and since when the first of them is due. */
 export async function findWaitingJobs(db: Queries, queue: string, limit: number) {
   const row = await db.one<{ count: number; since: Date | null }>(sql`

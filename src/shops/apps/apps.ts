@@ -28,10 +28,29 @@ import { seal, unseal, unsealIfPossible } from './sealing.ts';
 
 /** What the command line and the admin do with apps and tokens. */
 
-/** It can't be done; the message is one line for the operator. */
+/**
+ * It can't be done; the message is one line for the operator. Forms say it in the language of the reader, by its reason;
+ * what has none can't come from a form.
+ */
 export class AppProblem extends Error {
   override name = 'AppProblem';
+  readonly reason: AppReason | undefined;
+
+  constructor(text: string, reason?: AppReason, options?: ErrorOptions) {
+    super(text, options);
+    this.reason = reason;
+  }
 }
+
+export type AppReason =
+  | 'callback'
+  | 'endInThePast'
+  | 'name'
+  | 'nameTaken'
+  | 'network'
+  | 'secretLost'
+  | 'tokenByInstalling'
+  | 'tooManyNetworks';
 
 const CODE_LIVES = 10 * 60_000;
 const SHOWN_DIGITS = 12;
@@ -62,6 +81,7 @@ export async function createToken(
     // The next installation would silently delete a token that was made by hand.
     throw new AppProblem(
       `The app ${JSON.stringify(name)} gets its token by being installed. Choose another name.`,
+      'tokenByInstalling',
     );
   }
   await insertToken(tx, shopId, { tokenHash: secretHash(token), appId, scopes, expiresAt, networks });
@@ -72,17 +92,21 @@ const MOST_NETWORKS = 50;
 
 function checkLimits(now: Date, { expiresAt, networks }: TokenLimits): void {
   if (expiresAt !== null && expiresAt <= now) {
-    throw new AppProblem(`A token must end in the future, not at ${expiresAt.toISOString()}.`);
+    throw new AppProblem(
+      `A token must end in the future, not at ${expiresAt.toISOString()}.`,
+      'endInThePast',
+    );
   }
   for (const network of networks ?? []) {
     if (!isNetwork(network)) {
       throw new AppProblem(
         `A network is written like 203.0.113.0/24 or 2001:db8::/32, not ${JSON.stringify(network)}.`,
+        'network',
       );
     }
   }
   if (networks !== null && (networks.length === 0 || networks.length > MOST_NETWORKS)) {
-    throw new AppProblem(`A token can be limited to 1 to ${MOST_NETWORKS} networks.`);
+    throw new AppProblem(`A token can be limited to 1 to ${MOST_NETWORKS} networks.`, 'tooManyNetworks');
   }
 }
 
@@ -184,6 +208,7 @@ export async function authorise(
   if (app.secretHash && !app.secretSealed) {
     throw new AppProblem(
       `The secret of the app ${JSON.stringify(app.name)} was left out when the shop was restored. Delete the app, and create it again.`,
+      'secretLost',
     );
   }
   if (!app.callbackUrl || !app.secretSealed) {
@@ -279,7 +304,7 @@ async function findApp(db: Queries, shopId: string, nameOrClientId: string) {
 
 function checkName(name: string): void {
   if (!APP_NAME.test(name)) {
-    throw new AppProblem(`The name of an app is 1 to 100 characters, not ${JSON.stringify(name)}.`);
+    throw new AppProblem(`The name of an app is 1 to 100 characters, not ${JSON.stringify(name)}.`, 'name');
   }
 }
 
@@ -291,6 +316,7 @@ function checkCallback(callbackUrl: string): void {
   if (!url || !isSafe || url.hash !== '' || url.username !== '' || url.password !== '') {
     throw new AppProblem(
       `The callback must be an https address (http on localhost only), without a user and a fragment, not ${JSON.stringify(callbackUrl)}.`,
+      'callback',
     );
   }
 }
@@ -305,12 +331,14 @@ async function explained<Result>(
   } catch (error) {
     const constraint = violatedConstraint(error);
     if (constraint === 'app_name') {
-      throw new AppProblem(`The shop ${shopId} has an app named ${JSON.stringify(name)} already.`, {
-        cause: error,
-      });
+      throw new AppProblem(
+        `The shop ${shopId} has an app named ${JSON.stringify(name)} already.`,
+        'nameTaken',
+        { cause: error },
+      );
     }
     if (constraint === 'app_shop') {
-      throw new AppProblem(`There is no shop ${JSON.stringify(shopId)}.`, { cause: error });
+      throw new AppProblem(`There is no shop ${JSON.stringify(shopId)}.`, undefined, { cause: error });
     }
     throw error;
   }

@@ -62,6 +62,11 @@ function* unknownPlaceholders(
   for (const name of new Set(placeholdersIn(words))) {
     if (known.includes(name)) continue;
     const allowed = known.map((one) => `{${one}}`).join(', ');
-    yield { path, text: `names ${shown(`{${name}}`)}, expected one of ${allowed}` };
+    const placeholder = shown(`{${name}}`);
+    yield {
+      path,
+      text: `names ${placeholder}, expected one of ${allowed}`,
+      rule: { name: 'foreignPlaceholder', placeholder, allowed },
+    };
   }
 }

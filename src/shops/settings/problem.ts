@@ -4,27 +4,71 @@ import { suggestion } from '../../kernel/suggestion.ts';
 /** What is wrong at one place of a settings file. */
 export interface Problem {
   path: readonly (string | number)[];
+  /** In English, as the command line and the API say it. */
   text: string;
-  /** What the schema asks for, where it is the schema that refuses: forms say it in the language of the reader. */
+  /** The rule that is broken, for forms, which say it in the language of the reader. Absent: only a file can break it. */
   rule?: Rule;
 }
 
-export interface Rule {
-  name:
-    | 'missing'
-    | 'text'
-    | 'number'
-    | 'wholeNumber'
-    | 'choice'
-    | 'least'
-    | 'most'
-    | 'above'
-    | 'noEntries'
-    | 'tooMany'
-    | 'tooLong'
-    | 'form';
-  /** The bound, the missing key, or an example. */
-  value: string;
+/** A rule by its name, with what its message names beside it. */
+export type Rule = {
+  [Name in keyof RuleValues]: { name: Name } & Readonly<RuleValues[Name]>;
+}[keyof RuleValues];
+
+interface RuleValues {
+  // The schema asks for these.
+  /** `field` is the key of the missing field. */
+  missing: { field: string };
+  text: object;
+  number: object;
+  wholeNumber: object;
+  choice: object;
+  least: { limit: number };
+  most: { limit: number };
+  above: { limit: number };
+  noEntries: object;
+  tooMany: { limit: number };
+  tooLong: { limit: number };
+  form: object;
+  formLike: { example: string };
+  unstorable: object;
+  // These no schema can say.
+  aboveStep: { limit: number };
+  accountNumber: object;
+  amountDecimals: { limit: number; currency: string };
+  contrast: { contrast: number; limit: number };
+  countryWithoutRates: { country: string; names: string };
+  /** `sections` are the names of the sections that must be given as well. */
+  currencyWithoutAmounts: { currency: string; sections: readonly string[] };
+  decimals: { limit: number };
+  defaultNotListed: { value: string };
+  defaultTaxClass: object;
+  defaultTaxClassDigital: object;
+  discountOrPercent: object;
+  discountTooHigh: object;
+  domainAddress: { host: string };
+  domainLocal: { host: string };
+  domainOfOther: { host: string };
+  domainPort: object;
+  domainUsualPort: { port: number };
+  duplicate: { value: string };
+  firstStep: object;
+  foreignPlaceholder: { placeholder: string; allowed: string };
+  inUse: { names: string };
+  missingExchangeRate: { currency: string; base: string };
+  missingTaxRate: { country: string };
+  missingText: { locale: string };
+  needlessExchangeRate: object;
+  otherKindsPrice: object;
+  releaseTwice: object;
+  taxNumberNeeded: object;
+  timeZone: object;
+  unknownCountry: { value: string };
+  unknownCurrency: { value: string };
+  unknownLocale: { value: string };
+  unknownMethod: object;
+  vatId: { example: string };
+  wholeAmount: { currency: string };
 }
 
 /** Names everything that is wrong with a settings file, one line each. */
@@ -89,7 +133,7 @@ function problemOf(error: ErrorObject, document: unknown): Problem {
   const { data, params } = error;
   const words = error.parentSchema as Described;
   const is = `is ${shown(data)}, expected`;
-  const limit = String(params['limit']);
+  const limit = Number(params['limit']);
   switch (error.keyword) {
     case 'additionalProperties': {
       const key = String(params['additionalProperty']);
@@ -99,36 +143,36 @@ function problemOf(error: ErrorObject, document: unknown): Problem {
       const key = String(params['missingProperty']);
       const missing = words.properties?.[key];
       const text = `${key} is missing${missing ? `: ${meaning(missing)}` : ''}`;
-      return { path, text, rule: { name: 'missing', value: key } };
+      return { path, text, rule: { name: 'missing', field: key } };
     }
     case 'type':
-      return { path, text: `${is} ${typeNames(words, data)}`, rule: { name: typeRule(words), value: '' } };
+      return { path, text: `${is} ${typeNames(words, data)}`, rule: { name: typeRule(words) } };
     case 'enum': {
       const allowed = (params['allowedValues'] as unknown[]).map(String);
       const near = suggestion(String(data), allowed);
       const text = near ? `is ${shown(data)}${near}` : `${is} one of ${allowed.join(', ')}`;
-      return { path, text, rule: { name: 'choice', value: '' } };
+      return { path, text, rule: { name: 'choice' } };
     }
     case 'minimum':
-      return { path, text: `${is} ${limit} or more`, rule: { name: 'least', value: limit } };
+      return { path, text: `${is} ${limit} or more`, rule: { name: 'least', limit } };
     case 'maximum':
-      return { path, text: `${is} ${limit} or less`, rule: { name: 'most', value: limit } };
+      return { path, text: `${is} ${limit} or less`, rule: { name: 'most', limit } };
     case 'exclusiveMinimum':
-      return { path, text: `${is} more than ${limit}`, rule: { name: 'above', value: limit } };
+      return { path, text: `${is} more than ${limit}`, rule: { name: 'above', limit } };
     case 'minItems':
     case 'minProperties':
       return {
         path,
         text: `has no entries, expected at least one: ${meaning(words)}`,
-        rule: { name: 'noEntries', value: '' },
+        rule: { name: 'noEntries' },
       };
     case 'maxItems':
-      return { path, text: `has more than ${limit} entries`, rule: { name: 'tooMany', value: limit } };
+      return { path, text: `has more than ${limit} entries`, rule: { name: 'tooMany', limit } };
     case 'maxLength':
-      return { path, text: `has more than ${limit} characters`, rule: { name: 'tooLong', value: limit } };
+      return { path, text: `has more than ${limit} characters`, rule: { name: 'tooLong', limit } };
     default:
       // The only other keyword of the schema is pattern.
-      return { path, text: wrongForm(data, words), rule: { name: 'form', value: exampleOf(words) } };
+      return { path, text: wrongForm(data, words), rule: formRule(words) };
   }
 }
 
@@ -170,16 +214,17 @@ interface Described {
   patternProperties?: Record<string, Described>;
 }
 
-function typeRule({ type }: Described): Rule['name'] {
+function typeRule({ type }: Described): 'wholeNumber' | 'number' | 'text' {
   const types = [type ?? []].flat();
   if (types.includes('integer')) return 'wholeNumber';
   return types.includes('number') ? 'number' : 'text';
 }
 
-/** An example that can be typed; '': there is none. */
-function exampleOf({ examples }: Described): string {
+/** With an example, where there is one that can be typed. */
+function formRule({ examples }: Described): Rule {
   const example = examples?.[0];
-  return typeof example === 'string' || typeof example === 'number' ? String(example) : '';
+  const canBeTyped = typeof example === 'string' || typeof example === 'number';
+  return canBeTyped ? { name: 'formLike', example: String(example) } : { name: 'form' };
 }
 
 /** The description of a field and its example. */
@@ -249,7 +294,13 @@ function stepsOf(pointer: string, document: unknown): (string | number)[] {
 function unstorableTexts(value: unknown, path: readonly (string | number)[]): Problem[] {
   if (typeof value === 'string') {
     return value.includes('\0') || !value.isWellFormed()
-      ? [{ path, text: 'holds a character that is not text (U+0000 or half of a surrogate pair)' }]
+      ? [
+          {
+            path,
+            text: 'holds a character that is not text (U+0000 or half of a surrogate pair)',
+            rule: { name: 'unstorable' },
+          },
+        ]
       : [];
   }
   if (Array.isArray(value)) return value.flatMap((item, index) => unstorableTexts(item, [...path, index]));

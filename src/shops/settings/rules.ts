@@ -29,10 +29,21 @@ export function* duplicateProblems<Name extends string>(
   for (const [index, key] of keys.entries()) {
     const first = keys.indexOf(key);
     if (first < index) {
-      yield { path: [section, index, name], text: `${key} is the ${name} of ${section}[${first}] already` };
+      yield {
+        path: [section, index, name],
+        text: `${key} is the ${name} of ${section}[${first}] already`,
+        rule: { name: 'duplicate', value: key },
+      };
     }
   }
 }
+
+/** Of a plain list. */
+export const namedTwice = (path: Path, value: string): Problem => ({
+  path,
+  text: `${value} is named twice`,
+  rule: { name: 'duplicate', value },
+});
 
 export function* ascendingProblems(path: Path, steps: readonly { from: number }[]): Generator<Problem> {
   for (const [index, { from }] of steps.entries()) {
@@ -41,6 +52,7 @@ export function* ascendingProblems(path: Path, steps: readonly { from: number }[
       yield {
         path: [...path, index, 'from'],
         text: `is ${from}, expected more than ${before.from} before it`,
+        rule: { name: 'aboveStep', limit: before.from },
       };
     }
   }
@@ -48,14 +60,22 @@ export function* ascendingProblems(path: Path, steps: readonly { from: number }[
 
 export function* countryCodeProblems(path: Path, country: string): Generator<Problem> {
   if (!isCountry(country)) {
-    yield { path, text: `${country} is not a country, expected an ISO 3166-1 code such as DE or GB` };
+    yield {
+      path,
+      text: `${country} is not a country, expected an ISO 3166-1 code such as DE or GB`,
+      rule: { name: 'unknownCountry', value: country },
+    };
   }
 }
 
 export function* percentProblems(path: Path, percent: number): Generator<Problem> {
   const decimal = parseDecimal(percent);
   if (!decimal || decimal.scale > 2) {
-    yield { path, text: `is ${percent}, expected percent with at most 2 decimals` };
+    yield {
+      path,
+      text: `is ${percent}, expected percent with at most 2 decimals`,
+      rule: { name: 'decimals', limit: 2 },
+    };
   }
 }
 
@@ -69,7 +89,14 @@ export function* amountProblems(
   const decimal = parseDecimal(amount);
   if (!decimal || decimal.scale > digits) {
     const most = digits === 0 ? 'no decimals' : `at most ${digits} decimals`;
-    yield { path, text: `is ${amount}, expected ${most}, as ${currency} has` };
+    yield {
+      path,
+      text: `is ${amount}, expected ${most}, as ${currency} has`,
+      rule:
+        digits === 0
+          ? { name: 'wholeAmount', currency }
+          : { name: 'amountDecimals', limit: digits, currency },
+    };
   }
 }
 
@@ -78,7 +105,11 @@ export function* nameProblems(path: Path, texts: Texts, frame: Frame): Generator
   yield* textProblems(path, texts, frame);
   const { defaultLocale } = frame;
   if (typeof texts === 'object' && defaultLocale !== undefined && texts[defaultLocale] === undefined) {
-    yield { path, text: `${defaultLocale} is missing: the text in the default locale` };
+    yield {
+      path,
+      text: `${defaultLocale} is missing: the text in the default locale`,
+      rule: { name: 'missingText', locale: defaultLocale },
+    };
   }
 }
 
@@ -89,6 +120,7 @@ export function* textProblems(path: Path, texts: string | object, { locales }: F
       yield {
         path: [...path, locale],
         text: `is not a locale of the shop, expected one of ${locales.join(', ')}`,
+        rule: { name: 'unknownLocale', value: locale },
       };
     }
   }

@@ -15,9 +15,10 @@ export function* themeProblems({ background, text }: ThemeSection): Generator<Pr
   const found = contrast(sixDigits(text), ground);
   if (found >= READABLE) return;
   // Cut, not rounded: 4.499 is too little and must not read as enough.
-  const shown = (Math.floor(found * 100) / 100).toFixed(2);
+  const cut = Math.floor(found * 100) / 100;
   yield {
     path: ['theme', 'text'],
-    text: `is ${sixDigits(text)}, whose contrast on ${ground} is ${shown}:1, expected ${READABLE}:1 or more: else many people can't read it`,
+    text: `is ${sixDigits(text)}, whose contrast on ${ground} is ${cut.toFixed(2)}:1, expected ${READABLE}:1 or more: else many people can't read it`,
+    rule: { name: 'contrast', contrast: cut, limit: READABLE },
   };
 }

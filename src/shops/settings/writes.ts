@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
-import { SettingsProblem } from './problem.ts';
+import { problemLine, SettingsProblem, type Problem } from './problem.ts';
 import type { SectionName } from './schema.ts';
 import { settingsDocument, type Settings } from './settings.ts';
 
@@ -64,9 +64,11 @@ async function replaceDomains(tx: Transaction, { shopId, domains }: Settings): P
   } catch (error) {
     if (violatedConstraint(error) !== 'shop_domain_pkey') throw error;
     const [, host] = /\(host\)=\((.+?)\)/.exec((error as { detail?: string }).detail ?? '') ?? [];
-    throw new SettingsProblem([
-      `domains: ${host ?? `one of ${domains.join(', ')}`} belongs to another shop of this installation; take it away there first`,
-    ]);
+    throw problemAt({
+      path: ['domains'],
+      text: `${host ?? `one of ${domains.join(', ')}`} belongs to another shop of this installation; take it away there first`,
+      rule: { name: 'domainOfOther', host: host ?? domains.join(', ') },
+    });
   }
 }
 
@@ -246,10 +248,14 @@ async function removeUnlessUsed(
 }
 
 function inUse(section: SectionName, keys: readonly string[], by: string): SettingsProblem {
-  return new SettingsProblem([
-    `${section}: ${keys.join(' or ')} can't be taken away, because it is in use (${by}); name it in the file, or change first what uses it`,
-  ]);
+  return problemAt({
+    path: [section],
+    text: `${keys.join(' or ')} can't be taken away, because it is in use (${by}); name it in the file, or change first what uses it`,
+    rule: { name: 'inUse', names: keys.join(', ') },
+  });
 }
+
+const problemAt = (problem: Problem) => new SettingsProblem([problemLine(problem)], [problem]);
 
 /** The rows for jsonb_to_recordset, each with its position in the list. */
 function positioned(entries: readonly object[]): string {

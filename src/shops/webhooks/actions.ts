@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/database.ts';
-import { conflict, gone, invalid, notFound } from '../../http/errors.ts';
+import { HttpError, invalid, notFound } from '../../http/errors.ts';
 import { readEvents } from '../../platform/events/queries.ts';
 import { positionOfDelivery } from './delivery-id.ts';
 import {
@@ -14,6 +14,17 @@ import { WEBHOOKS_CHANGED } from './worker.ts';
 
 /** What apps do with their own webhooks, and merchants with those of all apps. The webhook is locked by the caller. */
 
+/** A refusal that the admin says in the language of the reader, by its reason. */
+export class WebhookRefusal extends HttpError {
+  override name = 'WebhookRefusal';
+  readonly reason: 'inactive' | 'secretLost' | 'eventGone';
+
+  constructor(status: number, reason: WebhookRefusal['reason'], text: string) {
+    super(status, text);
+    this.reason = reason;
+  }
+}
+
 export async function redeliverOne(
   tx: Transaction,
   shopId: string,
@@ -22,7 +33,7 @@ export async function redeliverOne(
 ): Promise<DeliveryRow> {
   const position = positionOfDelivery(shopId, webhookId, deliveryId);
   if (position === undefined) throw notFound();
-  if (!active) throw conflict('The webhook is not active');
+  if (!active) throw new WebhookRefusal(409, 'inactive', 'The webhook is not active');
   const row = await redeliver(tx, shopId, webhookId, position);
   if (!row) throw notFound();
   tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);
@@ -38,7 +49,10 @@ export async function replayFrom(
 ): Promise<void> {
   const { oldest, last } = await readEvents(tx, shopId, { after: from - 1, types: [], limit: 1 });
   if (from > last) throw invalid('OUT_OF_RANGE', 'from');
-  if (from < oldest) throw gone(`The event at ${from} is gone, the oldest position is ${oldest}`);
+  if (from < oldest) {
+    const text = `The event at ${from} is gone, the oldest position is ${oldest}`;
+    throw new WebhookRefusal(410, 'eventGone', text);
+  }
   await moveWebhookBack(tx, shopId, webhookId, from - 1);
   tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);
 }
@@ -51,7 +65,8 @@ export async function setActive(
   active: boolean,
 ): Promise<WebhookRow> {
   if (active && !webhook.secretSealed) {
-    throw conflict('Its secret was left out when the shop was restored, make a new one first');
+    const text = 'Its secret was left out when the shop was restored, make a new one first';
+    throw new WebhookRefusal(409, 'secretLost', text);
   }
   if (active && !webhook.active) await retryDeliveries(tx, shopId, webhook.webhookId);
   tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);

@@ -1,0 +1,49 @@
+import { PassThrough, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Transaction } from '../db/database.ts';
+import { tooManyRequests } from '../http/errors.ts';
+import { openBackup } from '../platform/backup/content.ts';
+import type { AdminFile } from './page.ts';
+import type { FormRequest } from './pages.ts';
+import type { Visit } from './visit.ts';
+
+const DOWNLOADS_PER_HOUR = 10;
+
+/** Milliseconds: a browser that reads more slowly would hold a snapshot of the database for too long. */
+const LONGEST_DOWNLOAD = 3_600_000;
+
+type Source = Pick<Visit, 'db' | 'config'>;
+
+/** The backup of a shop, for its owner and for whoever runs the installation. `record` notes in the shop's log who took it. */
+export async function backupFile(
+  source: Source,
+  shopId: string,
+  { isWithinLimit }: Pick<FormRequest, 'isWithinLimit'>,
+  record: (tx: Transaction) => Promise<void>,
+): Promise<AdminFile> {
+  if (!(await isWithinLimit(`backup/${shopId}`, DOWNLOADS_PER_HOUR))) {
+    throw tooManyRequests(DOWNLOADS_PER_HOUR, 3600, 'downloads');
+  }
+  // It gives the data of all customers away, which the merchant should see.
+  await source.db.transaction(record);
+  const day = source.db.now.toISOString().slice(0, 10);
+  return {
+    type: 'application/octet-stream',
+    content: backupStream(source, shopId),
+    fileName: `${shopId}-${day}.kontor`,
+  };
+}
+
+/** The bytes as they are read. An error ends the download, and the file then lacks its end, which a restore notices. */
+function backupStream({ db, config }: Source, shopId: string): Readable {
+  const download = new PassThrough();
+  db.transaction(
+    async (tx) => {
+      const content = await openBackup(tx, config, shopId);
+      const signal = AbortSignal.timeout(LONGEST_DOWNLOAD);
+      if (content) await pipeline(content.bytes, download, { signal });
+    },
+    { isolation: 'repeatable read' },
+  ).catch((error: Error) => download.destroy(error));
+  return download;
+}

@@ -1,0 +1,86 @@
+import { html, type Markup } from '../../http/html.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import type { Filter, List, ListState, Query } from './list-state.ts';
+
+/** Filters take effect while one types; without scripts, with the button. */
+export function filterForm<Row>(visit: ShopVisit, list: List<Row>, state: ListState, query: Query): Markup {
+  const words = visit.words.list;
+  const tab = list.tabs && { [list.tabs.name]: query[list.tabs.name] };
+  const hidden = { sort: query['sort'], columns: query['columns'], ...tab };
+  return html`<form
+    class="filters"
+    method="get"
+    action="${to(visit, list.path)}"
+    hx-get="${to(visit, list.path)}"
+    hx-trigger="input delay:300ms, change, submit"
+    hx-target="#list"
+    hx-select="#list"
+    hx-swap="outerHTML"
+    hx-push-url="true"
+  >
+    ${Object.entries(hidden).map(
+      ([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}" />`,
+    )}
+    ${list.filters.map((filter) => filterField(filter, state.filter(filter.name), words.any))}
+    <button class="without-script">${words.filter}</button>
+    <span class="space"></span>
+    ${columnChooser(list, query, words.columns)}
+    ${
+      list.exportPath !== undefined &&
+      html`<a class="button" href="${to(visit, list.exportPath, query)}" hx-boost="false">${words.export}</a>`
+    }
+  </form>`;
+}
+
+function filterField(filter: Filter, value: string, any: string): Markup {
+  const id = `filter-${filter.name}`;
+  if (filter.kind === 'choice') {
+    return html`<label for="${id}" class="hidden">${filter.label}</label>
+      <select id="${id}" name="${filter.name}">
+        <option value="">${filter.label}: ${any}</option>
+        ${filter.choices.map(
+          (choice) =>
+            html`<option value="${choice.value}" ${choice.value === value && html`selected`}>
+              ${choice.text}
+            </option>`,
+        )}
+      </select>`;
+  }
+  if (filter.kind === 'date') {
+    return html`<span class="date"
+      ><label for="${id}">${filter.label}</label>
+      <input type="date" id="${id}" name="${filter.name}" value="${value}"
+    /></span>`;
+  }
+  return html`<label for="${id}" class="hidden">${filter.label}</label>
+    <input
+      type="search"
+      id="${id}"
+      name="${filter.name}"
+      value="${value}"
+      maxlength="200"
+      placeholder="${filter.label}"
+    />`;
+}
+
+/** The boxes are joined to one parameter by the script, so it is hidden where scripts do not run. */
+function columnChooser<Row>({ columns }: List<Row>, query: Query, text: string): Markup | false {
+  if (!columns.some(({ isExtra }) => isExtra)) return false;
+  const chosen = query['columns']?.split(',');
+  return html`<details class="columns with-script">
+    <summary class="button">${text}</summary>
+    <div class="popover" data-columns>
+      ${columns.map(
+        ({ name, title, isExtra }) =>
+          html`<label
+            ><input
+              type="checkbox"
+              value="${name}"
+              ${(chosen ? chosen.includes(name) : !isExtra) && html`checked`}
+            />
+            ${title}</label
+          >`,
+      )}
+    </div>
+  </details>`;
+}

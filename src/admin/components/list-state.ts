@@ -1,0 +1,113 @@
+import type { Part } from '../../http/html.ts';
+import type { PageRequest } from '../pages.ts';
+import type { Choice } from './form.ts';
+
+/** What a list is made of, and what its address says about it. */
+
+export interface Column<Row> {
+  /** Stands in the address when columns are chosen. */
+  name: string;
+  title: string;
+  cell: (row: Row) => Part;
+  /** Numbers and amounts stand to the right. */
+  isNumeric?: boolean;
+  /** The list can be sorted by it: `sort=name` or `sort=-name`. */
+  isSortable?: boolean;
+  /** Is shown only to who chooses it. */
+  isExtra?: boolean;
+}
+
+export type Filter =
+  | { kind: 'search'; name: string; label: string }
+  | { kind: 'choice'; name: string; label: string; choices: readonly Choice[] }
+  | { kind: 'date'; name: string; label: string };
+
+/** Parts of a list that are always offered, in place of "all": a parameter of the address, and its values. */
+export interface Tabs {
+  name: string;
+  /** The first one is shown when the address names none. */
+  tabs: readonly { value: string; text: string; count?: number | undefined }[];
+  current: string;
+}
+
+export interface BulkAction {
+  /** The form with the field `id` of every chosen row is sent here. */
+  action: string;
+  text: string;
+  kind?: 'danger';
+  /** Opens a page with a form of its own instead: the ids are in its address. */
+  method?: 'get' | 'post';
+}
+
+/** What the address says about a list. */
+export interface ListState {
+  /** Begins with 1. */
+  page: number;
+  limit: number;
+  offset: number;
+  /** A column, with a minus before it for descending; undefined: the order that the list has by itself. */
+  sort: string | undefined;
+  filter: (name: string) => string;
+}
+
+export interface List<Row> {
+  /** Of the page below the shop: `/customers`. */
+  path: string;
+  /** For screen readers. */
+  caption: string;
+  columns: readonly Column<Row>[];
+  filters: readonly Filter[];
+  tabs?: Tabs;
+  rows: readonly Row[];
+  /** How many rows there are on all pages together. */
+  results: number;
+  /** There are more, or there may be: not all were looked at. */
+  isMore?: boolean;
+  /** For a list that finds any page as fast as the first one. */
+  lastPage?: number;
+  /** Which rows nobody has opened yet: they stand out, and say so in a word. */
+  unread?: { text: string; is: (row: Row) => boolean };
+  href: (row: Row) => string;
+  /** What actions on several rows name a row by. */
+  idOf?: (row: Row) => string;
+  bulk?: readonly BulkAction[];
+  /** A file with all rows that the filters leave. */
+  exportPath?: string;
+  /** What is said when there is nothing at all. */
+  empty: Part;
+}
+
+const PER_PAGE = 50;
+/** Nobody leafs further, and the database would read all rows before it. */
+export const LAST_PAGE = 200;
+
+export function listState(
+  request: PageRequest,
+  columns: readonly Column<never>[],
+  lastPage = LAST_PAGE,
+): ListState {
+  const number = Number(request.query('page') ?? 1);
+  const page = Number.isInteger(number) && number > 0 ? Math.min(number, lastPage) : 1;
+  const sort = request.query('sort');
+  const isKnown = columns.some(({ name, isSortable }) => isSortable && name === sort?.replace(/^-/, ''));
+  return {
+    page,
+    limit: PER_PAGE,
+    offset: (page - 1) * PER_PAGE,
+    sort: isKnown ? sort : undefined,
+    filter: (name) => request.query(name)?.slice(0, 200) ?? '',
+  };
+}
+
+/** The parameters of the address, as links to other states of the list repeat them. */
+export type Query = Record<string, string | undefined>;
+
+export function currentQuery<Row>(
+  request: PageRequest,
+  { filters, tabs }: List<Row>,
+  { sort }: ListState,
+): Query {
+  const names = [...filters.map(({ name }) => name), ...(tabs ? [tabs.name] : [])];
+  const filtered = names.map((name): [string, string | undefined] => [name, request.query(name)]);
+  return { ...Object.fromEntries(filtered), sort, columns: request.query('columns') };
+}

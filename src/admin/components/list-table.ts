@@ -1,0 +1,119 @@
+import { html, type Markup } from '../../http/html.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { chip } from './format.ts';
+import { LAST_PAGE, type Column, type List, type ListState, type Query } from './list-state.ts';
+
+/** Rows can be chosen, to do something with all of them. */
+const hasBulk = <Row>({ idOf, bulk = [] }: List<Row>) => idOf !== undefined && bulk.length > 0;
+
+export function listTable<Row>(
+  visit: ShopVisit,
+  list: List<Row>,
+  columns: readonly Column<Row>[],
+  state: ListState,
+  query: Query,
+): Markup {
+  const isBulk = hasBulk(list);
+  const body = html`<table>
+    <caption class="hidden">
+      ${list.caption}
+    </caption>
+    <thead>
+      <tr>
+        ${
+          isBulk &&
+          html`<th class="choose">
+            <input
+              type="checkbox"
+              class="with-script"
+              data-choose-all
+              aria-label="${visit.words.list.chooseAll}"
+            />
+          </th>`
+        }
+        ${columns.map((column) => headCell(visit, list.path, column, state, query))}
+      </tr>
+    </thead>
+    <tbody>
+      ${list.rows.map((row) => tableRow(visit, list, columns, row))}
+    </tbody>
+  </table>`;
+  if (!isBulk) return body;
+  return html`<form method="post" class="bulk">
+    <div class="bulk-actions">
+      ${list.bulk?.map(
+        ({ action, text, kind, method = 'post' }) =>
+          html`<button formaction="${to(visit, action)}" formmethod="${method}" class="${kind ?? ''}">
+            ${text}
+          </button>`,
+      )}
+    </div>
+    ${body}
+  </form>`;
+}
+
+function tableRow<Row>(
+  { words }: ShopVisit,
+  list: List<Row>,
+  columns: readonly Column<Row>[],
+  row: Row,
+): Markup {
+  const { idOf, unread } = list;
+  const isUnread = unread?.is(row) ?? false;
+  return html`<tr class="${isUnread ? 'unread' : ''}">
+    ${
+      idOf &&
+      hasBulk(list) &&
+      html`<td class="choose">
+        <input type="checkbox" name="id" value="${idOf(row)}" aria-label="${words.list.choose}" />
+      </td>`
+    }
+    ${columns.map((column, index) => {
+      const content =
+        index === 0
+          ? html`<a href="${list.href(row)}">${column.cell(row)}</a> ${isUnread && chip(unread!.text, 'new')}`
+          : column.cell(row);
+      return html`<td class="${column.isNumeric ? 'number' : ''}" data-title="${column.title}">
+        ${content}
+      </td>`;
+    })}
+  </tr>`;
+}
+
+function headCell<Row>(
+  visit: ShopVisit,
+  path: string,
+  { name, title, isNumeric, isSortable }: Column<Row>,
+  { sort }: ListState,
+  query: Query,
+): Markup {
+  const kind = isNumeric ? 'number' : '';
+  if (!isSortable) return html`<th scope="col" class="${kind}">${title}</th>`;
+  const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined;
+  const next = direction === 'ascending' ? `-${name}` : name;
+  return html`<th scope="col" class="${kind}" ${direction !== undefined && html`aria-sort="${direction}"`}>
+    <a href="${to(visit, path, { ...query, sort: next })}">${title}</a>
+  </th>`;
+}
+
+export function pageLinks<Row>(visit: ShopVisit, list: List<Row>, state: ListState, query: Query): Markup {
+  const words = visit.words.list;
+  const { page, limit, offset } = state;
+  const { lastPage = LAST_PAGE } = list;
+  const href = (to_: number) => to(visit, list.path, { ...query, page: to_ === 1 ? undefined : String(to_) });
+  const last = offset + list.rows.length;
+  const isLast = list.rows.length < limit || (!list.isMore && last >= list.results);
+  const number = (value: number) => value.toLocaleString(visit.language);
+  return html`<nav class="pages" aria-label="${words.pages}">
+    <span class="quiet"
+      >${words.range({
+        first: number(offset + 1),
+        last: number(last),
+        results: number(Math.max(list.results, last)) + (list.isMore ? '+' : ''),
+      })}</span
+    >
+    ${page > 1 && html`<a class="button" rel="prev" href="${href(page - 1)}">${words.previous}</a>`}
+    ${!isLast && page < lastPage && html`<a class="button" rel="next" href="${href(page + 1)}">${words.next}</a>`}
+    ${!isLast && page === lastPage && html`<span class="quiet">${words.narrow}</span>`}
+  </nav>`;
+}

@@ -1,0 +1,73 @@
+import { CART_TOKEN_HEADER } from '../../http/cart-token.ts';
+import { badRequest } from '../../http/errors.ts';
+import { isId } from '../../kernel/ids.ts';
+import type { Cart } from '../../carts/schema.ts';
+import type { Order } from '../../orders/schema.ts';
+import type { FormRequest } from '../pages.ts';
+import type { ShopVisit } from '../visit.ts';
+import { chosenLines } from './chosen-lines.ts';
+import { typedAddress } from './data-actions.ts';
+import { typedDecimal } from './decimal.ts';
+
+/** What the names of the fields of each address begin with. */
+export const BILLING = 'billing-';
+export const SHIPPING = 'shipping-';
+
+/** Makes a cart of what was typed, and orders it. */
+export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<Order> {
+  const words = visit.words.orders;
+  const lines = chosenLines(form);
+  if (lines.length === 0) throw badRequest(words.byHand.noItems);
+  const customerId = form.field('customerId');
+  let cartToken: string | undefined;
+  const cart = await visit.call<Cart>('POST', '/rs/carts', {
+    body: {
+      ...(isId(customerId) && { customerId }),
+      currency: form.field('currency') || null,
+      locale: form.field('locale') || null,
+      lineItems: lines.map(({ productId, quantity }) => ({ productId, quantity })),
+    },
+    onHeaders: (headers) => {
+      cartToken = headers[CART_TOKEN_HEADER] as string;
+    },
+  });
+  const path = `/rs/carts/${cart.cartId}`;
+  const { productLineItems } = cart.lineItemContainer;
+  for (const { productId, quantity, price } of lines) {
+    const line = productLineItems.find((one) => one.productId === productId);
+    // A cart takes what is in stock, and corrects what can't be ordered like this; here a person decides.
+    if (line && line.quantity.amount !== Number(quantity)) {
+      throw badRequest(words.byHand.short({ product: line.sku, quantity: line.quantity.amount }));
+    }
+    if (line && price !== '') {
+      const body = { singleItemPrice: price };
+      await visit.call('PUT', `${path}/line-items/${line.lineItemId}/product-price`, { body, cartToken });
+    }
+  }
+  await visit.call('PUT', `${path}/billing-address`, { body: typedAddress(form, BILLING), cartToken });
+  if (isElsewhere(form)) {
+    await visit.call('PUT', `${path}/shipping-address`, { body: typedAddress(form, SHIPPING), cartToken });
+  }
+  const shippingMethodId = form.field('shippingMethodId');
+  const shippingPrice = typedDecimal(form.field('shippingPrice'));
+  if (shippingMethodId !== '') {
+    const body = { id: shippingMethodId, priceAmount: shippingPrice || null };
+    await visit.call('PUT', `${path}/shipping-data`, { body, cartToken });
+  }
+  const paymentMethodId = form.field('paymentMethodId');
+  if (paymentMethodId !== '') {
+    await visit.call('PUT', `${path}/payment-data`, { body: { id: paymentMethodId }, cartToken });
+  }
+  const order = await visit.call<Order>('POST', `${path}/order`, { cartToken });
+  const note = form.field('note');
+  if (note !== '') {
+    const body = [{ op: 'add', path: '/internalNote', value: note }];
+    await visit.call('PATCH', `/rs/orders/${order.orderId}`, { body });
+  }
+  return order;
+}
+
+/** A country alone is no address: its field always has a value. */
+export function isElsewhere({ field }: Pick<FormRequest, 'field'>): boolean {
+  return ['street', 'city', 'lastName', 'company'].some((name) => field(SHIPPING + name) !== '');
+}

@@ -1,0 +1,81 @@
+import type { TSchema } from 'typebox';
+import { html, type Markup, type Part } from '../../http/html.ts';
+import { textField } from '../components/form.ts';
+import { kindOf, mapValue, shapeOf, wordPath } from './field-kind.ts';
+import { nameOf, problemLine, textOf, type FormContext, type Path } from './form-context.ts';
+
+/** Known keys are rows with a fixed title; others are typed. */
+export function mapFields(
+  schema: TSchema,
+  values: Record<string, unknown>,
+  path: Path,
+  context: FormContext,
+): Markup {
+  const { words, isDisabled } = context;
+  const known = wordPath(path);
+  const value = mapValue(schema);
+  const keys = context.keys(known);
+  const head = html`${path.length > 1 && html`<p class="legend">${words.label(known)}</p>`}
+  ${words.hint(known) !== undefined && html`<p class="hint">${words.hint(known)}</p>`}
+  ${problemLine(context.problemAt(path))}`;
+  if (keys) {
+    return html`<div class="map" id="field-${nameOf(path)}">
+      ${head}
+      <div class="row">
+        ${keys.map(({ value: key, text }) => keyedField(value, values[key], [...path, key], text, context))}
+      </div>
+    </div>`;
+  }
+  const pairs: [string, unknown][] = [
+    ...Object.entries(values),
+    ...(isDisabled ? [] : ([['', undefined]] as [string, unknown][])),
+  ];
+  return html`<div class="map" id="field-${nameOf(path)}">
+    ${head}
+    ${pairs.map(([key, item], index) => {
+      const at = [...path, `#${index}`];
+      return html`<div class="row">
+        ${textField({ name: nameOf([...at, 'key']), label: words.label(`${known}.key`), value: key, isDisabled })}
+        ${textField({
+          name: nameOf([...at, 'value']),
+          label: words.label(`${known}.value`),
+          value: textOf(item),
+          isDisabled,
+          problem: key === '' ? undefined : context.problemAt([...path, key]),
+        })}
+      </div>`;
+    })}
+  </div>`;
+}
+
+function keyedField(schema: TSchema, value: unknown, path: Path, label: string, context: FormContext): Part {
+  const { isDisabled, words } = context;
+  if (kindOf(schema) !== 'section') {
+    return textField({
+      name: nameOf(path),
+      label,
+      value: textOf(value),
+      inputMode: 'decimal',
+      isDisabled,
+      unit: words.unit(wordPath(path.slice(0, -1))),
+      problem: context.problemAt(path),
+    });
+  }
+  const { properties } = shapeOf(schema);
+  const fields = (value ?? {}) as Record<string, unknown>;
+  return html`<fieldset class="field inner">
+    <legend>${label}</legend>
+    <div class="row">
+      ${Object.keys(properties!).map((key) =>
+        textField({
+          name: nameOf([...path, key]),
+          label: words.label(`${wordPath(path.slice(0, -1))}.${key}`),
+          value: textOf(fields[key]),
+          isDisabled,
+          problem: context.problemAt([...path, key]),
+        }),
+      )}
+    </div>
+    ${problemLine(context.problemAt(path))}
+  </fieldset>`;
+}

@@ -1,0 +1,98 @@
+import type { TSchema } from 'typebox';
+import { html, type Markup } from '../../http/html.ts';
+import { longTextField, textField } from '../components/form.ts';
+import { isLong, shapeOf, wordPath } from './field-kind.ts';
+import { bound, nameOf, problemLine, withChosen, type FormContext, type Path } from './form-context.ts';
+
+/** Texts in several languages, and lists of words: fields that hold no others. */
+
+/** One field per language of the shop. */
+export function localisedField(
+  schema: TSchema,
+  texts: Record<string, string>,
+  path: Path,
+  context: FormContext,
+): Markup {
+  const { words, locales, isDisabled } = context;
+  const known = wordPath(path);
+  const input = (locale: string, label: string) => {
+    const one = {
+      name: nameOf([...path, locale]),
+      label,
+      value: texts[locale],
+      isDisabled,
+      problem: context.problemAt([...path, locale]),
+      ...bound(schema),
+    };
+    return isLong(schema) ? longTextField({ ...one, rows: 3 }) : textField(one);
+  };
+  const [only, ...others] = locales;
+  return html`<fieldset class="field texts" id="field-${nameOf(path)}">
+    <legend>${words.label(known)}</legend>
+    ${words.hint(known) !== undefined && html`<p class="hint">${words.hint(known)}</p>`}
+    ${
+      others.length === 0
+        ? input(only!, words.languageName(only!))
+        : html`<div class="row">${locales.map((locale) => input(locale, words.languageName(locale)))}</div>`
+    }
+    ${problemLine(context.problemAt(path))}
+  </fieldset>`;
+}
+
+/** Boxes to tick where it is known what can be in the list, else one entry per line. */
+export function listField(
+  schema: TSchema,
+  values: readonly string[],
+  path: Path,
+  context: FormContext,
+): Markup {
+  const { words, isDisabled } = context;
+  const known = wordPath(path);
+  const { items } = shapeOf(schema);
+  const listed = shapeOf(items!).enum?.map((one) => ({ value: one, text: words.value(known, one) }));
+  const choices = context.choices(known) ?? listed;
+  const problems = [
+    context.problemAt(path),
+    ...values.map((_, index) => context.problemAt([...path, index])),
+  ].filter((problem) => problem !== undefined);
+  const problem = problems.length === 0 ? undefined : problems.join(' ');
+  const hint = words.hint(known);
+  if (!choices) {
+    return longTextField({
+      name: nameOf(path),
+      label: words.label(known),
+      hint: hint === undefined ? words.onePerLine : `${hint} ${words.onePerLine}`,
+      value: values.join('\n'),
+      rows: Math.min(Math.max(values.length + 1, 3), 12),
+      isDisabled,
+      problem,
+    });
+  }
+  const name = nameOf(path);
+  // Those that are chosen come first and keep their order, in which the shop shows them.
+  const all = withChosen(choices, values);
+  const sorted = [
+    ...values.flatMap((value) => all.find((choice) => choice.value === value) ?? []),
+    ...choices.filter(({ value }) => !values.includes(value)),
+  ];
+  return html`<fieldset class="field" id="field-${name}">
+    <legend>${words.label(known)}</legend>
+    ${hint !== undefined && html`<p class="hint">${hint}</p>`}
+    <div class="ticks">
+      ${sorted.map(
+        ({ value, text }) =>
+          html`<label
+            ><input
+              type="checkbox"
+              name="${name}"
+              value="${value}"
+              ${values.includes(value) && html`checked`}
+              ${isDisabled && html`disabled`}
+            />
+            ${text}</label
+          >`,
+      )}
+    </div>
+    ${problemLine(problem)}
+  </fieldset>`;
+}
