@@ -45,9 +45,19 @@ async function inDatabase(node: Connection, database: string, text: string): Pro
   }
 }
 
+/**
+ * First on the coordinator: its daemon of Citus connects to the workers, and when their part is gone, it fails and starts
+ * again while its own database is being dropped.
+ */
+export async function dropDatabase(nodes: readonly Connection[], name: string): Promise<void> {
+  const text = `drop database if exists ${name} with (force)`;
+  await onServers(nodes.slice(0, 1), text);
+  await onServers(nodes.slice(1), text);
+}
+
 /** Makes a database of the cluster: each node has its own part under the same name, and knows the others. */
 export async function createClusterDatabase(nodes: readonly Connection[], name: string): Promise<void> {
-  await onServers(nodes, `drop database if exists ${name} with (force)`);
+  await dropDatabase(nodes, name);
   await onServers(nodes, `create database ${name}`);
   for (const node of nodes) await inDatabase(node, name, 'create extension citus');
   const [coordinator, ...workers] = nodes;
