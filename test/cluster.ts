@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { openDatabase } from '../src/db/database.ts';
+import { openDatabase, type Database } from '../src/db/database.ts';
 import { distribute } from '../src/db/distribute.ts';
 
 /**
@@ -71,10 +71,14 @@ export async function createClusterDatabase(nodes: readonly Connection[], name: 
   }
 }
 
+export async function distributeDatabase(db: Database): Promise<void> {
+  await distribute(db, { shards: SHARDS, onStart: () => {}, onStep: () => {} });
+}
+
 /** Distributes the migrated template, and keeps the daemons of Citus out of it, because a template must be unused. */
 export async function distributeTemplate(nodes: readonly Connection[], name: string): Promise<void> {
   const db = openDatabase({ connection: { ...nodes[0], database: name } });
-  await distribute(db, { shards: SHARDS, onStart: () => {}, onStep: () => {} });
+  await distributeDatabase(db);
   await db.close();
   await onServers(nodes, `alter database ${name} allow_connections false`);
   await onServers(

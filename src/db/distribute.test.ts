@@ -12,7 +12,7 @@ import {
   readCluster,
   type Table,
 } from './distribute.ts';
-import { createsTable, migrate } from './migrate.ts';
+import { createsTable, migrate, setsStorage } from './migrate.ts';
 
 const table = (name: string, facts: Partial<Table> = {}): Table => ({
   name,
@@ -62,6 +62,14 @@ describe('the plan', () => {
     ['alter table job add column name text', false],
   ])('a migration may have made a table with %j: %j', (statement, expected) => {
     expect(createsTable(statement)).toBe(expected);
+  });
+
+  test.each([
+    ['alter table import_picture alter column content set storage external', true],
+    ['alter table job alter column content set not null', false],
+    ['alter table job alter column content set storage external, add column name text', false],
+  ])('a cluster leaves out %j: %j', (statement, expected) => {
+    expect(setsStorage(statement)).toBe(expected);
   });
 });
 
