@@ -45,14 +45,30 @@ async function inDatabase(node: Connection, database: string, text: string): Pro
   }
 }
 
+/** How many connections to a database wait for a lock. On a cluster they do so on the node of the shop. */
+export async function countLockWaits(nodes: readonly Connection[], database: string): Promise<number> {
+  const counts = nodes.map(async (node) => {
+    const client = new pg.Client({ ...node, database: 'postgres' });
+    await client.connect();
+    const { rowCount } = await client.query(
+      "select from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'",
+      [database],
+    );
+    await client.end();
+    return rowCount!;
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+
 /**
- * First on the coordinator: its daemon of Citus connects to the workers, and when their part is gone, it fails and starts
- * again while its own database is being dropped.
+ * Nobody may connect any more before it is dropped, and the coordinator comes first: its daemon of Citus connects to all
+ * nodes every few seconds, and starts again when one of them has no such database.
  */
 export async function dropDatabase(nodes: readonly Connection[], name: string): Promise<void> {
-  const text = `drop database if exists ${name} with (force)`;
-  await onServers(nodes.slice(0, 1), text);
-  await onServers(nodes.slice(1), text);
+  for (const servers of [nodes.slice(0, 1), nodes.slice(1)]) {
+    await onServers(servers, `update pg_database set datallowconn = false where datname = '${name}'`);
+    await onServers(servers, `drop database if exists ${name} with (force)`);
+  }
 }
 
 /** Makes a database of the cluster: each node has its own part under the same name, and knows the others. */

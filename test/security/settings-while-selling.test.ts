@@ -6,6 +6,7 @@ import { shopCommands } from '../../src/commands/shop.ts';
 import { sql } from '../../src/db/sql.ts';
 import { ADA, done, givenCart, givenSmallShop, on, type Shop } from '../carts.ts';
 import { freshListsOf, givenCategory, givenManyProducts, listsOf } from '../catalogue.ts';
+import { countLockWaits } from '../cluster.ts';
 import { startService, type Service } from '../service.ts';
 
 /**
@@ -55,13 +56,10 @@ async function apply(yaml: string): Promise<void> {
 }
 
 /** Polls until somebody waits for the product that is locked. */
-async function lockIsAwaited(): Promise<void> {
-  for (;;) {
-    const rows = await service.db.many(sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
-    if (rows.length > 0) return;
-  }
-}
+const lockIsAwaited = () =>
+  expect
+    .poll(() => countLockWaits(inject('nodes'), service.database), { timeout: 30_000 })
+    .toBeGreaterThan(0);
 
 const priceIn = async (productId: string) => {
   const { body } = await service.call('GET', `/${shop.shopId}/products/${productId}?currency=EUR`, {
