@@ -56,10 +56,11 @@ async function apply(yaml: string): Promise<void> {
 }
 
 /** Polls until somebody waits for the product that is locked. */
-const lockIsAwaited = () =>
-  expect
+async function lockIsAwaited(): Promise<void> {
+  await expect
     .poll(() => countLockWaits(inject('nodes'), service.database), { timeout: 30_000 })
     .toBeGreaterThan(0);
+}
 
 const priceIn = async (productId: string) => {
   const { body } = await service.call('GET', `/${shop.shopId}/products/${productId}?currency=EUR`, {
