@@ -11,7 +11,7 @@ import { readConfig } from '../src/config.ts';
 import { distribute } from '../src/db/distribute.ts';
 import { attachEmbedded } from '../src/db/embedded.ts';
 import { installationKey } from '../src/shops/apps/sealing.ts';
-import { CITUS_URL, createClusterDatabase, findNodes, onServers } from '../test/cluster.ts';
+import { CITUS_URL, createClusterDatabase, findNodes, dropDatabase } from '../test/cluster.ts';
 import { killPostgres, postmasterOf, waitFor } from '../test/process.ts';
 import type { Stage } from './stage.ts';
 
@@ -130,7 +130,7 @@ async function newClusterDatabase(url: string): Promise<string> {
   const nodes = await findNodes(url);
   const name = `proof_${process.pid}`;
   await createClusterDatabase(nodes, name);
-  atEnd(() => onServers(nodes, `drop database if exists ${name} with (force)`));
+  atEnd(() => dropDatabase(nodes, name));
   return Object.assign(new URL(url), { pathname: `/${name}` }).href;
 }
 

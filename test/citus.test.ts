@@ -1,10 +1,20 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { LightMyRequestResponse } from 'fastify';
 import type { Query } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { importFile } from '../src/catalogue/products/import.ts';
+import { newId } from '../src/kernel/ids.ts';
+import { newsletterTokens } from '../src/people/newsletters/links.ts';
+import { installationKey } from '../src/shops/apps/sealing.ts';
+import { givenMerchant } from './admin.ts';
+import { queuedEmails } from './carts.ts';
 import { CITUS_URL } from './cluster.ts';
 import { demoShop, startDemo } from './demo.ts';
 import type { Service } from './service.ts';
 import { callInVariations } from './variations.ts';
+import { givenVisitor } from './visitor.ts';
 
 /*
  * On a cluster a statement of a request must go to the one shard that holds its shop: then the other nodes do not hear
@@ -18,9 +28,16 @@ const OF_ALL_SHOPS: readonly { begins: readonly string[]; because: string }[] = 
     begins: ['select shops.*, domains.*', 'update token set last_used_at'],
   },
   {
+    because: 'somebody who has signed in to the admin sees all shops that are theirs',
+    begins: [
+      `select shop.shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop.shop_id)`,
+    ],
+  },
+  {
     because: 'only these tests send it',
     begins: [
       'insert into product_image (shop_id, product_id, name, position, image_key, sizes, created_at) select',
+      "select content from job where queue = 'mail'",
     ],
   },
 ];
@@ -37,6 +54,10 @@ describe.skipIf(CITUS_URL === undefined)('on the cluster that KONTOR_TEST_CITUS_
     recordSent(service, sent);
     recordBroken(service, broken);
     await callInVariations(demoShop(service), 3, 1);
+    await openAdminPages(service);
+    await changeSettings(service);
+    await importProducts(service);
+    await subscribe(service);
   }, 300_000);
 
   afterAll(() => service?.close());
@@ -82,6 +103,52 @@ function recordBroken({ app }: Service, broken: string[]): void {
     if (response.statusCode >= 500) broken.push(`${request.method} ${request.url}: ${response.body}`);
     return response;
   }) as typeof app.inject;
+}
+
+/** With ids that no thing has: it is looked for all the same. */
+async function openAdminPages(service: Service): Promise<void> {
+  const merchant = await givenMerchant(service);
+  for (const { method, url } of service.app.adminPages) {
+    if (method !== 'GET') continue;
+    await merchant.get(url.replace(':shopId', 'DemoShop').replaceAll(/:\w+/g, newId(new Date())));
+  }
+}
+
+/** Every list of the settings in another order, so that all of them are written. */
+async function changeSettings(service: Service): Promise<void> {
+  const merchant = await givenMerchant(service);
+  const file = parse((await merchant.get('/settings/file/download')).text) as Record<string, unknown[]>;
+  for (const section of LISTS_OF_SETTINGS) file[section] = file[section]!.toReversed();
+  const { status } = await merchant.post('/settings/file', { text: stringify(file), action: 'apply' });
+  expect(status).toBe(303);
+}
+
+const LISTS_OF_SETTINGS = [
+  'taxClasses',
+  'shippingMethods',
+  'paymentMethods',
+  'newsletters',
+  'customerGroups',
+  'couponCampaigns',
+];
+
+async function importProducts({ db, config }: Service): Promise<void> {
+  const file = path.join(config.KONTOR_DATA, 'products.csv');
+  await writeFile(
+    file,
+    'Class;Alias;ListPrices/EUR/gross;Name/en;Categories\nBoat;BOAT-1;1500;Dinghy;Boats\nBoat;BOAT-2;20;Oar;Boats\n',
+  );
+  const { problems } = await importFile(db, file, { shopId: 'DemoShop', visible: true, isCheck: false });
+  expect(problems).toEqual([]);
+}
+
+async function subscribe(service: Service): Promise<void> {
+  const visitor = givenVisitor(service, 'DemoShop');
+  expect((await visitor.post('/newsletter', { email: 'wren@mail.example' })).status).toBe(303);
+  const { facts } = (await queuedEmails(service)).find(({ template }) => template === 'newsletter')!;
+  const tokens = newsletterTokens(await installationKey(service.config));
+  const token = tokens.confirming('DemoShop', String(facts['requestId']));
+  expect((await visitor.submit('/newsletter/confirm', { token })).status).toBe(200);
 }
 
 interface Plan {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { openDatabase } from '../src/db/database.ts';
+import { openDatabase, type Database } from '../src/db/database.ts';
 import { distribute } from '../src/db/distribute.ts';
 
 /**
@@ -45,9 +45,41 @@ async function inDatabase(node: Connection, database: string, text: string): Pro
   }
 }
 
+/** How many connections to a database wait for a lock. On a cluster they do so on the node of the shop. */
+export async function countLockWaits(nodes: readonly Connection[], database: string): Promise<number> {
+  const counts = nodes.map(async (node) => {
+    const client = new pg.Client({ ...node, database: 'postgres' });
+    await client.connect();
+    const { rowCount } = await client.query(
+      "select from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'",
+      [database],
+    );
+    await client.end();
+    return rowCount!;
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+
+export async function dropDatabase(nodes: readonly Connection[], name: string): Promise<void> {
+  await closeDatabase(nodes, name);
+  await onServers(nodes, `drop database if exists ${name} with (force)`);
+}
+
+/**
+ * Lets nobody connect any more, and ends who is connected. To drop it with force is not enough on a cluster: in a database
+ * that is a moment old the daemon of Citus is still connecting, and outlives the five seconds that the drop waits for it.
+ */
+async function closeDatabase(nodes: readonly Connection[], name: string): Promise<void> {
+  await onServers(nodes, `update pg_database set datallowconn = false where datname = '${name}'`);
+  await onServers(
+    nodes,
+    `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
+  );
+}
+
 /** Makes a database of the cluster: each node has its own part under the same name, and knows the others. */
 export async function createClusterDatabase(nodes: readonly Connection[], name: string): Promise<void> {
-  await onServers(nodes, `drop database if exists ${name} with (force)`);
+  await dropDatabase(nodes, name);
   await onServers(nodes, `create database ${name}`);
   for (const node of nodes) await inDatabase(node, name, 'create extension citus');
   const [coordinator, ...workers] = nodes;
@@ -61,14 +93,14 @@ export async function createClusterDatabase(nodes: readonly Connection[], name: 
   }
 }
 
+export async function distributeDatabase(db: Database): Promise<void> {
+  await distribute(db, { shards: SHARDS, onStart: () => {}, onStep: () => {} });
+}
+
 /** Distributes the migrated template, and keeps the daemons of Citus out of it, because a template must be unused. */
 export async function distributeTemplate(nodes: readonly Connection[], name: string): Promise<void> {
   const db = openDatabase({ connection: { ...nodes[0], database: name } });
-  await distribute(db, { shards: SHARDS, onStart: () => {}, onStep: () => {} });
+  await distributeDatabase(db);
   await db.close();
-  await onServers(nodes, `alter database ${name} allow_connections false`);
-  await onServers(
-    nodes,
-    `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
-  );
+  await closeDatabase(nodes, name);
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { QueryConfig } from 'pg';
+import pg, { type QueryConfig } from 'pg';
 import { expect, inject } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
@@ -86,25 +86,25 @@ export async function givenOtherShop(service: Service): Promise<Shop> {
  * nothing was written, not even the same again. What a refused call may move is left out: its own count, and when a
  * token was last used. So are days without orders, which the service tidies up by itself.
  */
-export async function fingerprint({ db }: Service): Promise<Fingerprint> {
-  if (CITUS_URL !== undefined) return clusterFingerprint(db);
-  const { all } = await statementsOf(db);
-  return printsOf(db, { name: 'fingerprint', text: all });
+export async function fingerprint(service: Service): Promise<Fingerprint> {
+  if (CITUS_URL !== undefined) return clusterFingerprint(service);
+  const { all } = await statementsOf(service.db);
+  return printsOf(service.db.pool, { name: 'fingerprint', text: all });
 }
 
 /** The same of what belongs to one shop. */
-export async function shopFingerprint({ db }: Service, shopId: string): Promise<Fingerprint> {
-  if (CITUS_URL !== undefined) return clusterFingerprint(db, shopId);
-  const { ofShop } = await statementsOf(db);
-  return printsOf(db, { name: 'shop_fingerprint', text: ofShop, values: [shopId] });
+export async function shopFingerprint(service: Service, shopId: string): Promise<Fingerprint> {
+  if (CITUS_URL !== undefined) return clusterFingerprint(service, shopId);
+  const { ofShop } = await statementsOf(service.db);
+  return printsOf(service.db.pool, { name: 'shop_fingerprint', text: ofShop, values: [shopId] });
 }
 
 /** By table. */
 type Fingerprint = Record<string, string>;
 
-async function printsOf(db: Database, statement: QueryConfig): Promise<Fingerprint> {
+async function printsOf(pool: pg.Pool, statement: QueryConfig): Promise<Fingerprint> {
   const { name: _name, ...unnamed } = statement;
-  const { rows } = await db.pool.query<{ name: string; print: string }>(IS_POOLED ? unnamed : statement);
+  const { rows } = await pool.query<{ name: string; print: string }>(IS_POOLED ? unnamed : statement);
   return Object.fromEntries(rows.map(({ name, print }) => [name, print]));
 }
 
@@ -162,58 +162,69 @@ function rowHash(table: string): string {
 }
 
 /**
- * The same on a cluster, where one statement over all tables would be hundreds: each worker is asked for its shards at
- * once. The few tables of the coordinator hold nothing that a request writes, but for its count.
+ * The same on a cluster, where one statement over all tables would be hundreds: each node is asked directly for what
+ * lies on it, and a table is all its shards.
  */
-async function clusterFingerprint(db: Database, shopId?: string): Promise<Fingerprint> {
-  const where = (table: string) =>
-    [
-      ...(table === 'order_day' ? ['orders <> 0'] : []),
-      ...(shopId === undefined ? [] : [`shop_id = '${shopId}'`]),
-    ].join(' and ') || 'true';
-  const shards = (await shardsOf(db)).filter(({ isOfShop }) => shopId === undefined || isOfShop);
-  const ports = [...new Set(shards.map(({ port }) => port))];
-  const commands = ports.map((port) => {
-    const selects = shards
-      .filter((shard) => shard.port === port)
-      .map(({ table, shard }) => print(table, shard, where(table)));
-    return `select json_object_agg(name, print order by name) from (${selects.join(' union all ')}) as prints`;
-  });
-  const { rows } = await db.pool.query<{ port: number; success: boolean; result: string }>(
-    'select node_port as port, success, result from master_run_on_worker($1, $2, $3, true) order by 1',
-    [ports.map((port) => shards.find((shard) => shard.port === port)!.host), ports, commands],
-  );
-  expect(rows.filter(({ success }) => !success)).toEqual([]);
-  return Object.fromEntries(
-    rows.flatMap(({ port, result }) =>
-      Object.entries(JSON.parse(result) as Fingerprint).map(([name, text]) => [`${name} on ${port}`, text]),
-    ),
-  );
-}
-
-interface Shard {
-  table: string;
-  shard: string;
-  isOfShop: boolean;
-  host: string;
-  port: number;
-}
-
-const shards = new WeakMap<Database, Promise<Shard[]>>();
-
-function shardsOf(db: Database): Promise<Shard[]> {
-  let found = shards.get(db);
-  if (!found) {
-    found = db.pool
-      .query<Shard>(
-        `select table_name::text as table, shard_name as shard, citus_table_type = 'distributed' as "isOfShop",
-           nodename as host, nodeport as port
-         from citus_shards order by shard_name`,
-      )
-      .then(({ rows }) => rows);
-    shards.set(db, found);
+async function clusterFingerprint({ db, database }: Service, shopId?: string): Promise<Fingerprint> {
+  const found: Fingerprint = {};
+  for (const { pool, parts } of await clusterNodesOf(db, database)) {
+    const asked = parts.filter(({ isOfShop }) => shopId === undefined || isOfShop);
+    if (asked.length === 0) continue;
+    const where = (table: string) =>
+      `${shopId === undefined ? 'true' : 'shop_id = $1'} ${table === 'order_day' ? 'and orders <> 0' : ''}`;
+    const text = asked.map(({ table, part }) => print(table, part, where(table))).join(' union all ');
+    const prints = await printsOf(
+      pool,
+      shopId === undefined
+        ? { name: 'fingerprint', text }
+        : { name: 'shop_fingerprint', text, values: [shopId] },
+    );
+    for (const { table, part } of asked) found[table] = `${found[table] ?? ''}${part}: ${prints[part]}, `;
   }
   return found;
+}
+
+/** A table on the coordinator alone, or a shard. */
+interface Part {
+  table: string;
+  part: string;
+  isOfShop: boolean;
+}
+
+interface ClusterNode {
+  pool: pg.Pool;
+  parts: Part[];
+}
+
+const clusterNodes = new WeakMap<Database, Promise<ClusterNode[]>>();
+
+function clusterNodesOf(db: Database, database: string): Promise<ClusterNode[]> {
+  const known = clusterNodes.get(db);
+  if (known) return known;
+  const found = findClusterNodes(db, database);
+  clusterNodes.set(db, found);
+  return found;
+}
+
+async function findClusterNodes(db: Database, database: string): Promise<ClusterNode[]> {
+  const tables = await tablesOf(db);
+  const { rows: shards } = await db.pool.query<Part & { port: number }>(`
+    select table_name::text as table, shard_name as part, citus_table_type = 'distributed' as "isOfShop",
+      nodeport as port
+    from citus_shards order by shard_name`);
+  const isLocal = (name: string) => !shards.some(({ table, part }) => table === name || part === name);
+  const local = tables
+    .filter(({ name }) => isLocal(name))
+    .map(({ name }) => ({ table: name, part: name, isOfShop: false }));
+  return inject('nodes').map((node, index) => {
+    const pool = new pg.Pool({ ...node, database, max: 1, allowExitOnIdle: true });
+    // The database is dropped while this connection is open.
+    pool.on('error', () => {});
+    const here = shards.filter(
+      ({ table, port }) => port === node.port && tables.some(({ name }) => name === table),
+    );
+    return { pool, parts: index === 0 ? [...local, ...here] : here };
+  });
 }
 
 /** What old clients understand, and this service uses. */

@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { abandonedCarts } from '../src/carts/abandoned.ts';
 import { importFile } from '../src/catalogue/products/import.ts';
@@ -30,6 +29,7 @@ import {
   shippingId,
   type Shop,
 } from './carts.ts';
+import { countLockWaits } from './cluster.ts';
 import { startService, type Answer, type Service } from './service.ts';
 import { PNG, sendImage } from './upload.ts';
 
@@ -544,20 +544,7 @@ describe('customers, settings, apps and carts', () => {
   });
 });
 
-/** How many connections wait for a lock. On a cluster they do so on the node of the shop. */
-async function waitingCount(): Promise<number> {
-  const counts = inject('nodes').map(async (node) => {
-    const client = new pg.Client({ ...node, database: 'postgres' });
-    await client.connect();
-    const { rowCount } = await client.query(
-      "select from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'",
-      [service.database],
-    );
-    await client.end();
-    return rowCount!;
-  });
-  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-}
+const waitingCount = () => countLockWaits(inject('nodes'), service.database);
 
 describe('the order of locks', () => {
   test('nobody waits for a change of the settings with the counter locked', async () => {

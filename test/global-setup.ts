@@ -11,8 +11,8 @@ import {
   CITUS_URL,
   createClusterDatabase,
   distributeTemplate,
+  dropDatabase,
   findNodes,
-  onServers,
   type Connection,
 } from './cluster.ts';
 import { endForgottenPgbouncer, IS_POOLED, startPgbouncer } from './pgbouncer.ts';
@@ -50,7 +50,7 @@ async function setUpCluster(project: TestProject, url: string): Promise<() => Pr
   const folder = await newFolder();
   project.provide('folder', folder);
   return async () => {
-    await onServers(nodes, `drop database ${TEMPLATE} with (force)`);
+    await dropDatabase(nodes, TEMPLATE);
     await rm(folder, { recursive: true, force: true });
   };
 }

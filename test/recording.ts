@@ -3,6 +3,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { openDatabase } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
+import { CITUS_URL, createClusterDatabase, distributeDatabase, dropDatabase, onServers } from './cluster.ts';
 import type { Request } from './reads.ts';
 
 /** An installation that an earlier version has made, as a file of test/upgrade/ holds it. */
@@ -16,15 +17,16 @@ export interface Recording {
   answers: { request: Request; status: number; text: string }[];
 }
 
-/** A database with the schema of that version and these rows. */
+/** A database with the schema of that version and these rows; on a cluster it is distributed, and as far as that needs newer. */
 export async function loadRecording({ tables, sequences, lastMigration }: Recording) {
   const database = `upgrade_${randomBytes(6).toString('hex')}`;
   const connection = { ...inject('server'), database };
-  await asAdmin(`create database ${database} template template0`);
+  await (CITUS_URL === undefined
+    ? onServers(inject('nodes'), `create database ${database} template template0`)
+    : createClusterDatabase(inject('nodes'), database));
   const db = openDatabase({ connection });
   // A name that stands right behind the last migration of that version.
   await migrate(db, () => {}, { before: `${lastMigration}~` });
-  await db.close();
   const client = new pg.Client(connection);
   await client.connect();
   // The rows come in no particular order, so foreign keys are not checked on the way.
@@ -44,12 +46,11 @@ export async function loadRecording({ tables, sequences, lastMigration }: Record
     await client.query('select setval($1, $2)', [name, value]);
   }
   await client.end();
-  return { database, drop: () => asAdmin(`drop database ${database} with (force)`) };
-}
-
-async function asAdmin(text: string): Promise<void> {
-  const admin = new pg.Client({ ...inject('server'), database: 'postgres' });
-  await admin.connect();
-  await admin.query(text);
-  await admin.end();
+  if (CITUS_URL !== undefined) {
+    // Shops could first be distributed with the schema that has their jobs.
+    await migrate(db, () => {}, { before: '0013' });
+    await distributeDatabase(db);
+  }
+  await db.close();
+  return { database, drop: () => dropDatabase(inject('nodes'), database) };
 }

@@ -10,7 +10,7 @@ import type { CartStoreOptions } from '../src/carts/cart-store.ts';
 import { readConfig, type Config } from '../src/config.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../src/db/database.ts';
 import { checkAnswer } from './answer-schema.ts';
-import { onServers } from './cluster.ts';
+import { dropDatabase, onServers } from './cluster.ts';
 import { TEMPLATE } from './global-setup.ts';
 import { IS_POOLED } from './pgbouncer.ts';
 import type { S3Server } from './s3-server.ts';
@@ -160,7 +160,7 @@ export function databaseOptions(database: string): DatabaseOptions {
 export async function cloneDatabase(template?: string): Promise<{ name: string; drop: () => Promise<void> }> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await createDatabase(name, template);
-  return { name, drop: () => onServers(inject('nodes'), `drop database ${name} with (force)`) };
+  return { name, drop: () => dropDatabase(inject('nodes'), name) };
 }
 
 export function createDatabase(name: string, template = TEMPLATE): Promise<void> {

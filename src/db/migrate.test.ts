@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import pg from 'pg';
 import { afterAll, describe, expect, inject, test } from 'vitest';
+import { dropDatabase, onServers } from '../../test/cluster.ts';
 import { TEMPLATE } from '../../test/global-setup.ts';
 import { databaseOptions } from '../../test/service.ts';
 import { settingsFormat } from '../settings-format.ts';
@@ -9,6 +9,7 @@ import { exportSettings } from '../shops/settings/file.ts';
 import { selectSettings } from '../shops/settings/settings.ts';
 import { insertShop } from '../shops/shop/insert-shop.ts';
 import { openDatabase, type Database } from './database.ts';
+import { violatedConstraint } from './failure.ts';
 import { migrate, migrationStatus } from './migrate.ts';
 
 const ends: (() => Promise<void>)[] = [];
@@ -16,18 +17,11 @@ afterAll(async () => {
   for (const end of ends.toReversed()) await end();
 });
 
-async function asAdmin(text: string): Promise<void> {
-  const admin = new pg.Client({ ...inject('server'), database: 'postgres' });
-  await admin.connect();
-  await admin.query(text);
-  await admin.end();
-}
-
 /** A database, empty or with the whole schema, and a function that opens it as one more process would. */
 async function givenDatabase(template = 'template0'): Promise<() => Database> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await asAdmin(`create database ${name} template ${template}`);
-  ends.push(() => asAdmin(`drop database ${name} with (force)`));
+  await onServers(inject('nodes'), `create database ${name} template ${template}`);
+  ends.push(() => dropDatabase(inject('nodes'), name));
   return () => {
     const db = openDatabase(databaseOptions(name));
     ends.push(() => db.close());
@@ -346,10 +340,7 @@ describe('0011_settings_document.sql', () => {
       }),
     );
     const refusedBy = async (change: string) =>
-      db.pool.query(`update shop set settings = ${change}`).then(
-        () => undefined,
-        (error: { constraint: string }) => error.constraint,
-      );
+      db.pool.query(`update shop set settings = ${change}`).then(() => undefined, violatedConstraint);
     expect(await refusedBy(`'[]'`)).toBe('shop_country_listed');
     expect(await refusedBy(`settings - 'name'`)).toBe('shop_settings');
     expect(await refusedBy(`settings || '{"defaultCountry": "AT"}'`)).toBe('shop_country_listed');

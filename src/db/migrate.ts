@@ -100,6 +100,7 @@ async function applyMigration(db: Database, migration: Migration): Promise<boole
       // A migration changes rows and tables in one transaction, which Citus allows shard by shard.
       if (spreads) await client.query("set local citus.multi_shard_modify_mode = 'sequential'");
       for (const statement of migration.statements) {
+        if (spreads && setsStorage(statement)) continue;
         await client.query(statement);
         if (spreads && createsTable(statement)) await distributeNewTables(client);
       }
@@ -138,6 +139,14 @@ export async function readMigrations(): Promise<Migration[]> {
 /** Where the shops are distributed, a new table must be too, before the foreign keys that follow it. */
 export function createsTable(statement: string): boolean {
   return /^create table\b/i.test(statement);
+}
+
+/**
+ * Citus refuses to send this to the shards. It decides how PostgreSQL stores a value, not which values there are, so on a
+ * cluster the column is stored as any other.
+ */
+export function setsStorage(statement: string): boolean {
+  return /^alter table \w+ alter column \w+ set storage \w+$/i.test(statement);
 }
 
 /** One statement per call (Citus wants that): they end with a semicolon at the end of a line. */

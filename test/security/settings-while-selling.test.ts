@@ -6,6 +6,7 @@ import { COMMANDS } from '../../src/commands/table.ts';
 import { sql } from '../../src/db/sql.ts';
 import { ADA, done, givenCart, givenSmallShop, on, type Shop } from '../carts.ts';
 import { freshListsOf, givenCategory, givenManyProducts, listsOf } from '../catalogue.ts';
+import { countLockWaits } from '../cluster.ts';
 import { startService, type Service } from '../service.ts';
 
 /**
@@ -54,11 +55,9 @@ async function apply(yaml: string): Promise<void> {
 
 /** Polls until somebody waits for the product that is locked. */
 async function lockIsAwaited(): Promise<void> {
-  for (;;) {
-    const rows = await service.db.many(sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
-    if (rows.length > 0) return;
-  }
+  await expect
+    .poll(() => countLockWaits(inject('nodes'), service.database), { timeout: 30_000 })
+    .toBeGreaterThan(0);
 }
 
 const priceIn = async (productId: string) => {

@@ -45,19 +45,23 @@ export function insertCampaign(tx: Transaction, shopId: string, campaign: Campai
     returning ${columns}`);
 }
 
-/** New ones are made, those of the same id become so; what was used of them stays. */
+/**
+ * New ones are made, those of the same id become so; what was used of them stays. The shop is joined, because so Citus
+ * knows that all of them belong to one shard.
+ */
 export function replaceCampaigns(tx: Transaction, shopId: string, campaigns: readonly Campaign[]) {
   return tx.run(sql`
     insert into coupon_campaign (shop_id, campaign_id, identifier, name, created_at, currency, kind, amount,
       waive_shipping_costs, minimum_order_value, usage_limit, campaign_usage_limit, valid_from, valid_to,
       product_ids, shipping_method_ids, payment_method_ids)
-    select ${shopId}, "campaignId", identifier, name, ${tx.now}, currency, kind, amount,
+    select shop.shop_id, "campaignId", identifier, name, ${tx.now}, currency, kind, amount,
       "waiveShippingCosts", "minimumOrderValue", "usageLimit", "campaignUsageLimit", "validFrom", "validTo",
       "productIds", "shippingMethodIds", "paymentMethodIds"
-    from jsonb_to_recordset(${JSON.stringify(campaigns)}) as entry ("campaignId" uuid, identifier text,
+    from shop cross join jsonb_to_recordset(${JSON.stringify(campaigns)}) as entry ("campaignId" uuid, identifier text,
       name jsonb, currency text, kind text, amount bigint, "waiveShippingCosts" boolean,
       "minimumOrderValue" bigint, "usageLimit" bigint, "campaignUsageLimit" bigint, "validFrom" timestamptz,
       "validTo" timestamptz, "productIds" uuid[], "shippingMethodIds" uuid[], "paymentMethodIds" uuid[])
+    where shop.shop_id = ${shopId}
     on conflict (shop_id, campaign_id) do update
     set name = excluded.name, currency = excluded.currency, kind = excluded.kind, amount = excluded.amount,
       waive_shipping_costs = excluded.waive_shipping_costs, minimum_order_value = excluded.minimum_order_value,
@@ -118,14 +122,18 @@ export async function insertCoupons(
   return rows.map(({ code }) => code);
 }
 
-/** New ones are made, those of the same key become so; what was used of them stays, and when they were recalled. */
+/**
+ * New ones are made, those of the same key become so; what was used of them stays, and when they were recalled. The shop
+ * is joined as above.
+ */
 export function replaceCoupons(tx: Transaction, shopId: string, coupons: readonly Coupon[]) {
   return tx.run(sql`
     insert into coupon (shop_id, code_key, code, campaign_id, created_at, withdrawn_at)
-    select ${shopId}, "codeKey", code, "campaignId", ${tx.now},
+    select shop.shop_id, "codeKey", code, "campaignId", ${tx.now},
       case when withdrawn then ${tx.now}::timestamptz end
-    from json_to_recordset(${JSON.stringify(coupons)}) as entry ("codeKey" text, code text, "campaignId" uuid,
-      withdrawn boolean)
+    from shop cross join json_to_recordset(${JSON.stringify(coupons)}) as entry ("codeKey" text, code text,
+      "campaignId" uuid, withdrawn boolean)
+    where shop.shop_id = ${shopId}
     on conflict (shop_id, code_key) do update
     set code = excluded.code,
       withdrawn_at = case when excluded.withdrawn_at is not null

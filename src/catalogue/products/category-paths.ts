@@ -190,6 +190,8 @@ export async function replaceAssignments(
     where shop_id = ${shopId} and product_id = any (${products.map(({ productId }) => productId)}::uuid[])`);
   await tx.run(sql`
     insert into product_category (shop_id, product_id, category_id, position)
-    select ${shopId}, "productId", "categoryId", position
-    from jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("productId" uuid, "categoryId" uuid, position bigint)`);
+    select shop.shop_id, "productId", "categoryId", position
+    from shop cross join jsonb_to_recordset(${JSON.stringify(rows)})
+      as entry ("productId" uuid, "categoryId" uuid, position bigint)
+    where shop.shop_id = ${shopId}`);
 }

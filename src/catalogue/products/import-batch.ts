@@ -259,8 +259,9 @@ async function ensureTypes(
   const rows = missing.map((alias) => ({ alias, id: newId(tx.now), name: { [defaultLocale]: alias } }));
   const stored = await tx.many<{ alias: string; id: string }>(sql`
     insert into product_type (shop_id, product_type_id, alias, name, created_at, attributes)
-    select ${shopId}, id, alias, name, ${tx.now}, '[]'
-    from jsonb_to_recordset(${JSON.stringify(rows)}) as entry (id uuid, alias text, name jsonb)
+    select shop.shop_id, id, alias, name, ${tx.now}, '[]'
+    from shop cross join jsonb_to_recordset(${JSON.stringify(rows)}) as entry (id uuid, alias text, name jsonb)
+    where shop.shop_id = ${shopId}
     on conflict (shop_id, alias) do update set alias = excluded.alias
     returning alias, upper(product_type_id::text) as id`);
   for (const { alias, id } of stored) types.set(alias, id);
@@ -375,11 +376,12 @@ async function insertRows(tx: Transaction, shopId: string, rows: readonly Stored
   await tx.run(sql`
     insert into product (shop_id, product_id, product_number, kind, master_id, selection, created_at, version,
       visible, stock, min_stock, tax_class_id, product_type_id, prices, facts)
-    select ${shopId}, "productId", "productNumber", kind, "masterId", selection, ${tx.now}, 1, visible, stock,
+    select shop.shop_id, "productId", "productNumber", kind, "masterId", selection, ${tx.now}, 1, visible, stock,
       "minStock", "taxClassId", "productTypeId", prices, facts
-    from jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("productId" uuid, "productNumber" text, kind text,
-      "masterId" uuid, selection jsonb, visible boolean, stock numeric, "minStock" numeric, "taxClassId" uuid,
-      "productTypeId" uuid, prices jsonb, facts jsonb)`);
+    from shop cross join jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("productId" uuid,
+      "productNumber" text, kind text, "masterId" uuid, selection jsonb, visible boolean, stock numeric,
+      "minStock" numeric, "taxClassId" uuid, "productTypeId" uuid, prices jsonb, facts jsonb)
+    where shop.shop_id = ${shopId}`);
 }
 
 async function updateRows(tx: Transaction, shopId: string, rows: readonly StoredProduct[]): Promise<void> {

@@ -17,6 +17,9 @@ export async function openOlderSchema(
   const current = await tx.one<{ name: string }>(sql`select current_schema() as name`);
   const [real, older] = [quoted(current!.name), quoted(`restore_${randomBytes(6).toString('hex')}`)];
   const migrations = await readMigrations();
+  // On a cluster the schema stays on the coordinator: Citus refuses to make one on all nodes in a transaction that has
+  // looked at all shops. Without Citus the setting has no effect.
+  await execute(tx, 'set local citus.enable_ddl_propagation = off');
   await execute(tx, `create schema ${older}`);
   // Tables are found in the first of these, the functions of extensions in the second.
   await execute(tx, `set local search_path = ${older}, ${real}`);

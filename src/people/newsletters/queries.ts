@@ -89,9 +89,10 @@ export function insertRequests(
 ) {
   return tx.run(sql`
     insert into newsletter_request (shop_id, token_hash, campaign_id, email, name, created_at)
-    select ${shopId}, token_hash, campaign_id, lower(${email}), ${name}, ${tx.now}::timestamptz
-    from unnest(${requests.map(({ tokenHash }) => tokenHash)}::bytea[],
-      ${requests.map(({ campaignId }) => campaignId)}::uuid[]) as given (token_hash, campaign_id)`);
+    select shop.shop_id, token_hash, campaign_id, lower(${email}), ${name}, ${tx.now}::timestamptz
+    from shop cross join unnest(${requests.map(({ tokenHash }) => tokenHash)}::bytea[],
+      ${requests.map(({ campaignId }) => campaignId)}::uuid[]) as given (token_hash, campaign_id)
+    where shop.shop_id = ${shopId}`);
 }
 
 /** Selects requests that can still be confirmed. */
@@ -120,8 +121,10 @@ export async function confirmRequests(
   if (confirmed.length === 0) return [];
   return tx.many<{ email: string }>(sql`
     insert into newsletter_subscriber (shop_id, campaign_id, email, name, subscribed, created_at)
-    select ${shopId}, "campaignId", email, name, true, ${tx.now}::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(confirmed)}) as confirmed ("campaignId" uuid, email text, name text)
+    select shop.shop_id, "campaignId", email, name, true, ${tx.now}::timestamptz
+    from shop cross join jsonb_to_recordset(${JSON.stringify(confirmed)})
+      as confirmed ("campaignId" uuid, email text, name text)
+    where shop.shop_id = ${shopId}
     on conflict (shop_id, campaign_id, email) do update set subscribed = excluded.subscribed,
       name = coalesce(nullif(excluded.name, ''), newsletter_subscriber.name)
     returning email`);

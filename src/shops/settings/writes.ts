@@ -89,9 +89,10 @@ async function replaceTaxClasses(tx: Transaction, current: Settings, next: Setti
     where shop_id = ${shopId} and (is_default or is_default_digital)`);
   await tx.run(sql`
     insert into tax_class (shop_id, tax_class_id, key, name, position, is_default, is_default_digital, digital)
-    select ${shopId}, "taxClassId", key, name, position, "isDefault", "isDefaultDigital", digital
-    from jsonb_to_recordset(${positioned(taxClasses)}) as entry ("taxClassId" uuid, key text, name jsonb,
+    select shop.shop_id, "taxClassId", key, name, position, "isDefault", "isDefaultDigital", digital
+    from shop cross join jsonb_to_recordset(${positioned(taxClasses)}) as entry ("taxClassId" uuid, key text, name jsonb,
       position integer, "isDefault" boolean, "isDefaultDigital" boolean, digital boolean)
+    where shop.shop_id = ${shopId}
     on conflict (shop_id, tax_class_id) do update
     set name = excluded.name, position = excluded.position, is_default = excluded.is_default,
       is_default_digital = excluded.is_default_digital, digital = excluded.digital`);
@@ -101,9 +102,10 @@ async function replaceTaxClasses(tx: Transaction, current: Settings, next: Setti
   await tx.run(sql`delete from tax_rate where shop_id = ${shopId}`);
   await tx.run(sql`
     insert into tax_rate (shop_id, tax_class_id, country, basis_points)
-    select ${shopId}, "taxClassId", country, "basisPoints"
-    from jsonb_to_recordset(${JSON.stringify(rates)}) as entry ("taxClassId" uuid, country text,
-      "basisPoints" integer)`);
+    select shop.shop_id, "taxClassId", country, "basisPoints"
+    from shop cross join jsonb_to_recordset(${JSON.stringify(rates)}) as entry ("taxClassId" uuid, country text,
+      "basisPoints" integer)
+    where shop.shop_id = ${shopId}`);
 }
 
 async function replaceShippingMethods(tx: Transaction, current: Settings, next: Settings): Promise<void> {
@@ -120,11 +122,12 @@ async function replaceShippingMethods(tx: Transaction, current: Settings, next: 
   await tx.run(sql`
     insert into shipping_method (shop_id, shipping_method_id, key, name, description, logo_url, position, kind,
       amount, amount_per_kg, tiers, free_from)
-    select ${shopId}, "shippingMethodId", key, name, description, "logoUrl", position, kind, amount,
+    select shop.shop_id, "shippingMethodId", key, name, description, "logoUrl", position, kind, amount,
       "amountPerKg", tiers, "freeFrom"
-    from jsonb_to_recordset(${positioned(shippingMethods)}) as entry ("shippingMethodId" uuid, key text,
+    from shop cross join jsonb_to_recordset(${positioned(shippingMethods)}) as entry ("shippingMethodId" uuid, key text,
       name jsonb, description jsonb, "logoUrl" text, position integer, kind text, amount bigint,
       "amountPerKg" bigint, tiers jsonb, "freeFrom" bigint)
+    where shop.shop_id = ${shopId}
     on conflict (shop_id, shipping_method_id) do update
     set name = excluded.name, description = excluded.description, logo_url = excluded.logo_url,
       position = excluded.position, kind = excluded.kind, amount = excluded.amount,
@@ -146,11 +149,12 @@ async function replacePaymentMethods(tx: Transaction, current: Settings, next: S
   await tx.run(sql`
     insert into payment_method (shop_id, payment_method_id, key, name, provider_name, additional_data, position,
       amount, release_unpaid_after_days, provider_label, capture, release_unpaid_after_minutes)
-    select ${shopId}, "paymentMethodId", key, name, "providerName", "additionalData", position, amount,
+    select shop.shop_id, "paymentMethodId", key, name, "providerName", "additionalData", position, amount,
       "releaseUnpaidAfterDays", "providerLabel", capture, "releaseUnpaidAfterMinutes"
-    from jsonb_to_recordset(${positioned(paymentMethods)}) as entry ("paymentMethodId" uuid, key text,
+    from shop cross join jsonb_to_recordset(${positioned(paymentMethods)}) as entry ("paymentMethodId" uuid, key text,
       name jsonb, "providerName" text, "additionalData" jsonb, position integer, amount bigint,
       "releaseUnpaidAfterDays" integer, "providerLabel" text, capture text, "releaseUnpaidAfterMinutes" integer)
+    where shop.shop_id = ${shopId}
     on conflict (shop_id, payment_method_id) do update
     set name = excluded.name, provider_name = excluded.provider_name,
       additional_data = excluded.additional_data, position = excluded.position, amount = excluded.amount,
@@ -167,9 +171,10 @@ async function replaceNewsletterCampaigns(tx: Transaction, current: Settings, ne
   await tx.run(sql`
     insert into newsletter_campaign (shop_id, campaign_id, identifier, language, name, description, subject,
       position)
-    select ${shopId}, "campaignId", identifier, language, name, description, subject, position
-    from jsonb_to_recordset(${positioned(newsletterCampaigns)}) as entry ("campaignId" uuid, identifier text,
+    select shop.shop_id, "campaignId", identifier, language, name, description, subject, position
+    from shop cross join jsonb_to_recordset(${positioned(newsletterCampaigns)}) as entry ("campaignId" uuid, identifier text,
       language text, name text, description text, subject text, position integer)
+    where shop.shop_id = ${shopId}
     on conflict (shop_id, campaign_id) do update
     set language = excluded.language, name = excluded.name, description = excluded.description,
       subject = excluded.subject, position = excluded.position`);
@@ -204,8 +209,10 @@ async function replaceCustomerGroups(tx: Transaction, current: Settings, next: S
     delete from customer_group where shop_id = ${shopId} and customer_group_id = any (${ids}::uuid[])`);
   await tx.run(sql`
     insert into customer_group (shop_id, customer_group_id, name)
-    select ${shopId}, "customerGroupId", name
-    from jsonb_to_recordset(${JSON.stringify(next.customerGroups)}) as entry ("customerGroupId" uuid, name text)
+    select shop.shop_id, "customerGroupId", name
+    from shop cross join jsonb_to_recordset(${JSON.stringify(next.customerGroups)})
+      as entry ("customerGroupId" uuid, name text)
+    where shop.shop_id = ${shopId}
     on conflict (shop_id, customer_group_id) do nothing`);
 }
 
