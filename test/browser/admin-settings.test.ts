@@ -58,7 +58,7 @@ test('words of an email are edited with a preview', async () => {
   await page.getByRole('button', { name: 'Save' }).click();
   await page
     .getByRole('alert')
-    .getByText(/names \{nobody\}, expected one of/)
+    .getByText(/\{nobody\} can’t be used here\. You can use: \{/)
     .waitFor();
   expect(await page.getByLabel('Text', { exact: true }).inputValue()).toBe('Ahoy {nobody}');
 });
