@@ -107,6 +107,13 @@ describe('what is refused changes nothing', () => {
     expect(await shopFingerprint(service, 'DemoShop')).toEqual(before);
   });
 
+  test('an argument that the tool does not have', async () => {
+    const { call } = await assistant();
+    const { isError, text } = await call('search_products', { words: 'kettle' });
+    expect(isError).toBe(true);
+    expect(text).toContain('words');
+  });
+
   test('what the scopes of the token do not allow', async () => {
     const before = await shopFingerprint(service, 'DemoShop');
     const productId = await productIdOf('kettle');

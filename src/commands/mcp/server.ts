@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
 import { shortened } from './shortened.ts';
 import { TOOLS, type ApiRequest } from './tools.ts';
 
@@ -34,7 +35,9 @@ export function createAssistantServer(access: AssistantAccess): McpServer {
   for (const { name, title, description, input, writes, isFinal, request } of TOOLS) {
     if (writes && !access.mayWrite) continue;
     const annotations = { title, readOnlyHint: !writes, destructiveHint: isFinal, openWorldHint: false };
-    server.registerTool(name, { title, description, inputSchema: input, annotations }, (given) =>
+    // A name that a tool does not know is refused: left out in silence, it would give an answer to another question.
+    const inputSchema = z.strictObject(input);
+    server.registerTool(name, { title, description, inputSchema, annotations }, (given) =>
       call(access, request(given as never)),
     );
   }
