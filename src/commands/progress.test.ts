@@ -28,6 +28,14 @@ test('a bar on a terminal, which the summary replaces', async () => {
   expect(summary).toMatch(/^7 rows in \d\.\d s, \d+\/s\n$/);
 });
 
+test('nothing is said about what is left before a hundredth is done', async () => {
+  const texts: string[] = [];
+  const progress = startProgress('rows', 2_000, { isTTY: true, write: (text) => texts.push(text) });
+  await new Promise((resolve) => setTimeout(resolve, 110));
+  progress.advance(0, 19);
+  expect(texts.join('')).toMatch(/ 0 % {2}0 rows {2}0\/s {2}\? left$/);
+});
+
 test.each([
   [420, '0.4 s'],
   [9_949, '9.9 s'],

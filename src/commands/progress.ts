@@ -25,7 +25,8 @@ export function startProgress(
   const line = (now: number) => {
     const share = total > 0 ? Math.min(done / total, 1) : 1;
     const bar = '#'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '.');
-    const left = done > 0 ? duration(((now - began) * (1 - share)) / share) : '?';
+    // The header of a file says nothing about the time that its rows take.
+    const left = share >= 0.01 ? duration(((now - began) * (1 - share)) / share) : '?';
     return `[${bar}] ${Math.floor(share * 100)} %  ${count(things)} ${what}  ${count(rate(now))}/s  ${left} left`;
   };
 
