@@ -686,6 +686,16 @@ describe('while the service runs', () => {
       /\nOther texts for the pictures of 1 product\.\n$/,
     );
     expect(await pictureTexts('GET')).toEqual(describe('The handle'));
+    await writeFile(file, 'SKU;ImageTexts/de;ImageTexts/en\nKN-100;Ein Messer;Knife | Handle | Box\n');
+    expect(await run('products', 'import', 'DemoShop', file)).toMatchObject({
+      code: 1,
+      stdout: '0 created, 0 changed, 1 unchanged, 1 refused.\n',
+      stderr: expect.stringContaining('line 2: ImageTexts/en has 3 texts for 2 pictures'),
+    });
+    expect(await pictureTexts('GET')).toEqual(describe('The handle'));
+    await writeFile(file, 'SKU;ImageTexts/en\nKN-100;| Handle of the knife\n');
+    expect((await run('products', 'import', 'DemoShop', file)).code).toBe(0);
+    expect(await pictureTexts('GET')).toEqual(describe('Handle of the knife'));
 
     await writeFile(file, 'SKU;Nmae;Price\nX-9;Lamp;5\n');
     const { code, stderr } = await run('products', 'import', 'DemoShop', file);

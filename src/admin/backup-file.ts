@@ -40,8 +40,8 @@ function backupStream({ db, config }: Source, shopId: string): Readable {
   db.transaction(
     async (tx) => {
       const content = await openBackup(tx, config, shopId);
-      const signal = AbortSignal.timeout(LONGEST_DOWNLOAD);
-      if (content) await pipeline(content.bytes, download, { signal });
+      if (!content) throw new Error(`the shop ${shopId} was deleted before its backup began`);
+      await pipeline(content.bytes, download, { signal: AbortSignal.timeout(LONGEST_DOWNLOAD) });
     },
     { isolation: 'repeatable read' },
   ).catch((error: Error) => download.destroy(error));

@@ -78,14 +78,13 @@ export function deliveryTable(
 }
 
 function answerOf({ words }: ShopVisit, { statusCode, milliseconds, answer, error }: DeliveryRow): Markup {
+  const refused = statusCode !== null && words.webhooks.answered({ status: statusCode });
+  const outcome =
+    error === null
+      ? statusCode
+      : refused || html`${words.webhooks.notReached} <span class="quiet">${error}</span>`;
   return html`<div>
-    ${
-      error === null
-        ? statusCode
-        : statusCode === null
-          ? html`${words.webhooks.notReached} <span class="quiet">${error}</span>`
-          : words.webhooks.answered({ status: statusCode })
-    }
+    ${outcome}
     ${milliseconds !== null && html`<span class="quiet">${words.webhooks.milliseconds({ count: milliseconds })}</span>`}
     ${
       answer !== null &&

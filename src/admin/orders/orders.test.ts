@@ -25,7 +25,7 @@ async function idOf(end: string): Promise<string> {
 const valueIn = (text: string, name: string) =>
   new RegExp(`name="${name}"[^>]*?\\svalue="([^"]*)"`).exec(text)?.[1];
 const numbersIn = (text: string) =>
-  [...text.matchAll(/orders\/[0-9A-F-]{36}">(ORD[^<]*?)\s*</g)].map(([, number]) => number);
+  [...text.matchAll(/orders\/[0-9A-F-]{36}">(ORD[^<]*)</g)].map(([, number]) => number);
 
 /** Sends the form of an action as a browser does that has opened its page. */
 async function send(end: string, action: string, fields: Record<string, string> = {}) {

@@ -27,7 +27,7 @@ export interface PictureImport {
   readFile: (name: string) => Promise<Buffer>;
   /** Only looks whether the files are there. */
   isCheck?: boolean;
-  /** After each picture; undefined: it was stored. */
+  /** After each picture, and for texts that describe none; undefined: it was stored. */
   onPicture: (problem: RowProblem | undefined) => Promise<void>;
 }
 
@@ -37,56 +37,82 @@ export interface PictureImport {
  * have changed.
  */
 export async function importPictures(given: PictureImport): Promise<number> {
-  const { db, config, shopId, file, mapping, readFile, isCheck = false, onPicture } = given;
+  const { db, shopId, file, mapping, isCheck = false } = given;
   const [numbers, pictures] = [mapping.indexOf('Alias'), mapping.indexOf('Images')];
-  if (pictures === -1) return 0;
-  const policy = receiverPolicy(config);
-  const textPlaces = pictureTextColumns(await shopSettings(db, shopId)).flatMap(({ key, locale }) => {
-    const place = mapping.indexOf(key);
-    return place === -1 ? [] : [{ place, locale }];
-  });
+  const textColumns = pictureTextColumns(await shopSettings(db, shopId)).filter(({ key }) =>
+    mapping.includes(key),
+  );
+  if (pictures === -1 && textColumns.length === 0) return 0;
   let described = 0;
   for await (const { row } of rowsOf(file)) {
-    const cell = row?.cells[pictures]?.trim() ?? '';
-    if (!row || cell === '') continue;
-    const named = picturesIn(cell).filter(({ isFile }) => isFile || !isCheck);
-    if (named.length === 0) continue;
+    if (!row) continue;
+    const cell = row.cells[pictures]?.trim() ?? '';
+    const named = picturesIn(cell);
+    if (named.length === 0 && textColumns.length === 0) continue;
     const product = await findImageNames(db, shopId, (row.cells[numbers] ?? '').trim());
     // A product that a check would make is not there yet.
     if (!product && !isCheck) continue;
-    for (const { place, isFile, name } of named) {
-      if (product?.names.includes(name)) continue;
-      try {
-        const bytes = await (isFile ? readFile(place) : fetchPicture(policy, place));
-        if (isCheck) continue;
-        await store(given, product!.productId, name, bytes);
-        await onPicture(undefined);
-      } catch (error) {
-        await onPicture(rowProblem(row.line, 'Images', pictureProblem(place, error), cell));
-      }
+    const missing = named.filter(({ name }) => !product?.names.includes(name));
+    await storePictures(given, product, missing, (problem) => rowProblem(row.line, 'Images', problem, cell));
+    // Without pictures of its own, a row describes those that the product has.
+    const names = named.length > 0 ? named.map(({ name }) => name) : (product?.names ?? []);
+    const texts = textColumns.map(({ key, locale }) => {
+      const text = row.cells[mapping.indexOf(key)] ?? '';
+      return { key, locale, cell: text, texts: textsIn(text) };
+    });
+    for (const { key, cell, texts: left } of texts.filter((column) => column.texts.length > names.length)) {
+      await given.onPicture(rowProblem(row.line, key, tooManyTexts(left.length, names.length), cell));
     }
-    if (isCheck || textPlaces.length === 0) continue;
-    const texts = textsByPicture(named, row.cells, textPlaces);
-    const isChanged = await db.transaction((tx) => describePictures(tx, shopId, product!.productId, texts));
+    if (isCheck || textColumns.length === 0) continue;
+    const byPicture = textsByPicture(
+      names,
+      texts.filter((column) => column.texts.length <= names.length),
+    );
+    const isChanged = await db.transaction((tx) =>
+      describePictures(tx, shopId, product!.productId, byPicture),
+    );
     if (isChanged) described++;
   }
   return described;
 }
 
-/** The first text belongs to the first picture of the row, and so on; a picture without one gets an empty text. */
+/** A check only looks whether the files are there. */
+async function storePictures(
+  given: PictureImport,
+  product: { productId: string } | undefined,
+  missing: readonly NamedPicture[],
+  toProblem: (problem: CellProblem) => RowProblem,
+): Promise<void> {
+  const { config, isCheck = false, readFile, onPicture } = given;
+  const policy = receiverPolicy(config);
+  for (const { place, isFile, name } of missing) {
+    if (isCheck && !isFile) continue;
+    try {
+      const bytes = await (isFile ? readFile(place) : fetchPicture(policy, place));
+      if (isCheck) continue;
+      await store(given, product!.productId, name, bytes);
+      await onPicture(undefined);
+    } catch (error) {
+      await onPicture(toProblem(pictureProblem(place, error)));
+    }
+  }
+}
+
+/** The first text belongs to the first picture, and so on; a picture without one gets an empty text. */
 function textsByPicture(
-  named: readonly NamedPicture[],
-  cells: readonly string[],
-  places: readonly { place: number; locale: string }[],
+  names: readonly string[],
+  columns: readonly { locale: string; texts: readonly string[] }[],
 ): Map<string, Localised> {
-  const columns = places.map(({ place, locale }) => [locale, textsIn(cells[place] ?? '')] as const);
   return new Map(
-    named.map(({ name }, index) => [
+    names.map((name, index) => [
       name,
-      Object.fromEntries(columns.map(([locale, texts]) => [locale, texts[index] ?? ''])),
+      Object.fromEntries(columns.map(({ locale, texts }) => [locale, texts[index] ?? ''])),
     ]),
   );
 }
+
+const tooManyTexts = (texts: number, pictures: number) =>
+  new CellProblem('pictureTexts', `has ${texts} texts for ${pictures} pictures`, { texts, pictures });
 
 /** Throws what is no fault of the picture. */
 function pictureProblem(place: string, error: unknown): CellProblem {
@@ -128,6 +154,7 @@ function findImageNames(db: Queries, shopId: string, productNumber: string) {
     select upper(product_id::text) as "productId", array(
         select name from product_image image
         where image.shop_id = ${shopId} and image.product_id = product.product_id
+        order by position, name
       ) as names
     from product where shop_id = ${shopId} and product_number = ${productNumber}`);
 }

@@ -18,6 +18,7 @@ export type ProblemCode =
   | 'address'
   | 'picture'
   | 'pictureMissing'
+  | 'pictureTexts'
   | 'otherProduct'
   | 'noNumber'
   | 'twice'

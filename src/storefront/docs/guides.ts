@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { newPauses } from '../../http/pauses.ts';
 import { toGuide, chaptersOf, type Chapter, type Guide } from './markdown.ts';
 
 /** At the root, where the compiled program finds it as well. */
@@ -16,15 +17,19 @@ export interface Guides {
   pictures: ReadonlySet<string>;
 }
 
-/** Reads and renders all guides; about 100 ms, so it is done when somebody asks for the first one. */
+/**
+ * Reads and renders all guides when somebody asks for the first one. That takes some tenths of a second, in which other
+ * requests are served.
+ */
 export async function loadGuides(): Promise<Guides> {
   const files = new Set(await findFiles());
-  const texts = await Promise.all(
-    [...files]
-      .filter((file) => file.endsWith('.md'))
-      .map(async (file) => [file, await readText(file)] as const),
-  );
-  const guides = texts.map(([file, text]) => toGuide(file, text, files));
+  const guides: Guide[] = [];
+  const pause = newPauses();
+  for (const file of files) {
+    if (!file.endsWith('.md')) continue;
+    guides.push(toGuide(file, await readText(file), files));
+    await pause();
+  }
   const index = guides.find(({ file }) => file === INDEX)!;
   return {
     pages: guides,
