@@ -152,6 +152,8 @@ export async function seriousProblems(page: Page): Promise<string[]> {
 
 /** No page is wider than its screen, and none hinders anybody. Without scripts axe does not run. */
 export async function look(page: Page, isScripted = true): Promise<void> {
+  // A page without its stylesheet is another one.
+  await page.waitForLoadState();
   const fits = await page.evaluate('document.documentElement.scrollWidth <= innerWidth');
   const problems = isScripted ? await seriousProblems(page) : [];
   expect({ at: page.url(), fits, problems }).toEqual({ at: page.url(), fits: true, problems: [] });

@@ -32,9 +32,10 @@ export async function refreshListing(
 ): Promise<void> {
   const changes: SizeChange[] = [];
   const words: ListingWord[] = [];
-  let saved: Promise<unknown> = Promise.resolve();
+  let saved = Promise.resolve(false);
+  let isChanged = false;
   for (let from = 0; from < productIds.length; from += BATCH) {
-    await saved;
+    isChanged = (await saved) || isChanged;
     const lockedIds = await lockListed(tx, shopId, productIds.slice(from, from + BATCH));
     if (lockedIds.length === 0) continue;
     // Read after the lock: whoever changes settings or one of the products meanwhile writes the lists afterwards.
@@ -52,8 +53,10 @@ export async function refreshListing(
     changes.push(...listed.flatMap(sizeChanges));
     words.push(...listed.flatMap(({ entries }) => entries.flatMap(wordsOf)));
   }
-  // The words and sizes are sent behind the last rows without waiting for them.
-  await Promise.all([saved, insertWords(tx, shopId, words), updateSizes(tx, shopId, changes)]);
+  // The words are sent behind the last rows without waiting for them.
+  const [isLastChanged] = await Promise.all([saved, insertWords(tx, shopId, words)]);
+  if (isChanged || isLastChanged) changes.push(CONTENT_CHANGE);
+  await updateSizes(tx, shopId, changes);
 }
 
 /**
@@ -148,8 +151,15 @@ interface NewListing extends StoredListing {
   above: string[];
 }
 
-/** None of these statements needs the answer of another one, so they are sent at once. */
-async function saveListing(tx: Transaction, settings: Settings, products: readonly NewListing[]) {
+/**
+ * Says whether search knows something else than before. None of these statements needs the answer of another one, so
+ * they are sent at once.
+ */
+async function saveListing(
+  tx: Transaction,
+  settings: Settings,
+  products: readonly NewListing[],
+): Promise<boolean> {
   const { shopId, locales } = settings;
   const entries = products.flatMap((product) => product.entries);
   const productIds = products.map(({ productId }) => productId);
@@ -161,8 +171,9 @@ async function saveListing(tx: Transaction, settings: Settings, products: readon
     const isAbove = new Set(above);
     return wasBelow.flatMap(({ categoryId }) => (isAbove.has(categoryId) ? [] : [{ categoryId, productId }]));
   });
-  await Promise.all([
+  const [written, deleted] = await Promise.all([
     upsertListing(tx, settings, entries),
+    deleteOtherLocales(tx, shopId, productIds, locales),
     upsertCategoryListing(
       tx,
       shopId,
@@ -173,12 +184,12 @@ async function saveListing(tx: Transaction, settings: Settings, products: readon
       shopId,
       categoryRows(entries, ({ categoryIdsAbove }) => categoryIdsAbove),
     ),
-    deleteOtherLocales(tx, shopId, productIds, locales),
     deleteOtherLocalesInCategories(tx, shopId, productIds, locales),
     deleteOtherLocalesBelowCategories(tx, shopId, productIds, locales),
     deleteFromCategories(tx, shopId, inNone),
     deleteFromCategoriesAbove(tx, shopId, belowNone),
   ]);
+  return written + deleted > 0;
 }
 
 /**
@@ -349,7 +360,7 @@ async function insertWords(tx: Transaction, shopId: string, words: readonly List
     on conflict (shop_id, locale, word) do nothing`);
 }
 
-/** How the number of products in a list changes, and whether its order does. */
+/** How the number of products in a list changes, and whether its order does. Any change moves the version of the list. */
 interface SizeChange {
   categoryId: string;
   visible: boolean;
@@ -360,6 +371,16 @@ interface SizeChange {
   movesNames: boolean;
   movesPrices: boolean;
 }
+
+/** Search knows something else of the products of the shop, which may stand where they stood. */
+const CONTENT_CHANGE: SizeChange = {
+  categoryId: WHOLE_SHOP,
+  visible: true,
+  change: 0,
+  changeBelow: 0,
+  movesNames: false,
+  movesPrices: false,
+};
 
 /** A list that a product stands in. */
 interface Place {
@@ -427,8 +448,8 @@ async function updateSizes(tx: Transaction, shopId: string, changes: readonly Si
     });
   }
   await tx.run(sql`
-    insert into listing_size (shop_id, category_id, visible, products, products_below, name_version, price_version)
-    select shop_id, "categoryId", visible, change, "changeBelow", "movesNames"::int, "movesPrices"::int
+    insert into listing_size (shop_id, category_id, visible, products, products_below, name_version, price_version, version)
+    select shop_id, "categoryId", visible, change, "changeBelow", "movesNames"::int, "movesPrices"::int, 1
     from shop
     cross join jsonb_to_recordset(${JSON.stringify([...sums.values()])}) as entry ("categoryId" uuid, visible boolean,
       change bigint, "changeBelow" bigint, "movesNames" boolean, "movesPrices" boolean)
@@ -437,7 +458,8 @@ async function updateSizes(tx: Transaction, shopId: string, changes: readonly Si
     on conflict (shop_id, category_id, visible) do update set products = listing_size.products + excluded.products,
       products_below = listing_size.products_below + excluded.products_below,
       name_version = listing_size.name_version + excluded.name_version,
-      price_version = listing_size.price_version + excluded.price_version`);
+      price_version = listing_size.price_version + excluded.price_version,
+      version = listing_size.version + excluded.version`);
 }
 
 interface DeletedEntry {

@@ -38,7 +38,8 @@ async function setSize(products: number) {
   await service.db.run(sql`
     insert into listing_size (shop_id, category_id, visible, products)
     values (${SHOP}, '00000000-0000-0000-0000-000000000000', true, ${products})
-    on conflict (shop_id, category_id, visible) do update set products = excluded.products`);
+    on conflict (shop_id, category_id, visible) do update
+    set products = excluded.products, version = listing_size.version + 1`);
 }
 
 const numbersOf = ({ items }: { items: { productNumber: string }[] }) =>

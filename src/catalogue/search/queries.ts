@@ -14,6 +14,7 @@ import {
 } from '../products/listing-page.ts';
 import { inScope, longestFirst, rank, type SearchScope, type SearchTerms } from './conditions.ts';
 import { hits, MOST_RANKED, MOST_SORTED } from './hits.ts';
+import { searchOnce } from './search-cache.ts';
 import {
   escapeLike,
   isCorrectable,
@@ -35,7 +36,15 @@ import {
  * variations count too; then a number may be written in another way; then typing errors are corrected: a word that
  * occurs nowhere is replaced by the one that was probably meant.
  */
-export async function searchPage(
+export function searchPage(
+  db: Queries,
+  shopId: string,
+  options: PageOptions & { terms: readonly Term[] },
+): Promise<ProductPage> {
+  return searchOnce(db, shopId, options, () => findOrCorrect(db, shopId, options));
+}
+
+async function findOrCorrect(
   db: Queries,
   shopId: string,
   options: PageOptions & { terms: readonly Term[] },
@@ -366,14 +375,14 @@ function orderOf(sortBy: SortBy, direction: 'asc' | 'desc'): Sql {
     name, product_id`;
 }
 
+export function findFaceted(db: Queries, shopId: string, options: FacetedOptions): Promise<FacetedPage> {
+  return searchOnce(db, shopId, { ...options, facets: true }, () => readFaceted(db, shopId, options));
+}
+
 /**
  * Finds the hits once, and from them how many they are, what they can be narrowed by, and one page.
  */
-export async function findFaceted(
-  db: Queries,
-  shopId: string,
-  options: FacetedOptions,
-): Promise<FacetedPage> {
+async function readFaceted(db: Queries, shopId: string, options: FacetedOptions): Promise<FacetedPage> {
   const { locale, terms, filters, sortBy, direction, limit, offset } = options;
   const found = hits(shopId, {
     ...options,
@@ -441,10 +450,14 @@ function matchesFilters({ facets, oneOf, minimum, maximum }: Filters): Sql {
  * The hits; if there are none, those of a number that is written in another way, of the corrected words, or at least
  * of some of the words. `fallbackQuery` says which words were searched for instead.
  */
-export async function findOrFallBack(db: Queries, shopId: string, options: FacetedOptions) {
+export function findOrFallBack(db: Queries, shopId: string, options: FacetedOptions) {
+  return searchOnce(db, shopId, { ...options, fallsBack: true }, () => readOrFallBack(db, shopId, options));
+}
+
+async function readOrFallBack(db: Queries, shopId: string, options: FacetedOptions) {
   const { terms, filters, ownWords } = options;
   const find = async (searched: SearchTerms, fallbackQuery: string) => ({
-    ...(await findFaceted(db, shopId, { ...options, ownWords: false, ...searched })),
+    ...(await readFaceted(db, shopId, { ...options, ownWords: false, ...searched })),
     filters,
     fallbackQuery,
   });
