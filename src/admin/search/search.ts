@@ -1,4 +1,4 @@
-import { suggestOrFallBack } from '../../catalogue/search/queries.ts';
+import { suggestOrFallBack } from '../../catalogue/search/suggestions.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';

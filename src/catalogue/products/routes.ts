@@ -6,7 +6,7 @@ import { paged, paging } from '../../http/paging.ts';
 import { joinRawJson, type RawJson } from '../../http/raw-json.ts';
 import { CurrencyParameter, Id, LocaleParameter } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
-import { searchPage } from '../search/queries.ts';
+import { searchPage } from '../search/list-search.ts';
 import { parseQuery } from '../search/query.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { pageOfProducts } from './listing-page.ts';

@@ -5,7 +5,7 @@ import { Nullable } from '../../http/schemas.ts';
 import { currencyDigits, toMinor } from '../../kernel/money.ts';
 import { truncatedFacet } from '../products/listing-entry.ts';
 import type { Settings, TypeAttribute } from '../../shops/settings/settings.ts';
-import { MOST_VALUES, type CategoryName, type FacetedPage, type Filters } from './queries.ts';
+import { MOST_VALUES, type CategoryName, type FacetedPage, type Filters } from './faceted-search.ts';
 
 /*
  * What a search can be narrowed by. The listing keeps a product's facets as `c:<category number>`, `m:<manufacturer>`

@@ -14,14 +14,9 @@ import { MoreResults, Product } from '../products/schema.ts';
 import { renderOptions } from '../products/render-options.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { RequestedFilter, categoryNumbers, Facet, facetsOf, parseFilters } from './facets.ts';
-import {
-  findCategoryNames,
-  findOrFallBack,
-  suggestOrFallBack,
-  type SortBy,
-  type Suggestion,
-} from './queries.ts';
+import { findCategoryNames, findOrFallBack, type SortBy } from './faceted-search.ts';
 import { parseQuery } from './query.ts';
+import { suggestOrFallBack, type Suggestion } from './suggestions.ts';
 
 const { parameters, pageOf } = paging();
 

@@ -5,7 +5,8 @@ import { Caches } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { PageOptions } from '../products/listing-page.ts';
-import { findOrFallBack, searchPage, type Filters } from './queries.ts';
+import { findOrFallBack, type Filters } from './faceted-search.ts';
+import { searchPage } from './list-search.ts';
 import { parseQuery } from './query.ts';
 
 const SHOP = 'DemoShop';

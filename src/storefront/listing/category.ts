@@ -20,7 +20,7 @@ import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryNumbers, facetsOf, type Facet } from '../../catalogue/search/facets.ts';
 import { MOST_RANKED } from '../../catalogue/search/hits.ts';
-import { findCategoryNames, findFaceted, type Filters } from '../../catalogue/search/queries.ts';
+import { findCategoryNames, findFaceted, type Filters } from '../../catalogue/search/faceted-search.ts';
 import { categoryCards, categoryLinks } from './category-cards.ts';
 import { findOrRender, pageCache, visitorOptions } from '../page-cache.ts';
 import {

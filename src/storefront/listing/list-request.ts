@@ -1,6 +1,6 @@
 import { notFound } from '../../http/errors.ts';
 import { toMinor } from '../../kernel/money.ts';
-import type { Filters, SortBy } from '../../catalogue/search/queries.ts';
+import type { Filters, SortBy } from '../../catalogue/search/faceted-search.ts';
 import type { PageRequest } from '../pages.ts';
 
 export const PER_PAGE = 24;

@@ -5,13 +5,9 @@ import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findVersions } from '../../catalogue/products/queries.ts';
 import { categoryNumbers, facetsOf } from '../../catalogue/search/facets.ts';
-import {
-  findCategoryNames,
-  findOrFallBack,
-  suggestMatches,
-  suggestProducts,
-} from '../../catalogue/search/queries.ts';
+import { findCategoryNames, findOrFallBack } from '../../catalogue/search/faceted-search.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
+import { suggestMatches, suggestProducts } from '../../catalogue/search/suggestions.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryLinks } from './category-cards.ts';
 import { findFeatured } from './home.ts';

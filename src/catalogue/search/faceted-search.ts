@@ -1,0 +1,193 @@
+import type { Queries } from '../../db/database.ts';
+import { sql, type Sql } from '../../db/sql.ts';
+import { ORDERS, pageVersions, toProductPage, type ProductPage } from '../products/listing-page.ts';
+import { findAlternative } from './alternatives.ts';
+import { longestFirst, rank, type SearchTerms } from './conditions.ts';
+import { hits, MOST_RANKED } from './hits.ts';
+import { numberTerm, queryText } from './query.ts';
+import { searchOnce } from './search-cache.ts';
+
+export type SortBy = 'rank' | 'name' | 'number' | 'creation' | 'price';
+
+/** What a hit must have. Prices in minor units of the default currency. */
+export interface Filters {
+  /** As the listing holds them: `m:Beacon`. A hit has all of them. */
+  facets: readonly string[];
+  /** A hit has one of these; absent: any or none. */
+  oneOf?: readonly string[];
+  minimum: number | null;
+  maximum: number | null;
+}
+
+/** A facet, as `m:Beacon`, with its number of hits. */
+export interface FacetCount {
+  facet: string;
+  matches: number;
+}
+
+export interface FacetedPage extends ProductPage {
+  /** The most frequent of each kind. */
+  facets: FacetCount[];
+  lowest: number | null;
+  highest: number | null;
+}
+
+export interface FacetedOptions extends SearchTerms {
+  locale: string;
+  filters: Filters;
+  sortBy: SortBy;
+  direction: 'asc' | 'desc';
+  limit: number;
+  offset: number;
+}
+
+export const MOST_VALUES = 100;
+
+/**
+ * The usual order by rank, best first, is a statement of its own; the others share one, which computes for each hit only
+ * what the order needs, so that the number of statements stays small. Hits without such a value come last, equal ones
+ * follow by name.
+ */
+function orderOf(sortBy: SortBy, direction: 'asc' | 'desc'): Sql {
+  if (sortBy === 'rank') return sql`rank desc, name, product_id`;
+  const is = (by: SortBy, towards: 'asc' | 'desc') => sql`${sortBy === by && direction === towards}`;
+  return sql`
+    case when ${is('price', 'asc')} then price when ${is('price', 'desc')} then -price end,
+    case when ${is('name', 'desc')} then name end desc nulls last,
+    case when ${is('number', 'asc')} then number end,
+    case when ${is('number', 'desc')} then number end desc nulls last,
+    case when ${is('creation', 'asc')} then product_id end,
+    case when ${is('creation', 'desc')} then product_id end desc nulls last,
+    name, product_id`;
+}
+
+export function findFaceted(db: Queries, shopId: string, options: FacetedOptions): Promise<FacetedPage> {
+  return searchOnce(db, shopId, { ...options, facets: true }, () => readFaceted(db, shopId, options));
+}
+
+/**
+ * Finds the hits once, and from them how many they are, what they can be narrowed by, and one page.
+ */
+async function readFaceted(db: Queries, shopId: string, options: FacetedOptions): Promise<FacetedPage> {
+  const { locale, terms, filters, sortBy, direction, limit, offset } = options;
+  const found = hits(shopId, {
+    ...options,
+    includeInvisible: false,
+    columns: sql`listing.product_id, listing.name, listing.price, listing.facets,
+      ${sortBy === 'rank' ? rank(terms, locale) : sql`0`} as rank, ${numberOf(shopId, sortBy)} as number`,
+    narrowed: matchesFilters(filters),
+    listOrder: ORDERS.name.asc,
+    most: MOST_RANKED,
+  });
+  const page = pageVersions(shopId, sql`select * from hit`, orderOf(sortBy, direction), limit, offset);
+  const row = await db.one<
+    ProductPage & Pick<FacetedPage, 'lowest' | 'highest'> & { facets: FacetCount[] | null }
+  >(sql`
+    with ${found}, facet as materialized (
+      select facet, count(*) as matches from (select unnest(facets) as facet from hit) as entry group by facet
+    )
+    select settings_version as "settingsVersion", total.results, total.is_more as "isMore", range.lowest,
+      greatest(range.highest, ${highestVariationPrice}) as highest, ${frequentFacets(filters)} as facets, ${page} as versions
+    from shop cross join total
+    cross join (select min(price) as lowest, max(price) as highest from hit) as range
+    where shop_id = ${shopId}`);
+  return {
+    ...toProductPage(row),
+    facets: row?.facets ?? [],
+    lowest: row?.lowest ?? null,
+    highest: row?.highest ?? null,
+  };
+}
+
+/** The price of a master is that of its cheapest variation; the facet `p:` holds that of its dearest one. */
+const highestVariationPrice = sql`(
+  select max(substr(facet, 3)::bigint) from facet where starts_with(facet, 'p:'))`;
+
+/** The most frequent values of each kind and of each attribute, and those that are filtered by in any case. */
+function frequentFacets({ facets }: Filters): Sql {
+  return sql`(
+    select json_agg(json_build_object('facet', facet, 'matches', matches) order by matches desc, facet)
+    from (
+      select facet, matches, row_number() over (
+        partition by split_part(facet, ':', 1), case when starts_with(facet, 'a:') then split_part(facet, ':', 2) end
+        order by matches desc, facet) as place
+      from facet where not starts_with(facet, 'p:')
+    ) as counted
+    where place <= ${MOST_VALUES} or facet = any (${facets}))`;
+}
+
+/** The number of a product is read only for the order that needs it. */
+function numberOf(shopId: string, sortBy: SortBy): Sql {
+  return sql`case when ${sortBy === 'number'} then (
+    select product_number from product where shop_id = ${shopId} and product_id = listing.product_id) end`;
+}
+
+/** A master is offered from its lowest to its highest price: some of it must lie within the bounds. */
+function matchesFilters({ facets, oneOf, minimum, maximum }: Filters): Sql {
+  const hasFacets = facets.length === 0 ? sql`` : sql`listing.facets @> ${facets} and`;
+  const hasOneOf = oneOf === undefined ? sql`` : sql`listing.facets && ${oneOf} and`;
+  return sql`${hasFacets} ${hasOneOf} (${maximum}::bigint is null or listing.price <= ${maximum})
+    and (${minimum}::bigint is null or listing.price >= ${minimum} or exists (
+      select from unnest(listing.facets) as facet
+      where starts_with(facet, 'p:') and substr(facet, 3)::bigint >= ${minimum}))`;
+}
+
+/**
+ * The hits; if there are none, those of a number that is written in another way, of the corrected words, or at least
+ * of some of the words. `fallbackQuery` says which words were searched for instead.
+ */
+export function findOrFallBack(db: Queries, shopId: string, options: FacetedOptions) {
+  return searchOnce(db, shopId, { ...options, fallsBack: true }, () => readOrFallBack(db, shopId, options));
+}
+
+async function readOrFallBack(db: Queries, shopId: string, options: FacetedOptions) {
+  const { terms, filters, ownWords } = options;
+  const find = async (searched: SearchTerms, fallbackQuery: string) => ({
+    ...(await readFaceted(db, shopId, { ...options, ownWords: false, ...searched })),
+    filters,
+    fallbackQuery,
+  });
+  const number = numberTerm(terms);
+  let found = await find({ terms, ownWords: ownWords ?? false }, '');
+  if (found.results > 0 || terms.length === 0) return found;
+  // Parts of words were looked for already.
+  const related = ownWords ? [{ terms, wordsOnly: true }] : [];
+  for (const searched of [...related, ...(number ? [{ terms: [number] }] : [])]) {
+    found = await find(searched, '');
+    if (found.results > 0) return found;
+  }
+
+  const scope = { locale: options.locale, includeInvisible: false };
+  const isFiltered = filters.facets.length > 0 || filters.minimum !== null || filters.maximum !== null;
+  const isUnknown = terms.length === 1 && !isFiltered;
+  const { known, alternative, isCorrected } = await findAlternative(db, shopId, scope, terms, isUnknown);
+  const fallbacks: SearchTerms[] = [
+    ...(alternative ? [alternative] : []),
+    ...(known.length > 1 && isCorrected ? [{ terms: known, oneByOne: true }] : []),
+    // The longest word says most.
+    ...(terms.length > 1
+      ? longestFirst(known)
+          .slice(0, 1)
+          .map((term) => ({ terms: [term] }))
+      : []),
+  ];
+  for (const searched of fallbacks) {
+    const isSame = searched === alternative && !isCorrected;
+    const instead = await find(searched, isSame ? '' : queryText(searched.terms));
+    if (instead.results > 0) return instead;
+  }
+  return found;
+}
+
+export interface CategoryName {
+  number: number;
+  name: Record<string, string>;
+  alias: string;
+}
+
+/** The names of the visible ones among these categories. */
+export function findCategoryNames(db: Queries, shopId: string, numbers: readonly number[]) {
+  return db.many<CategoryName>(sql`
+    select number, name, alias from category
+    where shop_id = ${shopId} and visible and number = any (${numbers}::bigint[])`);
+}

@@ -1,0 +1,123 @@
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { ImageSizes } from '../../platform/media/images.ts';
+import { ORDERS, pageVersions } from '../products/listing-page.ts';
+import { findAlternative } from './alternatives.ts';
+import { inScope, rank } from './conditions.ts';
+import { hits } from './hits.ts';
+import { escapeLike, likePattern, parseQuery, type Term } from './query.ts';
+
+export interface Suggestion {
+  productId: string;
+  name: string;
+  imageKey: string | null;
+  sizes: ImageSizes | null;
+}
+
+/** Names that are compared, however many match. */
+const MOST_CANDIDATES = 500;
+
+/** Names that are read from the list, in its order, before the index of letters is asked. */
+const MOST_NAMES_READ = 2_000;
+
+/** Fewer letters begin so many words that the index of letters would collect a large part of the shop. */
+const FEWEST_LETTERS = 3;
+
+/** Sorts behind every letter. */
+const LAST = '\uFFFF';
+
+/**
+ * Names that contain the text: those that begin with it, then those of which a word does, then the rest. The first are
+ * read from the index of names. When they are too few, the first names of the list are read: what many names contain is
+ * found there, and the index of letters would collect all of them. Only then that index is asked, for three letters or
+ * more. The parts are `materialized`, so that PostgreSQL counts one before it begins with the next.
+ */
+export function suggestProducts(
+  db: Queries,
+  shopId: string,
+  locale: string,
+  text: string,
+  limit: number,
+): Promise<Suggestion[]> {
+  const begins = `${escapeLike(text)}%`;
+  const pattern = likePattern({ text, isPhrase: text.includes(' ') });
+  const listed = sql`shop_id = ${shopId} and locale = ${locale} and visible`;
+  // As in a rank, the name is lowered by the default collation: that of its column takes several times as long.
+  const name = sql`lower(name collate "default")`;
+  const contains = sql`' ' || ${name} like (select lower(${pattern}))`;
+  return db.many(sql`
+    with beginning as materialized (
+      select product_id, name from listing
+      where ${listed} and name >= lower(${text}) and name < lower(${text}) || ${LAST} and ${name} like lower(${begins})
+      order by name, product_id limit ${limit}
+    ), first as materialized (
+      select product_id, name from listing
+      where ${listed} and (select count(*) from beginning) < ${limit}
+      order by name, product_id limit ${MOST_NAMES_READ}
+    ), early as materialized (
+      select product_id, name from first where ${contains}
+      union select product_id, name from beginning
+    ), containing as materialized (
+      select product_id, name from listing
+      where ${inScope(shopId, { locale, includeInvisible: false })} and text like (select lower(${pattern}))
+        and (select count(*) from early) < ${limit}
+        and (select count(*) from first) = ${MOST_NAMES_READ} and ${Array.from(text).length >= FEWEST_LETTERS}
+      limit ${MOST_CANDIDATES}
+    ), candidate as (
+      select product_id, name from early
+      union
+      select product_id, name from containing where ${contains}
+    ), best as (
+      select product_id, name, case
+          when ${name} like (select lower(${begins})) then 0
+          when ${name} like (select lower(${`% ${begins}`})) then 1
+          else 2 end as place
+      from candidate order by place, name, product_id limit ${limit}
+    )
+    select upper(best.product_id::text) as "productId", best.name, image.image_key as "imageKey", image.sizes
+    from best
+    join product on product.shop_id = ${shopId} and product.product_id = best.product_id
+    left join product_image image on image.shop_id = ${shopId} and image.product_id = product.product_id
+      and image.name = product.main_image
+    order by best.place, best.name, best.product_id`);
+}
+
+/** The best of what a search finds, as the `versions` of a page. As with names, only so many are compared. */
+export async function suggestMatches(
+  db: Queries,
+  shopId: string,
+  locale: string,
+  terms: readonly Term[],
+  limit: number,
+): Promise<string> {
+  const found = hits(shopId, {
+    terms,
+    locale,
+    includeInvisible: false,
+    columns: sql`listing.product_id, listing.name, ${rank(terms, locale)} as rank`,
+    narrowed: sql`true`,
+    listOrder: ORDERS.name.asc,
+    most: MOST_CANDIDATES,
+  });
+  const best = pageVersions(shopId, sql`select * from hit`, sql`rank desc, name, product_id`, limit, 0);
+  const row = await db.one<{ versions: string }>(sql`
+    with ${found} select ${best} as versions from shop where shop_id = ${shopId}`);
+  return row?.versions ?? '';
+}
+
+/** The products whose names contain the text; if there are none, those of the corrected words. */
+export async function suggestOrFallBack(
+  db: Queries,
+  shopId: string,
+  locale: string,
+  text: string,
+  limit: number,
+): Promise<Suggestion[]> {
+  const found = await suggestProducts(db, shopId, locale, text, limit);
+  if (found.length > 0) return found;
+  const terms = parseQuery(text.replaceAll('"', ' '));
+  const scope = { locale, includeInvisible: false };
+  const { alternative, isCorrected } = await findAlternative(db, shopId, scope, terms);
+  if (!alternative || !isCorrected) return found;
+  return suggestProducts(db, shopId, locale, alternative.terms.map((term) => term.text).join(' '), limit);
+}
