@@ -19,6 +19,7 @@ import { startSmtp } from '../test/smtp.ts';
 import { measureAdmin } from './admin.ts';
 import { createAdminShop } from './admin-shop.ts';
 import { createComparedShop, measureComparison, readPeer } from './compare.ts';
+import { cpuTimes, cpuUsed } from './cpu-time.ts';
 import { compareRestarted, createGrowingShop, measureGrowth } from './growth.ts';
 import { install } from './installation.ts';
 import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
@@ -51,7 +52,7 @@ import {
 import { createSearchedShop, measureStatements } from './statements.ts';
 import { createBareShop, createBenchShop, placeOrders } from './shop.ts';
 import { measureWebhooks } from './webhooks.ts';
-import { measureStarts } from './start-times.ts';
+import { measureStarts, residentMegabytes } from './start-times.ts';
 import { baselines, targets, type Target } from './targets.ts';
 
 const { values: options } = parseArgs({
@@ -217,7 +218,7 @@ async function benchStarts(installation: string, workFolder: string) {
 
 async function benchLoads(installation: string, workFolder: string) {
   say('Throughput: a shop with 1,000 customers and 10,000 products on a PostgreSQL of its own ...');
-  const { subjects, settle } = await startSubjects(installation, workFolder);
+  const { subjects, settle, kontor, db } = await startSubjects(installation, workFolder);
   const all = [...subjects.values()];
   const share = LOAD_SECONDS / all.length;
   const roundSeconds = Math.min(LONGEST_ROUND, (0.85 * share) / ROUNDS);
@@ -233,7 +234,35 @@ async function benchLoads(installation: string, workFolder: string) {
   const slowest = [...subjects].flatMap(([{ name, slowest }, subject]) =>
     slowest ? [slowestStep(name, slowest, rounds.get(subject)!)] : [],
   );
-  return { roundSeconds, throughput: rows, slowest };
+  const flow = all.find((subject) => subject.flow);
+  const costs = flow ? await measureFlow(flow, flow.flow!.length, { pid: kontor.pid, db }) : [];
+  const memory = Math.round(await residentMegabytes(kontor.pid));
+  const afterLoad = { name: 'memory after load, MB', value: memory, goal: 250, ok: memory < 250 };
+  return { roundSeconds, throughput: rows, slowest: [...slowest, ...costs, afterLoad] };
+}
+
+/** What one run through a flow costs, in the service and in PostgreSQL. Emails of its orders are part of it. */
+async function measureFlow(
+  subject: Subject,
+  steps: number,
+  { pid, db }: { pid: number; db: Database },
+): Promise<Verdict[]> {
+  if (process.platform !== 'linux') return [];
+  const seconds = options.quick ? 3 : 15;
+  const before = await cpuTimes(pid, db);
+  const { requestsPerSecond } = await load(subject, seconds);
+  await mailsSent(db);
+  const after = await cpuTimes(pid, db);
+  const runs = (requestsPerSecond * seconds) / steps;
+  const inNode = (after.get(pid)! - before.get(pid)!) / runs;
+  const inPostgres = cpuUsed(before, after) / runs - inNode;
+  const verdict = (where: string, value: number, goal: number) => ({
+    name: `${subject.name}: CPU in ${where}, ms`,
+    value: Math.round(value * 10) / 10,
+    goal,
+    ok: value < goal,
+  });
+  return [verdict('Node', inNode, 4), verdict('PostgreSQL', inPostgres, 2.5)];
 }
 
 async function benchPages(installation: string, workFolder: string) {
@@ -480,7 +509,7 @@ async function startSubjects(installation: string, workFolder: string) {
       .map((name) => subject(baselines[name], servers[name])),
     ...asked.map((target) => subject(target, kontor)),
   ]);
-  return { subjects, settle: () => mailsSent(db) };
+  return { subjects, settle: () => mailsSent(db), kontor, db };
 }
 
 /** The mails of a round of orders must not slow down the round after it, which is another server's. */
