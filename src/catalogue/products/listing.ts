@@ -1,5 +1,5 @@
 import type { Queries, Transaction } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { sql, type Sql } from '../../db/sql.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { requestListingRebuild } from '../../shops/settings/writes.ts';
 import {
@@ -171,23 +171,17 @@ async function saveListing(
     const isAbove = new Set(above);
     return wasBelow.flatMap(({ categoryId }) => (isAbove.has(categoryId) ? [] : [{ categoryId, productId }]));
   });
+  const inCategories = categoryRows(entries, ({ categoryIds }) => categoryIds);
+  const belowCategories = categoryRows(entries, ({ categoryIdsAbove }) => categoryIdsAbove);
   const [written, deleted] = await Promise.all([
     upsertListing(tx, settings, entries),
-    deleteOtherLocales(tx, shopId, productIds, locales),
-    upsertCategoryListing(
-      tx,
-      shopId,
-      categoryRows(entries, ({ categoryIds }) => categoryIds),
-    ),
-    upsertSubcategoryListing(
-      tx,
-      shopId,
-      categoryRows(entries, ({ categoryIdsAbove }) => categoryIdsAbove),
-    ),
-    deleteOtherLocalesInCategories(tx, shopId, productIds, locales),
-    deleteOtherLocalesBelowCategories(tx, shopId, productIds, locales),
-    deleteFromCategories(tx, shopId, inNone),
-    deleteFromCategoriesAbove(tx, shopId, belowNone),
+    deleteOtherLocales(tx, sql`listing`, shopId, productIds, locales),
+    upsertCategoryListing(tx, IN_CATEGORY, shopId, inCategories),
+    upsertCategoryListing(tx, BELOW_CATEGORY, shopId, belowCategories),
+    deleteOtherLocales(tx, IN_CATEGORY, shopId, productIds, locales),
+    deleteOtherLocales(tx, BELOW_CATEGORY, shopId, productIds, locales),
+    deleteFromCategories(tx, IN_CATEGORY, shopId, inNone),
+    deleteFromCategories(tx, BELOW_CATEGORY, shopId, belowNone),
   ]);
   return written + deleted > 0;
 }
@@ -243,32 +237,26 @@ function categoryRows(
   });
 }
 
-async function upsertCategoryListing(tx: Transaction, shopId: string, rows: readonly CategoryEntry[]) {
-  if (rows.length === 0) return;
-  await tx.run(sql`
-    insert into category_listing (shop_id, category_id, locale, product_id, visible, name, price)
-    select shop_id, "categoryId", locale, "productId", visible, name, price
-    from shop cross join jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("categoryId" uuid, locale text, "productId" uuid,
-      visible boolean, name text, price bigint)
-    where shop_id = ${shopId}
-    on conflict (shop_id, category_id, locale, product_id) do update
-    set visible = excluded.visible, name = excluded.name, price = excluded.price
-    where (category_listing.visible, category_listing.name, category_listing.price)
-      is distinct from (excluded.visible, excluded.name, excluded.price)`);
-}
+/** The tables of the lists of categories: of the products in them, and of those in the ones below them. */
+const IN_CATEGORY = sql`category_listing`;
+const BELOW_CATEGORY = sql`subcategory_listing`;
 
-async function upsertSubcategoryListing(tx: Transaction, shopId: string, rows: readonly CategoryEntry[]) {
+async function upsertCategoryListing(
+  tx: Transaction,
+  table: Sql,
+  shopId: string,
+  rows: readonly CategoryEntry[],
+) {
   if (rows.length === 0) return;
   await tx.run(sql`
-    insert into subcategory_listing (shop_id, category_id, locale, product_id, visible, name, price)
+    insert into ${table} (shop_id, category_id, locale, product_id, visible, name, price)
     select shop_id, "categoryId", locale, "productId", visible, name, price
     from shop cross join jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("categoryId" uuid, locale text, "productId" uuid,
       visible boolean, name text, price bigint)
     where shop_id = ${shopId}
     on conflict (shop_id, category_id, locale, product_id) do update
     set visible = excluded.visible, name = excluded.name, price = excluded.price
-    where (subcategory_listing.visible, subcategory_listing.name, subcategory_listing.price)
-      is distinct from (excluded.visible, excluded.name, excluded.price)`);
+    where (${table}.visible, ${table}.name, ${table}.price) is distinct from (excluded.visible, excluded.name, excluded.price)`);
 }
 
 /**
@@ -277,64 +265,30 @@ async function upsertSubcategoryListing(tx: Transaction, shopId: string, rows: r
  */
 function deleteOtherLocales(
   tx: Transaction,
+  table: Sql,
   shopId: string,
   productIds: readonly string[],
   locales: readonly string[],
 ) {
   return tx.run(sql`
-    delete from listing
-    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and locale <> all (${locales}::text[])`);
-}
-
-function deleteOtherLocalesInCategories(
-  tx: Transaction,
-  shopId: string,
-  productIds: readonly string[],
-  locales: readonly string[],
-) {
-  return tx.run(sql`
-    delete from category_listing
-    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and locale <> all (${locales}::text[])`);
-}
-
-function deleteOtherLocalesBelowCategories(
-  tx: Transaction,
-  shopId: string,
-  productIds: readonly string[],
-  locales: readonly string[],
-) {
-  return tx.run(sql`
-    delete from subcategory_listing
+    delete from ${table}
     where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and locale <> all (${locales}::text[])`);
 }
 
 /** The products are named twice, so that their rows are found by an index instead of by a join with the whole table. */
 async function deleteFromCategories(
   tx: Transaction,
+  table: Sql,
   shopId: string,
-  unassigned: readonly { categoryId: string; productId: string }[],
+  left: readonly { categoryId: string; productId: string }[],
 ) {
-  if (unassigned.length === 0) return;
-  const productIds = [...new Set(unassigned.map(({ productId }) => productId))];
+  if (left.length === 0) return;
+  const productIds = [...new Set(left.map(({ productId }) => productId))];
   await tx.run(sql`
-    delete from category_listing
+    delete from ${table}
     where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and (category_id, product_id) in (
       select "categoryId", "productId"
-      from jsonb_to_recordset(${JSON.stringify(unassigned)}) as entry ("categoryId" uuid, "productId" uuid))`);
-}
-
-async function deleteFromCategoriesAbove(
-  tx: Transaction,
-  shopId: string,
-  removed: readonly { categoryId: string; productId: string }[],
-) {
-  if (removed.length === 0) return;
-  const productIds = [...new Set(removed.map(({ productId }) => productId))];
-  await tx.run(sql`
-    delete from subcategory_listing
-    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and (category_id, product_id) in (
-      select "categoryId", "productId"
-      from jsonb_to_recordset(${JSON.stringify(removed)}) as entry ("categoryId" uuid, "productId" uuid))`);
+      from jsonb_to_recordset(${JSON.stringify(left)}) as entry ("categoryId" uuid, "productId" uuid))`);
 }
 
 /** A word that a typing error is corrected to. */
@@ -474,16 +428,14 @@ export async function removeFromListing(
   shopId: string,
   productIds: readonly string[],
 ): Promise<void> {
+  const remove = (table: Sql, categoryId: Sql) =>
+    tx.many<DeletedEntry>(sql`
+      delete from ${table} where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
+      returning ${categoryId} as "categoryId", product_id as "productId", visible`);
   const [listed, assigned, below] = await Promise.all([
-    tx.many<DeletedEntry>(sql`
-      delete from listing where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
-      returning ${WHOLE_SHOP}::uuid as "categoryId", product_id as "productId", visible`),
-    tx.many<DeletedEntry>(sql`
-      delete from category_listing where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
-      returning category_id as "categoryId", product_id as "productId", visible`),
-    tx.many<DeletedEntry>(sql`
-      delete from subcategory_listing where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
-      returning category_id as "categoryId", product_id as "productId", visible`),
+    remove(sql`listing`, sql`${WHOLE_SHOP}::uuid`),
+    remove(IN_CATEGORY, sql`category_id`),
+    remove(BELOW_CATEGORY, sql`category_id`),
   ]);
   // A product has an entry in each locale, and is counted once.
   const distinct = (entries: readonly DeletedEntry[]) => [
