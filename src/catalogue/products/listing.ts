@@ -11,11 +11,20 @@ import {
   type ListingEntry,
 } from './listing-entry.ts';
 import { WHOLE_SHOP } from './listing-page.ts';
+import {
+  CONTENT_CHANGE,
+  memberChange,
+  sizeChanges,
+  updateSizes,
+  type FormerPlaces,
+  type NewPlaces,
+  type SizeChange,
+} from './listing-sizes.ts';
 import { correctWords } from '../search/query.ts';
 
 /*
- * The tables behind lists and search. They are derived: only this file writes them, always in the transaction that
- * changed a product, so a list never shows what is no longer there.
+ * The tables behind lists and search. They are derived: only this file and listing-sizes.ts write them, always in the
+ * transaction that changed a product, so a list never shows what is no longer there.
  */
 
 /** Products that are refreshed by one set of statements, so that none of them comes near its time limit. */
@@ -78,13 +87,7 @@ async function lockListed(
 }
 
 /** A product, and where it stands in lists until now. */
-interface StoredListing extends ListedProduct {
-  /** Its rows in the list of the shop; none: it is in no list yet. All of them agree on whether it is visible. */
-  was: Pick<ListingEntry, 'locale' | 'visible' | 'name' | 'price'>[];
-  wasIn: { categoryId: string; visible: boolean }[];
-  /** The categories whose lists showed it because it was in one below them. */
-  wasBelow: { categoryId: string; visible: boolean }[];
-}
+type StoredListing = ListedProduct & FormerPlaces;
 
 /**
  * `offset 0` makes PostgreSQL look each product up by its key. Without it this is a join, and of a shop that has just
@@ -145,11 +148,7 @@ async function findCategoryTree(
 }
 
 /** A product with the rows that its lists get now. */
-interface NewListing extends StoredListing {
-  entries: ListingEntry[];
-  /** The categories whose lists show it because it is in one below them. */
-  above: string[];
-}
+type NewListing = StoredListing & NewPlaces;
 
 /**
  * Says whether search knows something else than before. None of these statements needs the answer of another one, so
@@ -312,108 +311,6 @@ async function insertWords(tx: Transaction, shopId: string, words: readonly List
     where shop_id = ${shopId}
     order by locale, lower(word) collate "C"
     on conflict (shop_id, locale, word) do nothing`);
-}
-
-/** How the number of products in a list changes, and whether its order does. Any change moves the version of the list. */
-interface SizeChange {
-  categoryId: string;
-  visible: boolean;
-  /** Of the products in the category itself, and of those in the ones below it. */
-  change: number;
-  changeBelow: number;
-  /** Whether the list sorted by name, or by price, has another order than before. */
-  movesNames: boolean;
-  movesPrices: boolean;
-}
-
-/** Search knows something else of the products of the shop, which may stand where they stood. */
-const CONTENT_CHANGE: SizeChange = {
-  categoryId: WHOLE_SHOP,
-  visible: true,
-  change: 0,
-  changeBelow: 0,
-  movesNames: false,
-  movesPrices: false,
-};
-
-/** A list that a product stands in. */
-interface Place {
-  categoryId: string;
-  visible: boolean;
-  isBelow: boolean;
-}
-
-/** A product that stays in a list changes the order of it only with another name or price. */
-function sizeChanges(product: NewListing): SizeChange[] {
-  const { visible, categories, above, entries, was, wasIn, wasBelow } = product;
-  const before: Place[] = [
-    ...was.slice(0, 1).map((row) => ({ categoryId: WHOLE_SHOP, visible: row.visible, isBelow: false })),
-    ...wasIn.map((row) => ({ ...row, isBelow: false })),
-    ...wasBelow.map((row) => ({ ...row, isBelow: true })),
-  ];
-  const after: Place[] = [
-    { categoryId: WHOLE_SHOP, visible, isBelow: false },
-    ...categories.map(({ categoryId }) => ({ categoryId, visible, isBelow: false })),
-    ...above.map((categoryId) => ({ categoryId, visible, isBelow: true })),
-  ];
-  const keyOf = (place: Place) => `${place.categoryId} ${place.visible} ${place.isBelow}`;
-  const [keysBefore, keysAfter] = [new Set(before.map(keyOf)), new Set(after.map(keyOf))];
-  const known = new Map(was.map((row) => [row.locale, row]));
-  const isSameIn = (key: 'name' | 'price') =>
-    entries.length === was.length && entries.every((entry) => known.get(entry.locale)?.[key] === entry[key]);
-  const [movesNames, movesPrices] = [!isSameIn('name'), !isSameIn('price')];
-  return [
-    ...before.filter((place) => !keysAfter.has(keyOf(place))).map((place) => memberChange(place, -1)),
-    ...after.flatMap((place) => {
-      if (!keysBefore.has(keyOf(place))) return [memberChange(place, 1)];
-      return movesNames || movesPrices ? [{ ...memberChange(place, 0), movesNames, movesPrices }] : [];
-    }),
-  ];
-}
-
-/** A product comes into a list (1) or leaves it (-1). */
-function memberChange({ categoryId, visible, isBelow }: Place, change: number): SizeChange {
-  return {
-    categoryId,
-    visible,
-    change: isBelow ? 0 : change,
-    changeBelow: isBelow ? change : 0,
-    movesNames: true,
-    movesPrices: true,
-  };
-}
-
-/**
- * Sums the changes of each list. The rows of the sizes stay locked until the end of the transaction, and every writer of
- * the shop needs them: so this comes last, and always in the same order.
- */
-async function updateSizes(tx: Transaction, shopId: string, changes: readonly SizeChange[]): Promise<void> {
-  if (changes.length === 0) return;
-  const sums = new Map<string, SizeChange>();
-  for (const change of changes) {
-    const key = `${change.categoryId} ${change.visible}`;
-    const sum = sums.get(key);
-    sums.set(key, {
-      ...change,
-      change: change.change + (sum?.change ?? 0),
-      changeBelow: change.changeBelow + (sum?.changeBelow ?? 0),
-      movesNames: change.movesNames || sum?.movesNames === true,
-      movesPrices: change.movesPrices || sum?.movesPrices === true,
-    });
-  }
-  await tx.run(sql`
-    insert into listing_size (shop_id, category_id, visible, products, products_below, name_version, price_version, version)
-    select shop_id, "categoryId", visible, change, "changeBelow", "movesNames"::int, "movesPrices"::int, 1
-    from shop
-    cross join jsonb_to_recordset(${JSON.stringify([...sums.values()])}) as entry ("categoryId" uuid, visible boolean,
-      change bigint, "changeBelow" bigint, "movesNames" boolean, "movesPrices" boolean)
-    where shop_id = ${shopId}
-    order by "categoryId", visible
-    on conflict (shop_id, category_id, visible) do update set products = listing_size.products + excluded.products,
-      products_below = listing_size.products_below + excluded.products_below,
-      name_version = listing_size.name_version + excluded.name_version,
-      price_version = listing_size.price_version + excluded.price_version,
-      version = listing_size.version + excluded.version`);
 }
 
 interface DeletedEntry {
