@@ -217,7 +217,9 @@ async function findClusterNodes(db: Database, database: string): Promise<Cluster
     .filter(({ name }) => isLocal(name))
     .map(({ name }) => ({ table: name, part: name, isOfShop: false }));
   return inject('nodes').map((node, index) => {
-    const pool = new pg.Pool({ ...node, database, max: 1, allowExitOnIdle: true });
+    // PostgreSQL takes two hundred shards for much work, and starting workers for it takes ten times as long as doing it.
+    const options = '-c max_parallel_workers_per_gather=0';
+    const pool = new pg.Pool({ ...node, database, options, max: 1, allowExitOnIdle: true });
     // The database is dropped while this connection is open.
     pool.on('error', () => {});
     const here = shards.filter(

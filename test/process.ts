@@ -53,8 +53,12 @@ export async function newFolder(): Promise<string> {
 }
 
 /** Runs a command to its end. */
-export function kontor(words: string[], environment: Record<string, string>): Promise<Ended> {
-  return launch(words, environment).ended;
+export function kontor(
+  words: string[],
+  environment: Record<string, string>,
+  options: Pick<StartOptions, 'root'> = {},
+): Promise<Ended> {
+  return launch(words, environment, options).ended;
 }
 
 export interface StartOptions {

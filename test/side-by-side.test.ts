@@ -8,19 +8,25 @@ import pg from 'pg';
 import { afterAll, expect, inject, test } from 'vitest';
 import { openConnections, type Connections } from '../bench/client.ts';
 import { checkout, type Call, type Memory } from '../bench/targets.ts';
-import { cleanUp, newFolder, startKontor } from './process.ts';
+import { CITUS_URL, createClusterDatabase, dropDatabase, onServers } from './cluster.ts';
+import { cleanUp, kontor, newFolder, startKontor } from './process.ts';
 
 /*
  * Upgrades without a pause: the previous version serves while this one starts beside it and brings the schema up to
  * date, both serve for a while, then the previous one ends. No request fails. The previous version is the last release
- * tag; as long as there is none, the commit in `upgrade/previous-version`.
+ * tag; as long as there is none, the commit in `upgrade/previous-version`. On a cluster it has distributed its tables.
  */
 
 const ROOT = path.join(import.meta.dirname, '..');
 const SECONDS_TOGETHER = 3;
 const SHOPPERS = 4;
 
-afterAll(cleanUp);
+const DATABASE = `side_by_side_${process.pid}`;
+
+afterAll(async () => {
+  await cleanUp();
+  await dropDatabase(inject('nodes'), DATABASE);
+});
 
 const git = async (...words: string[]) =>
   (await promisify(execFile)('git', ['-C', ROOT, ...words])).stdout.trim();
@@ -57,12 +63,20 @@ async function checkOut(commit: string): Promise<string> {
 }
 
 async function createDatabase(): Promise<pg.ClientConfig> {
-  const connection = { ...inject('connection'), database: `side_by_side_${process.pid}` };
-  const admin = new pg.Client({ ...connection, database: 'postgres' });
-  await admin.connect();
-  await admin.query(`create database ${connection.database} template template0`);
-  await admin.end();
-  return connection;
+  await (CITUS_URL === undefined
+    ? onServers(inject('nodes'), `create database ${DATABASE} template template0`)
+    : createClusterDatabase(inject('nodes'), DATABASE));
+  return { ...inject('connection'), database: DATABASE };
+}
+
+/** The tables of a version, before anything is in them. */
+async function distribute(environment: Record<string, string>, root: string): Promise<void> {
+  for (const words of [
+    ['db', 'migrate'],
+    ['db', 'distribute', '--shards', '4'],
+  ]) {
+    expect(await kontor(words, environment, { root })).toMatchObject({ code: 0 });
+  }
 }
 
 function urlOf({ host, port, user, database }: pg.ClientConfig): string {
@@ -87,6 +101,7 @@ test('the previous version and this one serve the same shop side by side, and no
     RATE_LIMIT: '0',
     RATE_LIMIT_ANONYMOUS: '0',
   };
+  if (CITUS_URL !== undefined) await distribute(environment, root);
   const previous = await startKontor(environment, { root });
   const token = /Token \(demo shop\) +(\S+)/.exec(previous.stdout())![1]!;
   const load = startLoad(token);

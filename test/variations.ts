@@ -55,7 +55,7 @@ const SEARCHES = [
   '',
   'tea',
   'green tea',
-  'tea mug',
+  'tea harbour',
   'laamp',
   'tea zzzz',
   'tea mug soap lamp',

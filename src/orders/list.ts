@@ -1,8 +1,8 @@
 import type { Queries } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
+import type { Content } from './pricing/content.ts';
 import {
   managedColumns,
-  orderColumns,
   orderColumnsWith,
   type ListedOrder,
   type ManagedOrder,
@@ -45,7 +45,7 @@ export function findOrders(db: Queries, shopId: string, filter: OrderFilter, sor
 }
 
 export function findWholeOrders(db: Queries, shopId: string, filter: OrderFilter, sort: OrderSort) {
-  return findPage<OrderRow>(db, { shopId, filter, sort, columns: orderColumns });
+  return findPage<OrderRow>(db, { shopId, filter, sort, columns: columnsWithLines });
 }
 
 export type ListedManagedOrder = Omit<ManagedOrder, 'content'> & ListedOrder;
@@ -58,13 +58,19 @@ export function findManagedOrders(db: Queries, shopId: string, filter: OrderFilt
 
 /** The same with their lines. */
 export function findWholeManagedOrders(db: Queries, shopId: string, filter: OrderFilter, sort: OrderSort) {
-  const columns = sql`${orderColumns}, ${managedColumns}`;
+  const columns = sql`${columnsWithLines}, ${managedColumns}`;
   return findPage<ManagedOrder>(db, { shopId, filter, sort, columns });
 }
 
-export const columnsWithoutLines = orderColumnsWith(
-  sql`customer_order.content - '{lines,coupon,offers,taxes}'::text[] as content`,
-);
+/**
+ * What is left out is a parameter, so that a page with lines and one without are the same statement. Where nothing is,
+ * PostgreSQL returns the content as it is, without a copy.
+ */
+const columnsWithout = (leftOut: readonly (keyof Content)[]) =>
+  orderColumnsWith(sql`customer_order.content - ${leftOut}::text[] as content`);
+
+export const columnsWithoutLines = columnsWithout(['lines', 'coupon', 'offers', 'taxes']);
+const columnsWithLines = columnsWithout([]);
 
 interface PageRequest {
   shopId: string;
