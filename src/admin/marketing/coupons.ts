@@ -90,24 +90,25 @@ export function coupons(pages: ShopPages): void {
       save: async (visit, form) => {
         const { words } = visit;
         const code = form.field('code');
-        const campaign = await explained(words, campaignLabels(visit), async () =>
-          visit.call<ShownCampaign>('POST', '/rs/coupon-campaigns', {
-            query: { locale: visit.locale },
-            body: {
-              ...(await typedCampaign(visit, form)),
-              identifier: form.field('identifier') || identifierOf(form.field('name')),
-            },
-          }),
+        const campaign = await explained(
+          words,
+          campaignLabels(visit),
+          async () =>
+            visit.call<ShownCampaign>('POST', '/rs/coupon-campaigns', {
+              query: { locale: visit.locale },
+              body: {
+                ...(await typedCampaign(visit, form)),
+                identifier: form.field('identifier') || identifierOf(form.field('name')),
+              },
+            }),
+          words.coupons.identifierTaken,
         );
         const path = `/marketing/coupons/${campaign.campaignId}`;
         if (code !== '') {
-          // The campaign is there. If somebody else has this code, its page says so and asks for another one.
-          await visit
-            .call('PUT', `/rs/coupon-campaigns/${campaign.campaignId}/coupons`, { body: { code } })
-            .catch(async (error: unknown) => {
-              await visit.call('DELETE', `/manage/coupon-campaigns/${campaign.campaignId}`);
-              throw error;
-            });
+          await addCode(visit, campaign.campaignId, code).catch(async (error: unknown) => {
+            await visit.call('DELETE', `/manage/coupon-campaigns/${campaign.campaignId}`);
+            throw error;
+          });
         }
         return new Redirect(to(visit, path), words.coupons.created);
       },
@@ -143,19 +144,17 @@ export function coupons(pages: ShopPages): void {
         const { words } = visit;
         const { campaignId } = await readCampaign(visit, form);
         const path = to(visit, `/marketing/coupons/${campaignId}`);
-        return explained(words, campaignLabels(visit), async () => {
-          const code = form.field('code');
-          if (code !== '') {
-            await visit.call('PUT', `/rs/coupon-campaigns/${campaignId}/coupons`, { body: { code } });
-            return new Redirect(path, words.coupons.codeAdded({ code }));
-          }
-          const { codes } = await visit.call<{ codes: string[] }>(
-            'POST',
-            `/manage/coupon-campaigns/${campaignId}/codes`,
-            { body: { count: Number(form.field('count')), prefix: form.field('prefix') } },
-          );
-          return new Redirect(path, words.coupons.generated({ count: codes.length }));
-        });
+        const code = form.field('code');
+        if (code !== '') {
+          await addCode(visit, campaignId, code);
+          return new Redirect(path, words.coupons.codeAdded({ code }));
+        }
+        const { codes } = await explained(words, campaignLabels(visit), () =>
+          visit.call<{ codes: string[] }>('POST', `/manage/coupon-campaigns/${campaignId}/codes`, {
+            body: { count: Number(form.field('count')), prefix: form.field('prefix') },
+          }),
+        );
+        return new Redirect(path, words.coupons.generated({ count: codes.length }));
       },
     },
   );
@@ -174,6 +173,15 @@ export function coupons(pages: ShopPages): void {
       content: Readable.from(codesText(visit, campaignId), { objectMode: false, highWaterMark: 65_536 }),
     };
   });
+}
+
+function addCode(visit: ShopVisit, campaignId: string, code: string): Promise<unknown> {
+  return explained(
+    visit.words,
+    campaignLabels(visit),
+    () => visit.call('PUT', `/rs/coupon-campaigns/${campaignId}/coupons`, { body: { code } }),
+    visit.words.coupons.codeTaken({ code }),
+  );
 }
 
 /** `Summer sale` becomes `summer_sale`. */
