@@ -151,6 +151,24 @@ test('what campaigns and codes are refused for is said in the language of the re
   expect(shown.text).toMatch(/name="amount"[^>]*value="7,5"/);
 });
 
+test('a campaign is named and renamed in the language of the reader', async () => {
+  const german = await givenMerchant(service, 'owner', 'DemoShop', 'owner@german.example');
+  await service.db.run(sql`update admin_user set language = 'de' where email = ${german.email}`);
+  const names = async () =>
+    (await service.db.one<{ id: string; name: Record<string, string> }>(sql`
+      select upper(campaign_id::text) as id, name from coupon_campaign
+      where shop_id = 'DemoShop' and identifier = 'advance_only'`))!;
+  const { id, name } = await names();
+  const path = `/marketing/coupons/${id}`;
+  const { text } = await german.get(path);
+  expect(text).toMatch(/<h1[^>]*>\s*Erst zahlen\s*<\/h1>/);
+  const version = valueIn(text, 'version')!;
+  const fields = { version, name: 'Vorkasse lohnt sich', kind: 'FIX', amount: '2' };
+  expect((await german.post(path, fields)).status).toBe(303);
+  expect((await names()).name).toEqual({ ...name, de_DE: 'Vorkasse lohnt sich' });
+  expect((await german.post(path, { ...fields, name: 'Zu spät' })).status).toBe(409);
+});
+
 test('codes come by the thousand, and as a file', async () => {
   const id = await givenCampaign({ name: 'Flyer', kind: 'SHIPPING' });
   const path = `/marketing/coupons/${id}`;

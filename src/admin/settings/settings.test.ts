@@ -204,6 +204,20 @@ describe.each([
   });
 });
 
+test('numbers and languages are written as in the language of the reader', async () => {
+  const german = await givenMerchant(service, 'owner', 'DemoShop', 'owner@german.example');
+  await service.db.run(sql`update admin_user set language = 'de' where email = ${german.email}`);
+  const languages = await german.get('/settings/languages');
+  expect(fieldsOf(languages)['currencies.rates.GBP']).toEqual(['0,85']);
+  const before = await settingsOf();
+  expect((await german.post('/settings/languages', fieldsOf(languages))).status).toBe(303);
+  expect(await settingsOf()).toEqual(before);
+  const { text } = await german.get('/settings/catalogue');
+  expect(text).toContain('<th scope="row">Kilogramm</th>');
+  expect(text).toContain('<th scope="col">Französisch: ');
+  expect((await german.get('/settings/taxes')).text).toContain('placeholder="8,1"');
+});
+
 test('a new entry gets a key from its name, and fields of another kind of delivery are dropped', async () => {
   const path = '/settings/shipping';
   const fields = fieldsOf(await merchant.get(path));
