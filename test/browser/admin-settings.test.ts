@@ -34,7 +34,7 @@ test.each(['wide', 'phone'] as const)(
     expect(await seriousProblems(page)).toEqual([]);
     await page.getByRole('button', { name: 'Add a shipping method' }).click();
     const entry = page.locator('#field-shippingMethods > [data-entry]:has([name^="shippingMethods.added"])');
-    await entry.getByLabel('British English').first().fill(`Rowing boat ${screen}`);
+    await entry.getByLabel('English').first().fill(`Rowing boat ${screen}`);
     await entry.getByLabel('How the price is made').selectOption('flat');
     expect(await entry.getByLabel('Price per kilogram').isVisible()).toBe(false);
     await entry.getByLabel('Price', { exact: true }).first().fill('3,90');

@@ -105,7 +105,7 @@ test('a passkey signs in, and shows again who it is', async () => {
   await page.getByRole('heading', { name: 'Is it you?' }).waitFor();
   expect(await seriousProblems(page)).toEqual([]);
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-  await page.getByRole('heading', { name: 'Users' }).waitFor();
+  await page.getByRole('heading', { name: 'People' }).waitFor();
 
   page.on('dialog', (dialog) => void dialog.accept());
   await page.goto('/admin/account');

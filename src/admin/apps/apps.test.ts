@@ -238,6 +238,40 @@ test('a webhook that failed is sent again, replayed, switched off and deleted', 
   }
 });
 
+test.each([
+  ['The receiver could not be called: ENOTFOUND', 'Den Namen in dieser Adresse gibt es nicht.'],
+  ['The receiver could not be called: ECONNREFUSED', 'Der Empfänger nimmt keine Verbindungen an.'],
+  ['The receiver did not answer within 10 s', 'Der Empfänger hat nicht rechtzeitig geantwortet.'],
+  ['The receiver could not be called: CERT_HAS_EXPIRED', 'Das Zertifikat des Empfängers ist nicht gültig.'],
+  [
+    'The receiver could not be called: DEPTH_ZERO_SELF_SIGNED_CERT',
+    'Das Zertifikat des Empfängers ist nicht',
+  ],
+  ['The address must be reachable at a public address', 'Diese Adresse darf nicht aufgerufen werden.'],
+  ['Its name leads to no address that may be called', 'Diese Adresse darf nicht aufgerufen werden.'],
+  [
+    'The receiver could not be called: EPROTO',
+    'Die Verbindung ist fehlgeschlagen. The receiver could not be called: EPROTO',
+  ],
+])('that a webhook was not reached (%s) is said in the language of the reader', async (error, said) => {
+  const made = await service.call('POST', '/DemoShop/webhooks', {
+    token: 'demo-all',
+    body: { callbackUrl: `https://hooks.example/${encodeURIComponent(error)}`, eventType: 'CUSTOMER_CREATE' },
+  });
+  const { webhookId } = made.body;
+  await service.db.run(sql`
+    insert into webhook_delivery (shop_id, webhook_id, position, status, attempts, created_at, tried_at, error)
+    values ('DemoShop', ${webhookId}::uuid, 1, 'failed', 1, ${service.db.now}, ${service.db.now}, ${error})`);
+  const { text } = await (await givenGerman()).get(`/apps/webhooks/${webhookId}`);
+  const answer = /data-title="Antwort">([\s\S]*?)<\/td>/.exec(text)![1]!;
+  const plain = answer
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  expect(plain.startsWith(`Nicht erreicht. ${said}`)).toBe(true);
+  expect(plain.includes('could not be called')).toBe(said.includes('could not be called'));
+});
+
 test('what apps and tokens are refused for is said in the language of the reader', async () => {
   const german = await givenGerman();
   const before = await fingerprint(service);

@@ -7,7 +7,7 @@ import { deleteToken } from '../../shops/apps/queries.ts';
 import { findEntries } from '../../shops/audit-log/queries.ts';
 import { barChart } from '../components/bars.ts';
 import { buttonForm } from '../components/form.ts';
-import { chip, dayText, plainDay } from '../components/format.ts';
+import { chip, dayText, plainDay, shortDay } from '../components/format.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
@@ -256,7 +256,7 @@ function useCard({ words: { apps: words }, language }: ShopVisit, use: readonly 
   if (use.every(({ calls }) => calls === 0)) return false;
   const number = new Intl.NumberFormat(language);
   const bars = use.map(({ day, calls, errors }) => ({
-    label: plainDay(new Date(`${day}T12:00`), language),
+    label: shortDay(new Date(day), language),
     value: calls,
     text: words.callsText({ calls: number.format(calls), errors: number.format(errors) }),
   }));

@@ -1,9 +1,11 @@
 import { html, type Markup } from '../../http/html.ts';
 import { EVENT_TYPES, type EventType } from '../../platform/events/types.ts';
 import { deliveryIdOf } from '../../shops/webhooks/delivery-id.ts';
+import { failureOf } from '../../shops/webhooks/failure.ts';
 import type { DeliveryRow, WebhookRow } from '../../shops/webhooks/queries.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, momentText, type ChipKind } from '../components/format.ts';
+import type { Words } from '../messages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { thingPath } from './thing-links.ts';
 
@@ -79,10 +81,7 @@ export function deliveryTable(
 
 function answerOf({ words }: ShopVisit, { statusCode, milliseconds, answer, error }: DeliveryRow): Markup {
   const refused = statusCode !== null && words.webhooks.answered({ status: statusCode });
-  const outcome =
-    error === null
-      ? statusCode
-      : refused || html`${words.webhooks.notReached} <span class="quiet">${error}</span>`;
+  const outcome = error === null ? statusCode : refused || notReached(words, error);
   return html`<div>
     ${outcome}
     ${milliseconds !== null && html`<span class="quiet">${words.webhooks.milliseconds({ count: milliseconds })}</span>`}
@@ -95,6 +94,12 @@ function answerOf({ words }: ShopVisit, { statusCode, milliseconds, answer, erro
       </details>`
     }
   </div>`;
+}
+
+/** Only what has no words of its own is shown as it is stored. */
+function notReached({ webhooks: { notReached: said, failures } }: Words, error: string): Markup {
+  const failure = failureOf(error);
+  return html`${said} ${failures[failure]} ${failure === 'other' && html`<span class="quiet">${error}</span>`}`;
 }
 
 function resourcePath(visit: ShopVisit, type: EventType, resourceId: string | null): string | undefined {

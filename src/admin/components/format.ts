@@ -18,6 +18,11 @@ export function plainDay(moment: Date, language: Language): string {
   return moment.toLocaleDateString(REGIONS[language], { day: 'numeric', month: 'short', year: 'numeric' });
 }
 
+/** `3 Nov`, for charts; a day begins in UTC. */
+export function shortDay(day: Date, language: Language): string {
+  return day.toLocaleDateString(REGIONS[language], { day: 'numeric', month: 'short', timeZone: 'UTC' });
+}
+
 /** `3 Nov 2026, 14:05` */
 export function momentText(moment: Date, language: Language): string {
   return moment.toLocaleString(REGIONS[language], { dateStyle: 'medium', timeStyle: 'short' });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { givenMerchant } from '../../../test/admin.ts';
+import { done, givenFullCart } from '../../../test/carts.ts';
 import { startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
@@ -45,6 +46,25 @@ test('best sellers that are not counted from the whole period say since when the
   const text = textOf((await merchant.get('?days=7')).text);
   expect(text).toContain(`Counted from the 10,000 order lines sold last, since ${day}.`);
   await service.db.run(sql`delete from order_line where shop_id = 'DemoShop' and gross = 500000`);
+});
+
+test('a cancelled order does not count for the best sellers', async () => {
+  const merchant = await givenMerchant(service);
+  const best = async () =>
+    textOf(/<h2 id="best">[\s\S]*?<\/section>/.exec((await merchant.get('?days=7')).text)![0]);
+  const before = await best();
+  const product = await service.db.one<{ id: string }>(
+    sql`select upper(product_id::text) as id from product where shop_id = 'DemoShop' and product_number = 'KN-110'`,
+  );
+  const shop = { service, shopId: 'DemoShop', token: 'demo-all', ids: { 'KN-110': product!.id } };
+  const { orderId } = await done(await givenFullCart(shop, { 'KN-110': 30 }), 'POST', '/order');
+  expect(await best()).toContain('Reefline Paring Knife 30 ×');
+  const cancelled = await service.call('POST', `/manage/shops/DemoShop/orders/${orderId}/cancel`, {
+    token: 'demo-all',
+    body: {},
+  });
+  expect(cancelled.status).toBe(200);
+  expect(await best()).toBe(before);
 });
 
 test('whoever may not see orders sees none of their numbers', async () => {

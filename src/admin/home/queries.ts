@@ -128,22 +128,37 @@ export interface BestSeller {
 
 /**
  * So many lines are added up, the newest: that is what a page can do at once. Sums by product and day would not help: a shop
- * that sells more lines than these has about as many such sums in a quarter as it has lines.
+ * that sells more lines than these has about as many such sums in a quarter as it has lines, unless it sells few products.
  */
 export const MOST_LINES = 10_000;
 
 /**
- * The products that brought most since a moment, in one currency. The ids of orders sort by their moment, so that the
- * newest lines are at the end of the primary key.
+ * The products that brought most since a moment, in one currency; rejected and cancelled orders do not count. The ids of
+ * orders sort by their moment, so that the newest lines are at the end of the primary key. Rejected orders are looked for
+ * only since the oldest of these lines, so that there are no more of them than lines.
  */
 export function findBestSellers(db: Queries, shopId: string, currency: string, since: Date) {
   return db.many<BestSeller>(sql`
     with newest as materialized (
-      select product_id, quantity, gross, currency, created_at from order_line
+      select order_id, product_id, quantity, gross, currency, created_at from order_line
       where shop_id = ${shopId} order by order_id desc limit ${MOST_LINES}
+    ), rejected as materialized (
+      select found.order_id
+      from (
+        select distinct states from order_day
+        where shop_id = ${shopId} and currency = ${currency} and orders > 0 and states & ${REJECTED} <> 0
+          and day >= (${since}::timestamptz at time zone 'UTC')::date
+      ) part cross join lateral (
+        select order_id from customer_order
+        where shop_id = ${shopId} and customer_order.currency = ${currency} and customer_order.states = part.states
+          and created_at >= greatest(${since}::timestamptz, (select min(created_at) from newest))
+        offset 0
+      ) found
     ), best as materialized (
       select product_id, sum(quantity) as quantity, sum(gross) as gross from newest
-      where currency = ${currency} and created_at >= ${since}::timestamptz group by product_id order by sum(gross) desc, product_id limit 5
+      where currency = ${currency} and created_at >= ${since}::timestamptz
+        and order_id not in (select order_id from rejected)
+      group by product_id order by sum(gross) desc, product_id limit 5
     )
     select upper(best.product_id::text) as "productId", product.product_number as "productNumber", ${nameColumn},
       trim_scale(quantity)::text as quantity, gross::text as gross,

@@ -27,7 +27,12 @@ export function exportPages(pages: ShopPages): void {
   pages.get('/products/export', 'products_read_batch', async (visit) => {
     const words = visit.words.import;
     const columns = columnChoices(visit, exportColumns(visit));
-    const { pathOf } = await findCategoryTree(visit.db, visit.shopId, visit.settings.defaultLocale);
+    const { pathOf } = await findCategoryTree(
+      visit.db,
+      visit.shopId,
+      visit.locale,
+      visit.settings.defaultLocale,
+    );
     return {
       title: words.exportTitle,
       menu: 'products',

@@ -5,6 +5,7 @@ import type { CouponCampaign } from '../../carts/coupon-campaigns/schema.ts';
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
+import { decimalOf, decimalText } from '../components/decimal.ts';
 import { choiceField, longTextField, textField, tickField } from '../components/form.ts';
 import type { Draft, FormRequest } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
@@ -21,6 +22,7 @@ export async function campaignFields(
   const words = visit.words.coupons;
   const isDisabled = !visit.may('coupons_write');
   const field = (name: string) => ({ name, draft, isDisabled });
+  const shownNumber = (value: number | undefined) => value && decimalText(value, visit.language);
   const products = campaign?.productIds
     ? await findProductsById(visit.db, visit.shopId, campaign.productIds)
     : [];
@@ -64,7 +66,7 @@ export async function campaignFields(
         label: words.amount,
         hint: words.amountHint,
         inputMode: 'decimal',
-        value: campaign?.type.amount,
+        value: shownNumber(campaign?.type.amount),
       })}
       ${
         settings.currencies.length > 1
@@ -98,7 +100,7 @@ export async function campaignFields(
         ...field('minimum'),
         label: words.minimum,
         inputMode: 'decimal',
-        value: campaign?.minimumOrderValue?.amount,
+        value: shownNumber(campaign?.minimumOrderValue?.amount),
       })}
       ${textField({
         ...field('usageLimit'),
@@ -147,19 +149,30 @@ export async function campaignFields(
 export async function typedCampaign(visit: ShopVisit, form: FormRequest): Promise<Record<string, unknown>> {
   const given = (name: string) => form.field(name) || undefined;
   const kind = form.field('kind');
-  const number = (name: string) => {
+  const currency = given('currency') ?? visit.settings.defaultCurrency;
+  // A campaign may have a currency that the shop has given up since, and the form shows it.
+  if (!visit.settings.currencies.includes(currency)) {
+    throw badRequest(visit.words.settings.problems.foreignCurrency({ value: currency }));
+  }
+  /** What is no number is sent as it was typed, so that it is refused and not left out. */
+  const decimal = (name: string) => {
     const text = given(name);
-    return text === undefined ? undefined : Number(text);
+    return text && (decimalOf(text, visit.language) ?? text);
+  };
+  const number = (name: string) => {
+    const text = decimal(name);
+    const value = Number(text);
+    return text === undefined || Number.isNaN(value) ? text : value;
   };
   return {
     name: form.field('name'),
-    currency: given('currency') ?? visit.settings.defaultCurrency,
+    currency,
     type: {
       name: kind,
       waiveShippingCosts: form.field('waive') === 'yes',
-      ...(kind !== 'SHIPPING' && given('amount') !== undefined && { amount: decimal(form.field('amount')) }),
+      ...(kind !== 'SHIPPING' && { amount: decimal('amount') }),
     },
-    minimumOrderValue: given('minimum') && decimal(form.field('minimum')),
+    minimumOrderValue: decimal('minimum'),
     usageLimit: number('usageLimit'),
     campaignUsageLimit: number('campaignLimit'),
     validFrom: given('from') && `${form.field('from')}T00:00:00Z`,
@@ -169,9 +182,6 @@ export async function typedCampaign(visit: ShopVisit, form: FormRequest): Promis
     paymentMethodIds: form.fieldList('payment'),
   };
 }
-
-/** People in most countries type a comma. */
-const decimal = (text: string) => text.replace(',', '.');
 
 async function typedProducts(visit: ShopVisit, form: FormRequest): Promise<string[]> {
   const numbers = [
@@ -206,6 +216,9 @@ export function campaignLabels({ words }: ShopVisit): Record<string, string> {
     validFrom: labels.from,
     validTo: labels.to,
     currency: labels.currency,
+    productIds: labels.products,
+    shippingMethodIds: labels.shipping,
+    paymentMethodIds: labels.payment,
     code: labels.code,
     count: labels.count,
     prefix: labels.prefix,

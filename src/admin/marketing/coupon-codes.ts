@@ -33,7 +33,7 @@ export function codesCard(
           ${textField({ name: 'code', label: words.code, maxLength: 100, isRequired: true, draft })}
           <button>${words.addCode}</button>
         </form>
-        <details ${draft?.field('count') && html`open`}>
+        <details ${Boolean(draft?.field('count')) && html`open`}>
           <summary>${words.generate}</summary>
           <p class="hint">${words.generateHint}</p>
           <form method="post" action="${to(visit, `${path}/codes`)}" class="row code-form">

@@ -2,8 +2,10 @@ import { Readable } from 'node:stream';
 import { couponKey } from '../../carts/coupon-campaigns/campaign.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
 import { barChart } from '../components/bars.ts';
+import { shortDay } from '../components/format.ts';
 import { buttonForm, problemOf, textField } from '../components/form.ts';
 import { listView } from '../components/list.ts';
 import { listState } from '../components/list-state.ts';
@@ -90,24 +92,25 @@ export function coupons(pages: ShopPages): void {
       save: async (visit, form) => {
         const { words } = visit;
         const code = form.field('code');
-        const campaign = await explained(words, campaignLabels(visit), async () =>
-          visit.call<ShownCampaign>('POST', '/rs/coupon-campaigns', {
-            query: { locale: visit.locale },
-            body: {
-              ...(await typedCampaign(visit, form)),
-              identifier: form.field('identifier') || identifierOf(form.field('name')),
-            },
-          }),
+        const campaign = await explained(
+          words,
+          campaignLabels(visit),
+          async () =>
+            visit.call<ShownCampaign>('POST', '/rs/coupon-campaigns', {
+              query: { locale: visit.locale },
+              body: {
+                ...(await typedCampaign(visit, form)),
+                identifier: form.field('identifier') || identifierOf(form.field('name')),
+              },
+            }),
+          words.coupons.identifierTaken,
         );
         const path = `/marketing/coupons/${campaign.campaignId}`;
         if (code !== '') {
-          // The campaign is there. If somebody else has this code, its page says so and asks for another one.
-          await visit
-            .call('PUT', `/rs/coupon-campaigns/${campaign.campaignId}/coupons`, { body: { code } })
-            .catch(async (error: unknown) => {
-              await visit.call('DELETE', `/manage/coupon-campaigns/${campaign.campaignId}`);
-              throw error;
-            });
+          await addCode(visit, campaign.campaignId, code).catch(async (error: unknown) => {
+            await visit.call('DELETE', `/manage/coupon-campaigns/${campaign.campaignId}`);
+            throw error;
+          });
         }
         return new Redirect(to(visit, path), words.coupons.created);
       },
@@ -121,11 +124,11 @@ export function coupons(pages: ShopPages): void {
       show: campaignPage,
       save: async (visit, form) => {
         const { words } = visit;
-        const campaign = await readCampaign(visit, form);
+        const { campaign } = await loadCampaign(visit, form);
         requireUnchanged(form, campaign, words);
         await explained(words, campaignLabels(visit), async () =>
           visit.call('PUT', `/manage/coupon-campaigns/${campaign.campaignId}`, {
-            query: { locale: visit.settings.defaultLocale },
+            query: { locale: visit.locale },
             body: await typedCampaign(visit, form),
           }),
         );
@@ -143,19 +146,17 @@ export function coupons(pages: ShopPages): void {
         const { words } = visit;
         const { campaignId } = await readCampaign(visit, form);
         const path = to(visit, `/marketing/coupons/${campaignId}`);
-        return explained(words, campaignLabels(visit), async () => {
-          const code = form.field('code');
-          if (code !== '') {
-            await visit.call('PUT', `/rs/coupon-campaigns/${campaignId}/coupons`, { body: { code } });
-            return new Redirect(path, words.coupons.codeAdded({ code }));
-          }
-          const { codes } = await visit.call<{ codes: string[] }>(
-            'POST',
-            `/manage/coupon-campaigns/${campaignId}/codes`,
-            { body: { count: Number(form.field('count')), prefix: form.field('prefix') } },
-          );
-          return new Redirect(path, words.coupons.generated({ count: codes.length }));
-        });
+        const code = form.field('code');
+        if (code !== '') {
+          await addCode(visit, campaignId, code);
+          return new Redirect(path, words.coupons.codeAdded({ code }));
+        }
+        const { codes } = await explained(words, campaignLabels(visit), () =>
+          visit.call<{ codes: string[] }>('POST', `/manage/coupon-campaigns/${campaignId}/codes`, {
+            body: { count: Number(form.field('count')), prefix: form.field('prefix') },
+          }),
+        );
+        return new Redirect(path, words.coupons.generated({ count: codes.length }));
       },
     },
   );
@@ -176,6 +177,15 @@ export function coupons(pages: ShopPages): void {
   });
 }
 
+function addCode(visit: ShopVisit, campaignId: string, code: string): Promise<unknown> {
+  return explained(
+    visit.words,
+    campaignLabels(visit),
+    () => visit.call('PUT', `/rs/coupon-campaigns/${campaignId}/coupons`, { body: { code } }),
+    visit.words.coupons.codeTaken({ code }),
+  );
+}
+
 /** `Summer sale` becomes `summer_sale`. */
 const identifierOf = (name: string) =>
   name
@@ -192,6 +202,15 @@ const readCampaign = (visit: ShopVisit, { params }: Pick<PageRequest, 'params'>)
   return visit.call<ShownCampaign>('GET', `/rs/coupon-campaigns/${campaignId}`);
 };
 
+/** The operation answers in the default locale; the form has the name in the language of its reader, as lists do. */
+async function loadCampaign(visit: ShopVisit, request: Pick<PageRequest, 'params'>) {
+  const stored = await readCampaign(visit, request);
+  const listed = await findListedCampaign(visit.db, visit.shopId, stored.campaignId);
+  if (!listed) throw notFound();
+  const name = textIn(listed.name, visit.locale, visit.settings.defaultLocale) ?? stored.name;
+  return { listed, campaign: { ...stored, name } };
+}
+
 async function campaignPage(
   visit: ShopVisit,
   request: PageRequest,
@@ -200,18 +219,16 @@ async function campaignPage(
 ): Promise<AdminPage> {
   const { db, shopId } = visit;
   const words = visit.words.coupons;
-  const campaign = await readCampaign(visit, request);
+  const { campaign, listed } = await loadCampaign(visit, request);
   const { campaignId } = campaign;
   const wanted = (request.query('code') ?? '').trim().slice(0, 100);
   const since = new Date(db.now.getTime() - (SHOWN_DAYS - 1) * DAY);
-  const [listed, days, codes] = await Promise.all([
-    findListedCampaign(db, shopId, campaignId),
+  const [days, codes] = await Promise.all([
     findCampaignDays(db, shopId, campaignId, since),
     wanted === ''
       ? findSomeCodes(db, shopId, campaignId, SHOWN_CODES)
       : findCode(db, shopId, campaignId, couponKey(wanted)),
   ]);
-  if (!listed) throw notFound();
   const path = `/marketing/coupons/${campaignId}`;
   const mayWrite = visit.may('coupons_write');
   return {
@@ -269,11 +286,7 @@ function usesChart(
       const day = new Date(since.getTime() + index * DAY);
       const value = ordersOf.get(day.toISOString().slice(0, 10)) ?? 0;
       return {
-        label: day.toLocaleDateString(language === 'en' ? 'en-GB' : language, {
-          day: 'numeric',
-          month: 'short',
-          timeZone: 'UTC',
-        }),
+        label: shortDay(day, language),
         value,
         text: String(value),
       };

@@ -100,6 +100,75 @@ test('a code of another campaign is refused, and the campaign is not made', asyn
   expect([refused.status, await count()]).toEqual([409, before]);
 });
 
+test('what campaigns and codes are refused for is said in the language of the reader', async () => {
+  const german = await givenMerchant(service, 'owner', 'DemoShop', 'owner@german.example');
+  await service.db.run(sql`update admin_user set language = 'de' where email = ${german.email}`);
+  const id = await givenCampaign({ name: 'Ebbe', kind: 'SHIPPING' });
+  const before = await fingerprint(service);
+  const refusals = [
+    [
+      'new',
+      { name: 'Ebbe' },
+      409,
+      'Eine Aktion mit diesem Kurznamen gibt es schon. Bitte wählen Sie einen anderen.',
+    ],
+    [
+      `${id}/codes`,
+      { code: 'autumn15' },
+      409,
+      'Der Code autumn15 gehört zu einer anderen Aktion. Bitte wählen Sie einen anderen.',
+    ],
+    ['new', { currency: 'XAF' }, 400, 'XAF gehört nicht zu den Währungen des Shops.'],
+    ['new', { usageLimit: 'viele' }, 400, 'Einlösungen je Code passt hier nicht.'],
+    ['new', { usageLimit: '2,5' }, 400, 'Einlösungen je Code passt hier nicht.'],
+    ['new', { minimum: 'viel' }, 400, 'Mindestbestellwert ist nicht richtig geschrieben.'],
+    ['new', { shipping: [id] }, 400, 'Nur mit diesen Versandarten ist nicht bekannt.'],
+  ] as const;
+  for (const [path, fields, status, text] of refusals) {
+    const refused = await german.post(`/marketing/coupons/${path}`, {
+      name: 'Flut',
+      kind: 'SHIPPING',
+      ...fields,
+    });
+    const said = /<p class="problem"[^>]*>([^<]*)/.exec(refused.text)?.[1];
+    expect([path, refused.status, said]).toEqual([path, status, text]);
+  }
+  expect(await fingerprint(service)).toEqual(before);
+
+  const made = await german.post('/marketing/coupons/new', {
+    name: 'Flut',
+    kind: 'FIX',
+    amount: '7,50',
+    minimum: '1.250',
+    campaignLimit: '10.000',
+  });
+  const shown = await german.get(made.location!);
+  expect(await read(made.location!.split('/').at(-1)!)).toMatchObject({
+    type: { amount: 7.5 },
+    minimumOrderValue: { amount: 1250 },
+    campaignUsageLimit: 10_000,
+  });
+  expect(shown.text).toMatch(/name="amount"[^>]*value="7,5"/);
+});
+
+test('a campaign is named and renamed in the language of the reader', async () => {
+  const german = await givenMerchant(service, 'owner', 'DemoShop', 'owner@german.example');
+  await service.db.run(sql`update admin_user set language = 'de' where email = ${german.email}`);
+  const names = async () =>
+    (await service.db.one<{ id: string; name: Record<string, string> }>(sql`
+      select upper(campaign_id::text) as id, name from coupon_campaign
+      where shop_id = 'DemoShop' and identifier = 'advance_only'`))!;
+  const { id, name } = await names();
+  const path = `/marketing/coupons/${id}`;
+  const { text } = await german.get(path);
+  expect(text).toMatch(/<h1[^>]*>\s*Erst zahlen\s*<\/h1>/);
+  const version = valueIn(text, 'version')!;
+  const fields = { version, name: 'Vorkasse lohnt sich', kind: 'FIX', amount: '2' };
+  expect((await german.post(path, fields)).status).toBe(303);
+  expect((await names()).name).toEqual({ ...name, de_DE: 'Vorkasse lohnt sich' });
+  expect((await german.post(path, { ...fields, name: 'Zu spät' })).status).toBe(409);
+});
+
 test('codes come by the thousand, and as a file', async () => {
   const id = await givenCampaign({ name: 'Flyer', kind: 'SHIPPING' });
   const path = `/marketing/coupons/${id}`;

@@ -2,6 +2,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { decimalText } from '../components/decimal.ts';
+import { currencyDigits } from '../../kernel/money.ts';
 import { choiceField, problemOf, textField } from '../components/form.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
@@ -146,21 +147,22 @@ async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Dra
 function lineRow(visit: ShopVisit, line: OrderLine, draft: Draft | undefined): Markup {
   const words = visit.words.orders.edit;
   const name = lineName(line);
-  const field = (kind: 'quantity' | 'price', label: string, value: number) => {
+  const field = (kind: 'quantity' | 'price', label: string, value: string) => {
     const fieldName = nameOf(kind, line);
     return html`<input
       name="${fieldName}"
-      value="${draft?.field(fieldName) ?? decimalText(value, visit.language)}"
+      value="${draft?.field(fieldName) ?? value}"
       inputmode="decimal"
       maxlength="20"
       aria-label="${label}: ${name}"
     />`;
   };
+  const { amount, currency } = line.singleItemPrice;
   const removeName = nameOf('remove', line);
   return html`<li>
     ${linePicture(line)} <span class="grow">${name} <span class="quiet">${line.sku}</span></span>
-    ${field('quantity', words.quantity, line.quantity.amount)}
-    ${field('price', words.price, line.singleItemPrice.amount)}
+    ${field('quantity', words.quantity, decimalText(line.quantity.amount, visit.language))}
+    ${field('price', words.price, decimalText(amount, visit.language, currencyDigits(currency)))}
     <label class="remove"
       ><input
         type="checkbox"

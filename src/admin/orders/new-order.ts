@@ -5,6 +5,7 @@ import { toMinor } from '../../kernel/money.ts';
 import type { Content } from '../../orders/pricing/content.ts';
 import type { Customer } from '../../people/customers/schema.ts';
 import { choiceField, longTextField, problemOf, textField } from '../components/form.ts';
+import { languageName } from '../components/language-name.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
@@ -126,7 +127,10 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
                 name: 'locale',
                 label: words.byHand.language,
                 value: settings.defaultLocale,
-                choices: settings.locales.map((value) => ({ value, text: languageName(value, visit) })),
+                choices: settings.locales.map((value) => ({
+                  value,
+                  text: languageName(value, visit.language, settings.locales),
+                })),
                 draft,
               })
             }
@@ -138,9 +142,6 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
     </form>`,
   };
 }
-
-const languageName = (locale: string, { language }: ShopVisit) =>
-  new Intl.DisplayNames(language, { type: 'language' }).of(locale.replace('_', '-')) ?? locale;
 
 function itemsCard(visit: ShopVisit, text: string, chosen: ChosenProducts): Markup {
   const words = visit.words.orders.byHand;
@@ -231,7 +232,7 @@ function sumsCard(visit: ShopVisit, content: Content): Markup {
     <dl class="totals">
       ${row(words.totals.subTotal, content.subTotal)}
       ${content.basketDiscount !== 0 && row(words.totals.discount, content.basketDiscount)}
-      ${row(words.edit.shippingMethod, content.shippingPrice)}
+      ${row(words.totals.shipping, content.shippingPrice)}
       ${content.payment !== null && content.payment.price !== 0 && row(words.totals.payment, content.payment.price)}
       ${row(words.totals.tax, content.totalTax, 'quiet')}
       ${row(words.totals.total, content.grandTotal, 'total')}

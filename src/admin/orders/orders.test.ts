@@ -163,6 +163,16 @@ describe('an order', () => {
     expect(partiallyPaidOn).not.toBeNull();
   });
 
+  test('shows the prices of its lines with all their decimals', async () => {
+    const orderId = await idOf('1014');
+    const { text } = await merchant.get(`/orders/${orderId}/edit`);
+    expect([...text.matchAll(/name="price-[^"]*"\s+value="([^"]*)"/g)].map(([, price]) => price)).toEqual([
+      '17.50',
+      '119.00',
+      '25.00',
+    ]);
+  });
+
   test('that an app is editing says so, and the merchant can end that', async () => {
     const orderId = await idOf('1013');
     const refused = await send('1013', 'note', { internalNote: 'Mine' });

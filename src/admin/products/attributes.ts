@@ -8,6 +8,7 @@ import { requireUnchanged, versionField, versionOf } from '../components/version
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
+import { attributeLabels } from './attribute-labels.ts';
 import type { Operation } from './product-form.ts';
 import { localeName } from './product-cards.ts';
 import { productPage, readProduct } from './product-page.ts';
@@ -23,6 +24,7 @@ export function attributes(pages: ShopPages): void {
         const words = visit.words.products.attributes;
         const shown = attributeValues(visit, row);
         const type = typeOf(row, visit.settings);
+        const { valueLabel } = attributeLabels(type, visit);
         const mayWrite = visit.may('products_write');
         return productPage(visit, row, 'attributes', {
           main: html`<form method="post" class="card product-form">
@@ -42,7 +44,7 @@ export function attributes(pages: ShopPages): void {
                     hint: words.known({
                       values: values
                         .slice(0, 12)
-                        .map((one) => one.value)
+                        .map((one) => valueLabel(key, one.value))
                         .join(', '),
                     }),
                   }),

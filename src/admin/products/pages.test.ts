@@ -81,6 +81,54 @@ describe('the grid of variations', () => {
   });
 });
 
+describe('in German', () => {
+  let german: Merchant;
+  beforeAll(async () => {
+    german = await givenMerchant(service, 'owner', 'DemoShop', 'owner@german.example');
+    await service.db.run(sql`update admin_user set language = 'de' where email = ${german.email}`);
+  });
+
+  test('attributes and their values have their German names, also where they are typed', async () => {
+    const productId = await idOf('CB-100');
+    const path = `/products/${productId}/variations`;
+    const { text } = await german.get(path);
+    const valueOf = (name: string) => new RegExp(`name="${name}"\\s+value="([^"]*)"`).exec(text)?.[1];
+    expect([valueOf('attribute.1'), valueOf('values.1')]).toEqual(['Röstung', 'Mittel, Dunkel']);
+    const attributes = async () =>
+      (await service.db.one<{ known: unknown }>(
+        sql`select facts -> 'variationAttributes' as known from product
+          where shop_id = 'DemoShop' and product_id = ${productId}::uuid`,
+      ))!.known;
+    const before = await attributes();
+    const variations = async () =>
+      (await service.db.one<{ count: number }>(
+        sql`select count(*) as count from product where shop_id = 'DemoShop' and master_id = ${productId}::uuid`,
+      ))!.count;
+    const made = await german.post(path, {
+      'attribute.0': 'Gewicht',
+      'values.0': '500 g',
+      'attribute.1': 'Röstung',
+      'values.1': 'Mittel, Dunkel',
+    });
+    expect(made.status).toBe(303);
+    // Three weights in two roasts, and no value of another name beside them.
+    expect([await variations(), await attributes()]).toEqual([6, before]);
+    const page = await german.get(`/products/${productId}/attributes`);
+    expect(page.text).toContain('Bekannte Werte: Mittel, Dunkel');
+    expect(page.text).toContain('Werte in: Deutsch.');
+  });
+
+  test('units and languages have German names', async () => {
+    const { text } = await german.get(`/products/${await idOf('TE-100')}`);
+    expect(text).toMatch(/<option value="kilogram"[^>]*>Kilogramm<\/option>/);
+    expect(text).toContain('>Kurzbeschreibung · Französisch<');
+  });
+
+  test('categories to export have German names', async () => {
+    expect((await german.get('/products/export')).text).toContain('>Kaffee &gt; Bohnen</option>');
+  });
+});
+
 describe('a new product', () => {
   test('is created with price, stock and category', async () => {
     const category = await service.db.one<{ id: string }>(

@@ -2,18 +2,19 @@ import { html, type Markup } from '../../http/html.ts';
 import { languageTag, textIn } from '../../http/locale.ts';
 import { WITHDRAWAL_EXCLUSIONS } from '../../catalogue/products/facts.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
-import { unitNames, WEIGHT_UNITS } from '../../catalogue/products/units.ts';
+import { WEIGHT_UNITS } from '../../catalogue/products/units.ts';
 import { UNIT_KEYS } from '../../kernel/units.ts';
 import { priceIn } from '../../catalogue/products/prices.ts';
 import { amountText } from '../components/format.ts';
+import { languageName } from '../components/language-name.ts';
 import type { Choice } from '../components/form.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import type { ProductFields } from './product-fields.ts';
 import { PARTIES, PARTY_FIELDS } from './product-values.ts';
 
-/** `English (United Kingdom)`, in the language of the person. */
-export function localeName(locale: string, { language }: Pick<ShopVisit, 'language'>): string {
-  return new Intl.DisplayNames(language, { type: 'language' }).of(languageTag(locale)) ?? locale;
+/** In the language of the person. */
+export function localeName(locale: string, { language, settings }: ShopVisit): string {
+  return languageName(locale, language, settings.locales);
 }
 
 /** The languages of the shop beside each other. */
@@ -290,11 +291,15 @@ export function visibilityCard(visit: ShopVisit, row: ProductRow, fields: Produc
   </section>`;
 }
 
+/** The shop's own names come first: its customers see them too. */
 function unitChoices(
-  { settings, locale }: ShopVisit,
+  { settings, locale, words }: ShopVisit,
   units: readonly (typeof UNIT_KEYS)[number][],
 ): Choice[] {
-  return units.map((unit) => ({ value: unit, text: unitNames(unit, locale, settings).long }));
+  return units.map((unit) => ({
+    value: unit,
+    text: settings.units[unit]?.[locale]?.long ?? words.units[unit],
+  }));
 }
 
 function taxClassChoices({ settings, locale }: ShopVisit): Choice[] {

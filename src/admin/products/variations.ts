@@ -10,6 +10,7 @@ import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
 import { Redirect } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
+import { attributeLabels } from './attribute-labels.ts';
 import { GRID_COLUMNS, gridCells, gridOperations, type GridCells, type GridColumn } from './grid-changes.ts';
 import { productPage, readProduct } from './product-page.ts';
 import { findGridRows, MOST_GRID_ROWS, type GridRow } from './queries.ts';
@@ -197,17 +198,21 @@ export async function makeVariations(
   form: Pick<FormRequest, 'field'>,
 ): Promise<void> {
   const known = row.facts.variationAttributes ?? [];
-  const attributes = Array.from({ length: MOST_ATTRIBUTES }, (_, index) => ({
-    name: form.field(`attribute.${index}`),
-    values: form
+  const alias = form.field('productType') || typeOf(row, visit.settings).alias;
+  const type = visit.settings.productTypes.find((one) => one.alias === alias);
+  const { keyOf, valueOf } = attributeLabels(type, visit);
+  const attributes = Array.from({ length: MOST_ATTRIBUTES }, (_, index) => {
+    const name = keyOf(form.field(`attribute.${index}`));
+    const values = form
       .field(`values.${index}`)
       .split(/[,;\n]/)
-      .map((value) => value.trim())
-      .filter((value) => value !== ''),
-  })).filter(({ name, values }) => name !== '' && values.length > 0);
+      .map((value) => valueOf(name, value.trim()))
+      .filter((value) => value !== '');
+    return { name, values };
+  }).filter(({ name, values }) => name !== '' && values.length > 0);
   await visit.call('POST', `/rs/products/${row.productId}/variations`, {
     body: {
-      productType: form.field('productType') || typeOf(row, visit.settings).alias,
+      productType: alias,
       visibleAfterCreation: true,
       variationAttributes: attributes.map(({ name, values }) => ({
         name,
@@ -247,17 +252,24 @@ async function makeForm(visit: ShopVisit, row: ProductRow, draft: Draft | undefi
 
 /** Three attributes with their values; those that the product has already are filled in. */
 export function attributeFields(
-  { words: { products: words }, settings }: ShopVisit,
+  visit: ShopVisit,
   row: ProductRow | undefined,
   draft: Draft | undefined,
 ): Markup {
+  const { settings } = visit;
+  const words = visit.words.products;
   const known = row?.facts.variationAttributes ?? [];
   const type = row ? typeOf(row, settings) : settings.productTypes.find(({ alias }) => alias === 'Default');
+  const { labels, labelOf, valueLabel } = attributeLabels(type, visit);
   return html`<datalist id="attribute-names">
-      ${(type?.attributes ?? []).map(({ key }) => html`<option value="${key}"></option>`)}
+      ${labels.map((label) => html`<option value="${label}"></option>`)}
     </datalist>
     ${Array.from({ length: MOST_ATTRIBUTES }, (_, index) => {
       const attribute = known[index];
+      const shown = attribute && {
+        name: labelOf(attribute.key),
+        values: attribute.values.map((value) => valueLabel(attribute.key, value)).join(', '),
+      };
       const [name, values] = [`attribute.${index}`, `values.${index}`];
       return html`<div class="attribute-row">
         <div class="field">
@@ -265,7 +277,7 @@ export function attributeFields(
           <input
             id="field-${name}"
             name="${name}"
-            value="${draft?.field(name) ?? attribute?.key ?? ''}"
+            value="${draft?.field(name) ?? shown?.name ?? ''}"
             list="attribute-names"
             maxlength="200"
             placeholder="${words.variations.attributeExamples.split('|')[index] ?? ''}"
@@ -276,7 +288,7 @@ export function attributeFields(
           <input
             id="field-${values}"
             name="${values}"
-            value="${draft?.field(values) ?? attribute?.values.join(', ') ?? ''}"
+            value="${draft?.field(values) ?? shown?.values ?? ''}"
             placeholder="${words.variations.valuesExamples.split('|')[index] ?? ''}"
           />
         </div>

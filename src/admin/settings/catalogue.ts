@@ -1,8 +1,9 @@
 import { html, type Markup } from '../../http/html.ts';
-import { UNIT_KEYS, UNITS } from '../../kernel/units.ts';
+import { UNIT_KEYS } from '../../kernel/units.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
+import { languageName } from '../components/language-name.ts';
 import { problemLine } from './form-context.ts';
 import { sectionPage, type ShownForm } from './section-page.ts';
 
@@ -24,7 +25,8 @@ export function catalogue(pages: ShopPages, format: SettingsFormat): void {
 
 /** The names and signs of all units in the languages of the shop. */
 function unitTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
-  const { words, locales, isDisabled, problemAt } = context;
+  const { words, locales, language, isDisabled, problemAt } = context;
+  const { units } = visit.words;
   const table = visit.words.settings.unitTable;
   const parts = ['long', 'short'] as const;
   return html`<details class="card" ${problemAt(['units', '*']) !== undefined && html`open`}>
@@ -37,7 +39,10 @@ function unitTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
           <tr>
             <th scope="col">${table.unit}</th>
             ${locales.flatMap((locale) =>
-              parts.map((part) => html`<th scope="col">${words.languageName(locale)}: ${table[part]}</th>`),
+              parts.map(
+                (part) =>
+                  html`<th scope="col">${languageName(locale, language, locales)}: ${table[part]}</th>`,
+              ),
             )}
           </tr>
         </thead>
@@ -45,7 +50,7 @@ function unitTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
           ${UNIT_KEYS.map(
             (unit) =>
               html`<tr>
-                <th scope="row">${UNITS[unit].long}</th>
+                <th scope="row">${units[unit]}</th>
                 ${locales.flatMap((locale) =>
                   parts.map((part) => {
                     const path = ['units', unit, locale, part];
@@ -54,7 +59,7 @@ function unitTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
                         name="${path.join('.')}"
                         id="field-${path.join('.')}"
                         value="${file.units?.[unit]?.[locale]?.[part]}"
-                        aria-label="${UNITS[unit].long}, ${words.languageName(locale)}, ${table[part]}"
+                        aria-label="${units[unit]}, ${languageName(locale, language, locales)}, ${table[part]}"
                         ${isDisabled && html`disabled`}
                       />
                       ${problemLine(problemAt(path))}

@@ -8,6 +8,7 @@ import type { SettingsFormat } from '../../shops/settings/format.ts';
 import type { MailTexts } from '../../shops/settings/settings.ts';
 import { chip } from '../components/format.ts';
 import { longTextField, textField } from '../components/form.ts';
+import { languageName } from '../components/language-name.ts';
 import { versionField, versionOf } from '../components/version.ts';
 import { SETTINGS_SCRIPT } from '../layout/assets.ts';
 import { Redirect, type AdminFile, type AdminPage } from '../page.ts';
@@ -16,7 +17,6 @@ import { to, type ShopVisit } from '../visit.ts';
 import { translatedProblems } from './problem-text.ts';
 import { savedNotice, saveSettings } from './save.ts';
 import { sectionPage, settingsTrail } from './section-page.ts';
-import { settingsWords } from './words.ts';
 
 interface Refused {
   subject: string;
@@ -137,7 +137,7 @@ async function kindPage(
       .filter(({ path }) => path.at(-1) === field)
       .map(({ text }) => text)
       .join(' ') || undefined;
-  const { languageName } = settingsWords(visit.words, visit.language);
+  const nameOfLanguage = (one: string) => languageName(one, visit.language, visit.settings.locales);
   return {
     title: nameOf(visit, kind),
     menu: 'settings',
@@ -153,7 +153,7 @@ async function kindPage(
             html`<a
               href="${to(visit, `/settings/emails/${kind.name}`, { locale: one })}"
               ${one === locale && html`aria-current="page"`}
-              >${languageName(one)}</a
+              >${nameOfLanguage(one)}</a
             >`,
         )}
       </nav>

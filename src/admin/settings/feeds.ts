@@ -3,6 +3,7 @@ import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { FEEDS } from '../../storefront/feeds/feeds.ts';
 import type { ShopPages } from '../pages.ts';
 import { sectionPage } from './section-page.ts';
+import { languageName } from '../components/language-name.ts';
 import { settingsWords } from './words.ts';
 
 /** The product feeds of the shop, with the addresses that the merchant gives to Google and others. */
@@ -14,7 +15,8 @@ export function feeds(pages: ShopPages, format: SettingsFormat): void {
     beside: async (visit) => {
       const { settings, storefront } = visit;
       const words = visit.words.settings.feedView;
-      const { label, languageName } = settingsWords(visit.words, visit.language);
+      const { label } = settingsWords(visit.words, visit.language);
+      const nameOfLanguage = (one: string) => languageName(one, visit.language, visit.settings.locales);
       const open = FEEDS.filter(({ setting }) => settings.feeds[setting]);
       return html`<section class="card">
         <h2>${words.title}</h2>
@@ -28,7 +30,7 @@ export function feeds(pages: ShopPages, format: SettingsFormat): void {
                 ${settings.locales.map(
                   (locale) =>
                     html`<tr>
-                      <th scope="row">${languageName(locale)}</th>
+                      <th scope="row">${nameOfLanguage(locale)}</th>
                       ${settings.currencies.map(
                         (currency) =>
                           html`<td>
@@ -36,7 +38,7 @@ export function feeds(pages: ShopPages, format: SettingsFormat): void {
                               href="${address}?locale=${locale}&currency=${currency}"
                               target="_blank"
                               rel="noopener"
-                              aria-label="${languageName(locale)}, ${currency}"
+                              aria-label="${nameOfLanguage(locale)}, ${currency}"
                               >${currency}</a
                             >
                           </td>`,

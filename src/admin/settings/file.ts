@@ -10,6 +10,7 @@ import { longTextField } from '../components/form.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
+import { fileProblemLine } from './problem-text.ts';
 import { savedNotice, saveSettings, settingsPreview } from './save.ts';
 import { settingsTrail } from './section-page.ts';
 
@@ -41,7 +42,9 @@ export function settingsFile(pages: ShopPages, format: SettingsFormat): void {
           return new Redirect(to(visit, '/settings/file'), await savedNotice(visit, applied));
         } catch (error) {
           if (!(error instanceof SettingsProblem)) throw error;
-          return { ...(await filePage(visit, format, { text, problems: error.problems })), status: 422 };
+          // The parser of YAML may name a mistake twice, in other words.
+          const problems = [...new Set(error.places.map((place) => fileProblemLine(place, visit)))];
+          return { ...(await filePage(visit, format, { text, problems })), status: 422 };
         }
       },
     },

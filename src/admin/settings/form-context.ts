@@ -1,6 +1,8 @@
 import type { TSchema } from 'typebox';
 import { html, type Markup } from '../../http/html.ts';
+import { decimalText } from '../components/decimal.ts';
 import type { Choice } from '../components/form.ts';
+import type { Language } from '../messages.ts';
 import { shapeOf } from './field-kind.ts';
 import type { SettingsWords } from './words.ts';
 
@@ -9,7 +11,7 @@ export type Path = readonly (string | number)[];
 /** What the fields of a form need beside the schema and the value. */
 export interface FormContext {
   words: SettingsWords;
-  language: string;
+  language: Language;
   /** The languages of the shop, the default one first. */
   locales: readonly string[];
   /** The language in which entries are named. */
@@ -43,6 +45,11 @@ export function bound(schema: TSchema): { maxLength?: number } {
 export function withChosen(choices: readonly Choice[], values: readonly unknown[]): readonly Choice[] {
   const unknown = values.filter((value) => !choices.some((choice) => choice.value === (value ?? '')));
   return [...unknown.map((value) => ({ value: textOf(value), text: textOf(value) })), ...choices];
+}
+
+/** A number as people write it in their language; what was typed and is none stays as it is. */
+export function numberText(value: unknown, { language }: Pick<FormContext, 'language'>): string {
+  return typeof value === 'number' ? decimalText(value, language) : textOf(value);
 }
 
 /** As it is written in the file, and as it can be typed again. */

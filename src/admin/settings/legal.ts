@@ -8,13 +8,13 @@ import { toStyle } from '../../storefront/layout/theme.ts';
 import { merchantHtml, prepareMerchantHtml } from '../../storefront/merchant-html/merchant-html.ts';
 import { chip } from '../components/format.ts';
 import { longTextField, problemOf, textField } from '../components/form.ts';
+import { languageName } from '../components/language-name.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import { SETTINGS_SCRIPT } from '../layout/assets.ts';
 import { Redirect, type AdminFile } from '../page.ts';
 import type { PageRequest, ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { settingsTrail } from './section-page.ts';
-import { settingsWords } from './words.ts';
 
 type Content = Partial<Record<string, string>>;
 
@@ -25,7 +25,7 @@ export function legalTexts(pages: ShopPages): void {
   pages.get('/settings/legal', 'legal_read', async (visit) => {
     const { locales } = visit.settings;
     const words = visit.words.settings;
-    const { languageName } = settingsWords(visit.words, visit.language);
+    const nameOfLanguage = (one: string) => languageName(one, visit.language, visit.settings.locales);
     const summaries = await Promise.all(
       locales.map((locale) => visit.call<Static<typeof Summary>>('GET', '/rs/legal', { query: { locale } })),
     );
@@ -38,7 +38,7 @@ export function legalTexts(pages: ShopPages): void {
           <thead>
             <tr>
               <th scope="col">${words.pages.legal}</th>
-              ${locales.map((locale) => html`<th scope="col">${languageName(locale)}</th>`)}
+              ${locales.map((locale) => html`<th scope="col">${nameOfLanguage(locale)}</th>`)}
             </tr>
           </thead>
           <tbody>
@@ -50,7 +50,7 @@ export function legalTexts(pages: ShopPages): void {
                   </td>
                   ${locales.map(
                     (locale, index) =>
-                      html`<td data-title="${languageName(locale)}">
+                      html`<td data-title="${nameOfLanguage(locale)}">
                         <a href="${to(visit, `/settings/legal/${page}`, { locale })}"
                           >${
                             summaries[index]![key]
@@ -79,7 +79,7 @@ export function legalTexts(pages: ShopPages): void {
         const words = visit.words.settings;
         const isDisabled = !visit.may('legal_write');
         const labels: Readonly<Record<string, string>> = words.legalView.fields;
-        const { languageName } = settingsWords(visit.words, visit.language);
+        const nameOfLanguage = (one: string) => languageName(one, visit.language, visit.settings.locales);
         const preview = to(visit, `/settings/legal/${page}/preview`, { locale });
         return {
           title: titleOf(visit, page),
@@ -92,7 +92,7 @@ export function legalTexts(pages: ShopPages): void {
                   html`<a
                     href="${to(visit, `/settings/legal/${page}`, { locale: one })}"
                     ${one === locale && html`aria-current="page"`}
-                    >${languageName(one)}</a
+                    >${nameOfLanguage(one)}</a
                   >`,
               )}
             </nav>

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { html, type Markup, type Part } from '../../http/html.ts';
 import { textField } from '../components/form.ts';
 import { kindOf, mapValue, shapeOf, wordPath } from './field-kind.ts';
-import { nameOf, problemLine, textOf, type FormContext, type Path } from './form-context.ts';
+import { nameOf, numberText, problemLine, textOf, type FormContext, type Path } from './form-context.ts';
 
 /** Known keys are rows with a fixed title; others are typed. */
 export function mapFields(
@@ -54,7 +54,7 @@ function keyedField(schema: TSchema, value: unknown, path: Path, label: string, 
     return textField({
       name: nameOf(path),
       label,
-      value: textOf(value),
+      value: numberText(value, context),
       inputMode: 'decimal',
       isDisabled,
       unit: words.unit(wordPath(path.slice(0, -1))),
@@ -70,7 +70,7 @@ function keyedField(schema: TSchema, value: unknown, path: Path, label: string, 
         textField({
           name: nameOf([...path, key]),
           label: words.label(`${wordPath(path.slice(0, -1))}.${key}`),
-          value: textOf(fields[key]),
+          value: numberText(fields[key], context),
           isDisabled,
           problem: context.problemAt([...path, key]),
         }),

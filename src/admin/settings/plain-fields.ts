@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { html, type Markup } from '../../http/html.ts';
 import { longTextField, textField } from '../components/form.ts';
+import { languageName } from '../components/language-name.ts';
 import { isLong, shapeOf, wordPath } from './field-kind.ts';
 import { bound, nameOf, problemLine, withChosen, type FormContext, type Path } from './form-context.ts';
 
@@ -13,8 +14,9 @@ export function localisedField(
   path: Path,
   context: FormContext,
 ): Markup {
-  const { words, locales, isDisabled } = context;
+  const { words, locales, language, isDisabled } = context;
   const known = wordPath(path);
+  const name = (locale: string) => languageName(locale, language, locales);
   const input = (locale: string, label: string) => {
     const one = {
       name: nameOf([...path, locale]),
@@ -32,8 +34,8 @@ export function localisedField(
     ${words.hint(known) !== undefined && html`<p class="hint">${words.hint(known)}</p>`}
     ${
       others.length === 0
-        ? input(only!, words.languageName(only!))
-        : html`<div class="row">${locales.map((locale) => input(locale, words.languageName(locale)))}</div>`
+        ? input(only!, name(only!))
+        : html`<div class="row">${locales.map((locale) => input(locale, name(locale)))}</div>`
     }
     ${problemLine(context.problemAt(path))}
   </fieldset>`;

@@ -1,5 +1,5 @@
 import { countryName } from '../../shops/countries/countries.ts';
-import type { Problem, Rule, SettingsProblem } from '../../shops/settings/problem.ts';
+import { pathText, type Problem, type Rule, type SettingsProblem } from '../../shops/settings/problem.ts';
 import type { ShopVisit } from '../visit.ts';
 import { wordPath } from './field-kind.ts';
 import { settingsWords } from './words.ts';
@@ -12,11 +12,30 @@ type RuleTexts = {
 type ShownValues<Values> = { readonly [Key in keyof Values]: string };
 
 /** What is wrong with a field, in the language of the reader. */
-export function problemText({ path, text, rule }: Problem, visit: ShopVisit): string {
-  if (!rule) return text;
+export function problemText({ path, rule }: Problem, visit: ShopVisit): string {
   const texts: RuleTexts = visit.words.settings.problems;
-  const message = texts[rule.name] as string | ((values: Readonly<Record<string, string>>) => string);
-  return typeof message === 'string' ? message : message(shownValues(path, rule, visit));
+  return sayRule(texts[rule.name], shownValues(path, rule, visit));
+}
+
+/**
+ * `taxClasses[1].rates.DE (line 12): Please enter 100 or less.` Whoever edits the file sees its own keys and values, and
+ * reads what to write there where a form offers something to choose.
+ */
+export function fileProblemLine({ path, line, rule }: Problem, { words }: ShopVisit): string {
+  const { problems, fileProblems, fileView } = words.settings;
+  const ofForms: RuleTexts = problems;
+  const ofFiles: Pick<RuleTexts, keyof typeof fileProblems> = fileProblems;
+  const texts = { ...ofForms, ...ofFiles };
+  const values = Object.entries(rule).map(([key, value]) => [key, [value].flat().join(', ')]);
+  const lineText = line === undefined ? undefined : fileView.line({ line });
+  const place = pathText(path);
+  const where = [place, place === '' ? lineText : lineText && `(${lineText})`].filter(Boolean).join(' ');
+  return `${where || fileView.wholeFile}: ${sayRule(texts[rule.name], Object.fromEntries(values))}`;
+}
+
+function sayRule(text: RuleTexts[Rule['name']], values: Readonly<Record<string, string>>): string {
+  const message = text as string | ((values: Readonly<Record<string, string>>) => string);
+  return typeof message === 'string' ? message : message(values);
 }
 
 /** The problems of refused settings: each at its place, or as lines when they have none. */

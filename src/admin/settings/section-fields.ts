@@ -9,6 +9,7 @@ import { kindOf, newEntryStep, shapeOf, wordPath } from './field-kind.ts';
 import {
   bound,
   nameOf,
+  numberText,
   problemLine,
   textOf,
   withChosen,
@@ -50,7 +51,7 @@ export function settingField(
     case 'number':
       return textField({
         ...field,
-        value: textOf(value),
+        value: numberText(value, context),
         inputMode: 'decimal',
         unit: isAmount(schema) ? context.currency : words.unit(known),
       });

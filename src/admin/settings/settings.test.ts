@@ -55,6 +55,12 @@ const problemsIn = ({ text }: AdminAnswer) =>
     .replaceAll(/<[^>]*>/g, '')
     .replaceAll(/\s+/g, ' ');
 
+/** The same of the file, line by line. */
+const problemLines = ({ text }: AdminAnswer) =>
+  [...(/<div class="problem"[\s\S]*?<\/div>/.exec(text)?.[0] ?? '').matchAll(/<li>([^<]*)<\/li>/g)].map(
+    ([, line]) => unescaped(line!),
+  );
+
 const PAGES = 'shop invoices languages taxes shipping orders catalogue customers feeds home privacy'.split(
   ' ',
 );
@@ -198,6 +204,20 @@ describe.each([
   });
 });
 
+test('numbers and languages are written as in the language of the reader', async () => {
+  const german = await givenMerchant(service, 'owner', 'DemoShop', 'owner@german.example');
+  await service.db.run(sql`update admin_user set language = 'de' where email = ${german.email}`);
+  const languages = await german.get('/settings/languages');
+  expect(fieldsOf(languages)['currencies.rates.GBP']).toEqual(['0,85']);
+  const before = await settingsOf();
+  expect((await german.post('/settings/languages', fieldsOf(languages))).status).toBe(303);
+  expect(await settingsOf()).toEqual(before);
+  const { text } = await german.get('/settings/catalogue');
+  expect(text).toContain('<th scope="row">Kilogramm</th>');
+  expect(text).toContain('<th scope="col">Französisch: ');
+  expect((await german.get('/settings/taxes')).text).toContain('placeholder="8,1"');
+});
+
 test('a new entry gets a key from its name, and fields of another kind of delivery are dropped', async () => {
   const path = '/settings/shipping';
   const fields = fieldsOf(await merchant.get(path));
@@ -269,9 +289,108 @@ describe('the file', () => {
       action: 'apply',
     });
     expect(refused.status).toBe(422);
-    expect(refused.text).toContain('lowStockLevel (line 1): is -1, expected 0 or more');
-    expect(refused.text).toContain('naem (line 2): unknown key, did you mean name?');
+    expect(problemLines(refused)).toEqual([
+      'naem (line 2): There is no such field here. Did you mean name?',
+      'lowStockLevel (line 1): Please enter 0 or more.',
+    ]);
     expect(refused.text).toContain('naem: x</textarea>');
+  });
+
+  test.each<[language: 'de' | 'fr', file: string, lines: string[]]>([
+    [
+      'de',
+      'naem: x\nlowStockLevel: -1\ntaxes: {model: brutto}\nname: 7\nsellBeyondStock: ja\ndomains: 1\nhome: 2\nmaxPerOrder: "3"',
+      [
+        'naem (Zeile 1): Dieses Feld gibt es hier nicht. Meinten Sie name?',
+        'name (Zeile 4): Hier gehört ein Text hin. Bitte setzen Sie Zahlen sowie true oder false in Anführungszeichen.',
+        'domains (Zeile 6): Hier gehört eine Liste hin.',
+        'taxes.model (Zeile 3): Möglich sind: gross, net',
+        'sellBeyondStock (Zeile 5): Bitte schreiben Sie true oder false.',
+        'maxPerOrder (Zeile 8): Hier gehört eine Zahl ohne Anführungszeichen hin, zum Beispiel 7.00.',
+        'lowStockLevel (Zeile 2): Bitte geben Sie mindestens 0 ein.',
+        'home (Zeile 7): Hier gehört ein Abschnitt mit eigenen Feldern hin.',
+      ],
+    ],
+    [
+      'de',
+      'taxes: {colour: red}\nslogan: {german: Hallo}\ncountries: {default: DE}',
+      [
+        'slogan.german (Zeile 2): Dieser Name passt hier nicht. Bitte schreiben Sie ihn so: de_DE',
+        'countries (Zeile 3): items fehlt.',
+        'taxes (Zeile 1): model fehlt.',
+        'taxes.colour (Zeile 1): Dieses Feld gibt es hier nicht. Möglich sind: model, displayTaxes, noTaxesMessage, deliveryThresholdIsActive, taxFreeOutsideEu',
+      ],
+    ],
+    ['de', '', ['Die Datei: Sie ist leer. Bitte geben Sie Abschnitte wie locales oder taxClasses ein.']],
+    ['de', '- 1', ['Die Datei: Hier gehört ein Abschnitt mit eigenen Feldern hin.']],
+    [
+      'de',
+      'name: a\nname: b',
+      ['Zeile 2: Dieses Feld ist doppelt vorhanden. Bitte lassen Sie nur eines stehen.'],
+    ],
+    ['de', 'name: *other', ['Die Datei: Die Verweise dieser Datei (& und *) lassen sich nicht auflösen.']],
+    [
+      'de',
+      'name: "a',
+      [
+        'Zeile 1: Das ist kein gültiges YAML. Bitte prüfen Sie Einrückung, Doppelpunkte, Anführungszeichen und Klammern.',
+      ],
+    ],
+    [
+      'fr',
+      'home:\n\ttitle: a',
+      [
+        'ligne 2: Le retrait n’est pas correct. Utilisez uniquement des espaces, autant que dans les lignes qui vont ensemble.',
+      ],
+    ],
+    [
+      'fr',
+      'country: JP',
+      [
+        'country (ligne 1): Ces classes de taxe n’ont pas encore de taux pour JP : none, standard, reduced, digital, ebooks. Indiquez aussi la section taxClasses.',
+      ],
+    ],
+    [
+      'fr',
+      `couponCampaigns:
+  - {identifier: a, name: A, type: fix, codes: []}
+  - {identifier: b, name: B, type: percent, amount: 100.5, codes: [X]}
+  - {identifier: c, name: C, type: shipping, amount: 1, waiveShippingCosts: false, codes: [x]}
+  - {identifier: d, name: D, type: shipping, validFrom: 2026-09-01, validTo: 2026-06-01, codes: []}
+  - {identifier: e, name: E, type: shipping, validTo: soon, codes: []}`,
+      [
+        'couponCampaigns[0] (ligne 2): amount manque.',
+        'couponCampaigns[1].amount (ligne 3): Saisissez 100 ou moins.',
+        'couponCampaigns[2].amount (ligne 4): La livraison gratuite n’a pas de montant. Supprimez-le.',
+        'couponCampaigns[2].waiveShippingCosts (ligne 4): Un bon de livraison gratuite offre toujours les frais de livraison. Écrivez true ou supprimez le champ.',
+        'couponCampaigns[3].validTo (ligne 5): La fin est avant le début.',
+        'couponCampaigns[4].validTo (ligne 6): Écrivez-le ainsi : 2026-06-01T00:00:00Z',
+        'couponCampaigns[2].codes[0] (ligne 4): x figure deux fois.',
+      ],
+    ],
+    [
+      'de',
+      'couponCampaigns:\n  - {identifier: a, name: A, type: shipping, shippingMethods: [swim], paymentMethods: [barter], codes: []}',
+      [
+        'couponCampaigns[0].shippingMethods[0] (Zeile 2): Diese Versandart hat der Shop nicht.',
+        'couponCampaigns[0].paymentMethods[0] (Zeile 2): Diese Zahlungsart hat der Shop nicht.',
+      ],
+    ],
+    [
+      'de',
+      'couponCampaigns:\n  - {identifier: a, name: A, type: fix, amount: 1, currency: XAF, products: [NO-1], codes: []}',
+      [
+        'couponCampaigns[0].currency (Zeile 2): XAF gehört nicht zu den Währungen des Shops.',
+        'couponCampaigns[0].products[0] (Zeile 2): Ein Produkt mit der Nummer NO-1 hat der Shop nicht.',
+      ],
+    ],
+  ])('says in the language of the reader (%s) what is wrong with %j', async (language, text, lines) => {
+    const reader = await givenMerchant(service, 'owner', 'DemoShop', `owner@${language}.example`);
+    await service.db.run(sql`update admin_user set language = ${language} where email = ${reader.email}`);
+    const before = await fingerprint(service);
+    const refused = await reader.post('/settings/file', { text, action: 'apply' });
+    expect([refused.status, problemLines(refused)]).toEqual([422, lines]);
+    expect(await fingerprint(service)).toEqual(before);
   });
 
   test('can be downloaded, and applied again changes nothing', async () => {

@@ -5,7 +5,7 @@ import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { standardVat } from '../../shops/taxes/vat-rates.ts';
 import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
-import { problemLine } from './form-context.ts';
+import { numberText, problemLine } from './form-context.ts';
 import { sectionPage, type ShownForm } from './section-page.ts';
 
 /** How prices and taxes go together, and the rates of all classes in one table by country. */
@@ -59,10 +59,10 @@ function rateTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
                     <input
                       name="taxClasses.${index}.rates.${country}"
                       id="field-taxClasses.${index}.rates.${country}"
-                      value="${entry.rates?.[country]}"
+                      value="${numberText(entry.rates?.[country], context)}"
                       inputmode="decimal"
                       aria-label="${titleOf(entry)}, ${countryName(country, language)}"
-                      ${standard !== undefined && html`placeholder="${fromBasisPoints(standard)}"`}
+                      ${standard !== undefined && html`placeholder="${numberText(fromBasisPoints(standard), context)}"`}
                       ${problem !== undefined && html`aria-invalid="true"`}
                       ${isDisabled && html`disabled`}
                     />

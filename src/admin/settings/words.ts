@@ -1,5 +1,5 @@
 import { languageTag } from '../../http/locale.ts';
-import { isUnitKey, UNITS } from '../../kernel/units.ts';
+import { isUnitKey } from '../../kernel/units.ts';
 import type { Language, Words } from '../messages.ts';
 
 /** The words of the forms. Names, hints and values of settings are found by the path of the setting. */
@@ -13,7 +13,7 @@ export function settingsWords(all: Words, language: Language) {
   const units: Readonly<Record<string, string>> = words.units;
   const label = (path: string): string => {
     const last = path.slice(path.lastIndexOf('.') + 1);
-    return labels[path] ?? (isUnitKey(last) ? UNITS[last].long : last);
+    return labels[path] ?? (isUnitKey(last) ? all.units[last] : last);
   };
   return {
     language,

@@ -43,24 +43,43 @@ function* valueProblems(path: Path, entry: CampaignEntry, frame: Frame): Generat
     yield {
       path: [...path, 'currency'],
       text: `${currency} is not a known currency, expected an ISO 4217 code such as EUR`,
+      rule: { name: 'unknownCurrency', value: currency },
     };
     return;
   }
   yield* amountProblems([...path, 'minimumOrderValue'], minimumOrderValue, { currency });
   if (type === 'shipping') {
     if (amount !== undefined) {
-      yield { path: [...path, 'amount'], text: 'does not belong to type shipping, which has no amount' };
+      yield {
+        path: [...path, 'amount'],
+        text: 'does not belong to type shipping, which has no amount',
+        rule: { name: 'needlessAmount' },
+      };
     }
     if (entry.waiveShippingCosts === false) {
-      yield { path: [...path, 'waiveShippingCosts'], text: 'is false, but that is what type shipping does' };
+      yield {
+        path: [...path, 'waiveShippingCosts'],
+        text: 'is false, but that is what type shipping does',
+        rule: { name: 'shippingNotWaived' },
+      };
     }
   } else if (amount === undefined) {
-    yield { path, text: `amount is missing: type ${type} needs it` };
+    yield {
+      path,
+      text: `amount is missing: type ${type} needs it`,
+      rule: { name: 'missing', field: 'amount' },
+    };
   } else if (type === 'fix') {
     yield* amountProblems([...path, 'amount'], amount, { currency });
   } else {
     yield* percentProblems([...path, 'amount'], amount);
-    if (amount > 100) yield { path: [...path, 'amount'], text: `is ${amount}, expected 100 percent or less` };
+    if (amount > 100) {
+      yield {
+        path: [...path, 'amount'],
+        text: `is ${amount}, expected 100 percent or less`,
+        rule: { name: 'most', limit: 100 },
+      };
+    }
   }
 }
 
@@ -73,12 +92,17 @@ function* periodProblems(path: Path, { validFrom, validTo }: CampaignEntry): Gen
       yield {
         path: [...path, key],
         text: `is ${shown(text)}, expected date and time such as 2026-06-01T00:00:00Z`,
+        rule: { name: 'formLike', example: '2026-06-01T00:00:00Z' },
       };
     }
   }
   const [from, to] = moments.map(({ moment }) => moment);
   if (from && to && to < from) {
-    yield { path: [...path, 'validTo'], text: `is ${shown(validTo)}, before validFrom` };
+    yield {
+      path: [...path, 'validTo'],
+      text: `is ${shown(validTo)}, before validFrom`,
+      rule: { name: 'endBeforeStart' },
+    };
   }
 }
 
@@ -96,12 +120,16 @@ function* methodProblems(
   path: Path,
   keys: readonly string[],
   known: readonly string[] | undefined,
-  section: string,
+  section: 'shippingMethods' | 'paymentMethods',
 ): Generator<Problem> {
   if (!known) return;
   for (const [index, key] of keys.entries()) {
     if (!known.includes(key)) {
-      yield { path: [...path, index], text: `${key} is not in ${section}${suggestion(key, known)}` };
+      yield {
+        path: [...path, index],
+        text: `${key} is not in ${section}${suggestion(key, known)}`,
+        rule: { name: section === 'paymentMethods' ? 'unknownPaymentMethod' : 'unknownMethod' },
+      };
     }
   }
 }
@@ -115,7 +143,13 @@ function* codeProblems(entries: readonly CampaignEntry[]): Generator<Problem> {
         const first = places.get(couponKey(code));
         const place = `${SECTION}[${index}].${list}[${at}]`;
         if (first === undefined) places.set(couponKey(code), place);
-        else yield { path: [SECTION, index, list, at], text: `${shown(code)} is ${first} already` };
+        else {
+          yield {
+            path: [SECTION, index, list, at],
+            text: `${shown(code)} is ${first} already`,
+            rule: { name: 'duplicate', value: shown(code) },
+          };
+        }
       }
     }
   }

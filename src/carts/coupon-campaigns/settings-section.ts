@@ -178,11 +178,16 @@ function* unknownValues(
       yield {
         path: [...path, 'currency'],
         text: `${currency} is not a currency of the shop, expected one of ${currencies.join(', ')}`,
+        rule: { name: 'foreignCurrency', value: currency },
       };
     }
     for (const [at, number] of numbers.entries()) {
       if (!known.has(number)) {
-        yield { path: [...path, 'products', at], text: `the shop has no product ${shown(number)}` };
+        yield {
+          path: [...path, 'products', at],
+          text: `the shop has no product ${shown(number)}`,
+          rule: { name: 'unknownProduct', value: shown(number) },
+        };
       }
     }
   }

@@ -25,7 +25,13 @@ const MOST_CATEGORIES = 20_000;
 const MOST_PATHS = 50;
 const DEEPEST = 20;
 
-export async function findCategoryTree(db: Queries, shopId: string, locale: string): Promise<CategoryTree> {
+/** With the names of another locale where one has none. */
+export async function findCategoryTree(
+  db: Queries,
+  shopId: string,
+  locale: string,
+  otherLocale = locale,
+): Promise<CategoryTree> {
   const rows = await db.many<{ categoryId: string; parentId: string | null; name: Localised; alias: string }>(
     sql`
       select upper(category_id::text) as "categoryId", upper(parent_id::text) as "parentId", name, alias from category
@@ -34,7 +40,7 @@ export async function findCategoryTree(db: Queries, shopId: string, locale: stri
   const nodes = new Map(
     rows.map(({ categoryId, parentId, name, alias }) => [
       categoryId,
-      { parentId, name: textIn(name, locale, locale) ?? alias },
+      { parentId, name: textIn(name, locale, otherLocale) ?? alias },
     ]),
   );
   const tree: CategoryTree = {

@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit, Document } from 'yaml';
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit, Document, type ErrorCode } from 'yaml';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { newId } from '../../kernel/ids.ts';
 import { currencyDigits } from '../../kernel/money.ts';
@@ -31,18 +31,23 @@ export function parseSettingsFile(text: string, format = PLAIN_FORMAT): Settings
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const syntax = [...document.errors, ...document.warnings];
   if (syntax.length > 0) {
+    const problems = syntax.map(({ code, pos, message }): Problem => ({
+      path: [],
+      line: lines.linePos(pos[0]).line,
+      text: code === 'MULTIPLE_DOCS' ? 'A second document begins here, expected one' : message,
+      rule: { name: SYNTAX_RULES[code] ?? 'syntax' },
+    }));
     throw new SettingsProblem(
-      syntax.map(({ code, pos, message }) => {
-        const text = code === 'MULTIPLE_DOCS' ? 'A second document begins here, expected one' : message;
-        return `line ${lines.linePos(pos[0]).line}: ${text}`;
-      }),
+      problems.map(({ line, text }) => `line ${line}: ${text}`),
+      problems,
     );
   }
   const value = plainValue(document);
   if (value === null || value === undefined) {
-    throw new SettingsProblem([
+    throw problemOfFile(
       'The file is empty, expected sections such as locales, taxClasses, shippingMethods',
-    ]);
+      'emptyFile',
+    );
   }
   const source = { document, lines };
   refuse(fileProblems(value, format), source);
@@ -50,6 +55,17 @@ export function parseSettingsFile(text: string, format = PLAIN_FORMAT): Settings
   sources.set(file, source);
   return file;
 }
+
+/** The mistakes that people make. */
+const SYNTAX_RULES: Partial<Record<ErrorCode, 'duplicateKey' | 'indentation' | 'secondDocument'>> = {
+  BAD_INDENT: 'indentation',
+  DUPLICATE_KEY: 'duplicateKey',
+  MULTIPLE_DOCS: 'secondDocument',
+  TAB_AS_INDENT: 'indentation',
+};
+
+const problemOfFile = (text: string, name: 'aliases' | 'emptyFile') =>
+  new SettingsProblem([text], [{ path: [], text, rule: { name } }]);
 
 interface Source {
   document: Document;
@@ -68,10 +84,8 @@ function fileProblems(file: unknown, { validate, sections }: SettingsFormat, cur
 /** Throws when there are problems. */
 function refuse(problems: readonly Problem[], source: Source | undefined): void {
   if (problems.length === 0) return;
-  throw new SettingsProblem(
-    problems.map((problem) => problemLine(problem, source && lineOf(problem, source))),
-    problems,
-  );
+  const places = problems.map((problem) => ({ ...problem, line: source && lineOf(problem, source) }));
+  throw new SettingsProblem(places.map(problemLine), places);
 }
 
 /** Aliases are resolved only here, and some of them have no anchor or multiply without end. */
@@ -79,7 +93,7 @@ function plainValue(document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    throw new SettingsProblem([(error as Error).message]);
+    throw problemOfFile((error as Error).message, 'aliases');
   }
 }
 

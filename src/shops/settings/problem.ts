@@ -1,13 +1,15 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { suggestion } from '../../kernel/suggestion.ts';
+import { nearest, suggestion } from '../../kernel/suggestion.ts';
 
 /** What is wrong at one place of a settings file. */
 export interface Problem {
   path: readonly (string | number)[];
   /** In English, as the command line and the API say it. */
   text: string;
-  /** The rule that is broken, for forms, which say it in the language of the reader. Absent: only a file can break it. */
-  rule?: Rule;
+  /** The rule that is broken, for the admin, which says it in the language of the reader. */
+  rule: Rule;
+  /** Where it is in a file that was parsed. */
+  line?: number | undefined;
 }
 
 /** A rule by its name, with what its message names beside it. */
@@ -17,23 +19,36 @@ export type Rule =
 
 type PlainRule =
   | 'accountNumber'
-  | 'choice'
+  | 'aliases'
   | 'defaultTaxClass'
   | 'defaultTaxClassDigital'
   | 'discountOrPercent'
   | 'discountTooHigh'
   | 'domainPort'
+  | 'duplicateKey'
+  | 'emptyFile'
+  | 'endBeforeStart'
   | 'firstStep'
+  | 'flag'
   | 'form'
+  | 'indentation'
+  | 'keyForm'
+  | 'list'
+  | 'needlessAmount'
   | 'needlessExchangeRate'
   | 'noEntries'
   | 'number'
   | 'otherKindsPrice'
   | 'releaseTwice'
+  | 'secondDocument'
+  | 'section'
+  | 'shippingNotWaived'
+  | 'syntax'
   | 'taxNumberNeeded'
   | 'text'
   | 'timeZone'
   | 'unknownMethod'
+  | 'unknownPaymentMethod'
   | 'unstorable'
   | 'wholeNumber';
 
@@ -48,6 +63,7 @@ interface RuleValues {
   formLike: { example: string };
   aboveStep: { limit: number };
   amountDecimals: { limit: number; currency: string };
+  choice: { allowed: readonly string[] };
   contrast: { contrast: number; limit: number };
   countryWithoutRates: { country: string; names: string };
   /** `sections` are the names of the sections that must be given as well. */
@@ -59,14 +75,19 @@ interface RuleValues {
   domainOfOther: { host: string };
   domainUsualPort: { port: number };
   duplicate: { value: string };
+  foreignCurrency: { value: string };
   foreignPlaceholder: { placeholder: string; allowed: string };
   inUse: { names: string };
+  keyLike: { example: string };
   missingExchangeRate: { currency: string; base: string };
   missingTaxRate: { country: string };
   missingText: { locale: string };
   unknownCountry: { value: string };
   unknownCurrency: { value: string };
+  unknownKey: { allowed: readonly string[] };
+  unknownKeyNear: { near: string };
   unknownLocale: { value: string };
+  unknownProduct: { value: string };
   vatId: { example: string };
   wholeAmount: { currency: string };
 }
@@ -86,13 +107,13 @@ export class SettingsProblem extends Error {
 }
 
 /** `taxClasses[1].rates.DE: is 190, expected 100 or less`; with the line where the file is known. */
-export function problemLine({ path, text }: Problem, line?: number): string {
+export function problemLine({ path, text, line }: Problem): string {
   const place = pathText(path);
   const where = line === undefined ? place : `${place} (line ${line})`;
   return where === '' ? `The file ${text}` : `${where}: ${text}`;
 }
 
-function pathText(path: readonly (string | number)[]): string {
+export function pathText(path: readonly (string | number)[]): string {
   return path
     .map((step, index) =>
       typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${quoted(step)}`,
@@ -137,7 +158,7 @@ function problemOf(error: ErrorObject, document: unknown): Problem {
   switch (error.keyword) {
     case 'additionalProperties': {
       const key = String(params['additionalProperty']);
-      return { path: [...path, key], text: unknownKey(key, words) };
+      return { path: [...path, key], ...unknownKey(key, words) };
     }
     case 'required': {
       const key = String(params['missingProperty']);
@@ -151,7 +172,7 @@ function problemOf(error: ErrorObject, document: unknown): Problem {
       const allowed = (params['allowedValues'] as unknown[]).map(String);
       const near = suggestion(String(data), allowed);
       const text = near ? `is ${shown(data)}${near}` : `${is} one of ${allowed.join(', ')}`;
-      return { path, text, rule: { name: 'choice' } };
+      return { path, text, rule: { name: 'choice', allowed } };
     }
     case 'minimum':
       return { path, text: `${is} ${limit} or more`, rule: { name: 'least', limit } };
@@ -214,10 +235,18 @@ interface Described {
   patternProperties?: Record<string, Described>;
 }
 
-function typeRule({ type }: Described): 'wholeNumber' | 'number' | 'text' {
+/** A text may also be a section, with the text in several locales. */
+const TYPE_RULES = [
+  ['integer', 'wholeNumber'],
+  ['number', 'number'],
+  ['string', 'text'],
+  ['boolean', 'flag'],
+  ['array', 'list'],
+] as const;
+
+function typeRule({ type }: Described) {
   const types = [type ?? []].flat();
-  if (types.includes('integer')) return 'wholeNumber';
-  return types.includes('number') ? 'number' : 'text';
+  return TYPE_RULES.find(([name]) => types.includes(name))?.[1] ?? 'section';
 }
 
 /** With an example, where there is one that can be typed. */
@@ -258,22 +287,30 @@ function typeNames(words: Described, data: unknown): string {
   return names;
 }
 
-function unknownKey(key: string, words: Described): string {
+function unknownKey(key: string, words: Described): Pick<Problem, 'text' | 'rule'> {
   const known = Object.keys(words.properties ?? {});
   if (known.length > 0) {
-    const hint = suggestion(key, known);
-    return `unknown key${hint || `, expected one of ${known.filter((name) => name !== '$schema').join(', ')}`}`;
+    const allowed = known.filter((name) => name !== '$schema');
+    const near = nearest(key, known);
+    return near === undefined
+      ? {
+          text: `unknown key, expected one of ${allowed.join(', ')}`,
+          rule: { name: 'unknownKey', allowed },
+        }
+      : { text: `unknown key, did you mean ${near}?`, rule: { name: 'unknownKeyNear', near } };
   }
-  const pattern = Object.keys(words.patternProperties ?? {})[0];
-  return `is not ${KEYS[pattern ?? ''] ?? 'a key that fits here'}`;
+  const form = KEYS[Object.keys(words.patternProperties ?? {})[0] ?? ''];
+  return form
+    ? { text: `is not ${form.name}`, rule: { name: 'keyLike', example: form.example } }
+    : { text: 'is not a key that fits here', rule: { name: 'keyForm' } };
 }
 
 /** What the keys of the maps are, by their pattern. */
-const KEYS: Record<string, string> = {
-  '^[a-z]{2}_[A-Z]{2}$': 'a locale such as de_DE',
-  '^[A-Z]{2}$': 'a country code such as DE',
-  '^[A-Z]{3}$': 'a currency such as EUR',
-  '^[A-Za-z0-9_.-]{1,100}$': 'a name of letters, digits, _ . and -',
+const KEYS: Record<string, { name: string; example: string }> = {
+  '^[a-z]{2}_[A-Z]{2}$': { name: 'a locale such as de_DE', example: 'de_DE' },
+  '^[A-Z]{2}$': { name: 'a country code such as DE', example: 'DE' },
+  '^[A-Z]{3}$': { name: 'a currency such as EUR', example: 'EUR' },
+  '^[A-Za-z0-9_.-]{1,100}$': { name: 'a name of letters, digits, _ . and -', example: 'account-1' },
 };
 
 /** The steps of a JSON pointer; those into a list are numbers. */

@@ -2,6 +2,7 @@ import dns from 'node:dns';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { isLoopback, isPrivate, type Config } from '../../config.ts';
+import { FORBIDDEN_NAME } from './failure.ts';
 
 /** The names of a receiver's host, resolved. */
 export type Resolve = (host: string) => Promise<dns.LookupAddress[]>;
@@ -65,7 +66,7 @@ export function receiverPolicy(config: Config, resolve?: Resolve): ReceiverPolic
       const found =
         literal === undefined ? await find(hostOf(url)) : [{ address: literal, family: isIP(literal) }];
       const allowed = found.filter(({ address }) => isAllowed(address, url));
-      if (allowed.length === 0) throw new ReceiverProblem('Its name leads to no address that may be called');
+      if (allowed.length === 0) throw new ReceiverProblem(FORBIDDEN_NAME);
       return allowed;
     },
   };

@@ -2,6 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { performance } from 'node:perf_hooks';
+import { addressText, errorText, timeoutText } from './failure.ts';
 import { ReceiverProblem, type ReceiverPolicy } from './receiver-address.ts';
 
 /** What became of one call of a receiver. */
@@ -50,7 +51,7 @@ export function createSender(policy: ReceiverPolicy, { timeout = TIMEOUT } = {})
   ): Promise<{ statusCode: number; answer: Buffer }> => {
     // Checked for each call, because a literal address never gets to `lookup`.
     const problem = policy.problemOf(url);
-    if (problem !== undefined) throw new ReceiverProblem(`The address ${problem}`);
+    if (problem !== undefined) throw new ReceiverProblem(addressText(problem));
     const client = url.protocol === 'https:' ? https : http;
     return new Promise((resolve, reject) => {
       const request = client.request(url, {
@@ -110,9 +111,7 @@ export function createSender(policy: ReceiverPolicy, { timeout = TIMEOUT } = {})
         };
       } catch (error) {
         if (isClosed) return undefined;
-        const reason = ending.signal.aborted
-          ? `The receiver did not answer within ${timeout / 1000} s`
-          : reasonOf(error);
+        const reason = ending.signal.aborted ? timeoutText(timeout) : reasonOf(error);
         return { isDelivered: false, statusCode: null, milliseconds: ended(), answer: '', error: reason };
       } finally {
         clearTimeout(timer);
@@ -164,11 +163,6 @@ function storedText(answer: Buffer): string {
     .replace(/\uFFFD+$/, '');
 }
 
-/** Only our own words and codes, because the message of an error may hold more than its reader should know. */
 function reasonOf(error: unknown): string {
-  if (error instanceof ReceiverProblem) return error.message;
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string'
-    ? `The receiver could not be called: ${code}`
-    : 'The receiver could not be called';
+  return error instanceof ReceiverProblem ? error.message : errorText((error as { code?: unknown }).code);
 }
