@@ -36,3 +36,13 @@ test.each(SCREENS)('finds a customer, and changes the address (%s)', async (scre
     await look(page);
   }
 });
+
+test.each([660, 768, 1000])('lists are no wider than a tablet of %d pixels', async (width) => {
+  const page = await openAdmin(shop, '/orders', { locale: 'de-DE' });
+  await page.setViewportSize({ width, height: 900 });
+  for (const path of ['/orders', '/products', '/customers', '/marketing/carts', '/apps/audit']) {
+    await page.goto(`/admin/shops/DemoShop${path}`);
+    expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, width]);
+    await look(page);
+  }
+});
