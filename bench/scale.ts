@@ -202,7 +202,7 @@ export function suggested(client: Client, shop: ShopFacts, calls: number): Promi
 /** Searches of each kind, one after the other. The words are those of products, so that some are in every thirtieth one. */
 export async function searched(client: Client, shop: ShopFacts, calls: number): Promise<Verdict[]> {
   const { root, categoryNumber } = shop;
-  const words = (index: number) => wordsOf(shop, index);
+  const words = (index: number) => wordsOf(shop, index).map((word) => inOtherLetters(word, index));
   const word = (index: number) => words(index)[index % words(index).length]!;
   const list = (...terms: string[]) => get(`${root}/products?q=${terms.map(encodeURIComponent).join('+')}`);
   const faceted = (body: object): Call => ({
@@ -211,15 +211,21 @@ export async function searched(client: Client, shop: ShopFacts, calls: number): 
     body: JSON.stringify(body),
   });
   const category = { fieldName: 'CategoryID', attributeValue: categoryNumber };
+  const anyPrice = { fieldName: 'ListPrice' };
   const kinds: SearchKind[] = [
     ...[1, 2, 3, 6].map((letters) => suggestKind(shop, letters, 8)),
     ['q with one word, p95 ms', 10, (index) => list(word(index))],
     ['q with a part of a word, p95 ms', 10, (index) => list(word(index).slice(1))],
-    ['q with a word of every product, p95 ms', 10, () => list(EVERY_PRODUCT)],
+    ['q with a word of every product, p95 ms', 10, (index) => pageOf(list(EVERY_PRODUCT), index)],
     ['q with two words, p95 ms', 25, (index) => list(...words(index).slice(0, 2))],
     ['q with a wrong letter, p95 ms', 10, (index) => list(mistyped(words(index)[0]!))],
     ['facets of a word, p95 ms', 50, (index) => faceted({ query: word(index) })],
-    ['facets of the largest category, p95 ms', 50, () => faceted({ attributeFilters: [category] })],
+    [
+      'facets of the largest category, p95 ms',
+      50,
+      (index) =>
+        faceted({ attributeFilters: [category, { ...anyPrice, attributeRange: { max: 1e6 + index } }] }),
+    ],
   ];
   const verdicts: Verdict[] = [];
   for (const kind of kinds) verdicts.push(await timedSearches(client, calls, kind));
@@ -229,25 +235,23 @@ export async function searched(client: Client, shop: ShopFacts, calls: number): 
 /** The numbers of generated products begin with it. */
 const EVERY_PRODUCT = 'G7';
 
+const pageOf = (call: Call, index: number) => ({ ...call, path: `${call.path}&page=${1 + (index % 150)}` });
+
 /**
- * What a search costs when many search at the same time: what others have searched for before, and what nobody has, for
- * which each call wants a page of another length. A noun is in the names of one product in a hundred or so.
+ * What a search costs when many search at the same time: what others have searched for before, and what nobody has. A
+ * noun is in the names of one product in a hundred or so.
  */
 async function searchedAtOnce(origin: string, { large, token }: ScaleShops): Promise<Verdict[]> {
   const nouns = [...new Set(large.names.map((name) => name.split(' ')[2]!))];
-  const lengths = Array.from({ length: 90 }, (_, index) => index + 11);
-  const kinds: [name: string, goal: number, call: (noun: string, length: number) => Call][] = [
-    [
-      'q',
-      1,
-      (noun, length) => get(`${large.root}/products?resultsPerPage=${length}&q=${encodeURIComponent(noun)}`),
-    ],
+  const variants = Array.from({ length: 63 }, (_, index) => index + 1);
+  const kinds: [name: string, goal: number, call: (query: string) => Call][] = [
+    ['q', 1, (query) => get(`${large.root}/products?q=${encodeURIComponent(query)}`)],
     [
       'facets',
       2.5,
-      (query, length) => ({
+      (query) => ({
         method: 'POST',
-        path: `${large.root}/search/products?resultsPerPage=${length}`,
+        path: `${large.root}/search/products`,
         body: JSON.stringify({ query }),
       }),
     ],
@@ -255,8 +259,8 @@ async function searchedAtOnce(origin: string, { large, token }: ScaleShops): Pro
   const verdicts: Verdict[] = [];
   for (const [name, goal, call] of kinds) {
     for (const [when, calls] of [
-      ['new', lengths.flatMap((length) => nouns.map((noun) => call(noun, length)))],
-      ['known', nouns.map((noun) => call(noun, 10))],
+      ['new', variants.flatMap((index) => nouns.map((noun) => call(inOtherLetters(noun, index))))],
+      ['known', nouns.map(call)],
     ] as const) {
       const subject = { name, origin, token, calls };
       if (when === 'known') await load(subject, 2);
@@ -279,18 +283,18 @@ async function timedSearches(
 ): Promise<Verdict> {
   const times: number[] = [];
   for (let index = -20; index < calls; index++) {
-    const time = await client.time(withOtherLength(call(Math.abs(index)), index + 20));
+    const time = await client.time(call(index + 20));
     if (index >= 0) times.push(time);
   }
   const p95 = percentile(times, 0.95);
   return { name, value: round(p95), goal, ok: p95 < goal };
 }
 
-/** A page of another length is another search, which nobody has made before. */
-function withOtherLength(call: Call, index: number): Call {
-  if (call.path.includes('suggest')) return call;
-  const mark = call.path.includes('?') ? '&' : '?';
-  return { ...call, path: `${call.path}${mark}resultsPerPage=${10 + (index % 90)}` };
+/** The same word in other letters is another search, which nobody has made before, and finds the same. */
+function inOtherLetters(word: string, index: number): string {
+  return Array.from(word, (letter, place) =>
+    (index >> place) % 2 === 1 ? letter.toUpperCase() : letter.toLowerCase(),
+  ).join('');
 }
 
 function mistyped(word: string): string {
