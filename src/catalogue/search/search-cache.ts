@@ -11,6 +11,7 @@ interface Versions {
 }
 
 interface KnownSearch extends Versions {
+  /** Requests share it, so nobody may change it. */
   found: ProductPage;
   productIds: readonly string[];
 }
@@ -40,16 +41,21 @@ export async function searchOnce<Found extends ProductPage>(
   }
   const found = await search();
   const productIds = parseVersions(found.versions).map(({ productId }) => productId);
-  const bytes = key.length + JSON.stringify(found).length + found.versions.length;
+  // Each character of a text takes up to two bytes.
+  const bytes = 2 * (key.length + JSON.stringify(found).length + found.versions.length);
   cache.set(key, { settingsVersion, listVersion, found, productIds }, bytes);
   return found;
 }
 
+/**
+ * While a version of the program that does not know the third of these versions still runs beside this one, the other two
+ * tell what it has shown, hidden, renamed or priced anew.
+ */
 function readVersions(db: Queries, shopId: string, productIds: readonly string[]) {
   const kept = sql`select * from unnest(${productIds}::uuid[]) with ordinality as kept (product_id, place)`;
   return db.one<Versions & Pick<ProductPage, 'versions'>>(sql`
     select settings_version as "settingsVersion", (
-        select coalesce(sum(version), 0)::bigint from listing_size
+        select coalesce(sum(name_version + price_version + version), 0)::bigint from listing_size
         where shop_id = ${shopId} and category_id = ${WHOLE_SHOP}
       ) as "listVersion", ${pageVersions(shopId, kept, sql`place`, productIds.length, 0)} as versions
     from shop where shop_id = ${shopId}`);
