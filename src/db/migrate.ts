@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isTransient, type Database } from './database.ts';
 import { isLockTimeout } from './failure.ts';
 import { distributeNewTables, isDistributed } from './distribute.ts';
+import { planForLargeShops } from './statistics.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 
@@ -34,6 +35,7 @@ export async function migrate(
     if (before !== undefined && migration.name >= before) return;
     if (await applyPatiently(db, migration)) log(`migration ${migration.name} applied`);
   }
+  await planForLargeShops(db);
 }
 
 export async function migrationStatus(db: Database): Promise<MigrationStatus[]> {

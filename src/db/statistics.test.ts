@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CITUS_URL } from '../../test/cluster.ts';
 import { cloneDatabase, databaseOptions } from '../../test/service.ts';
 import { openDatabase, type Database } from './database.ts';
-import { refreshStatistics, startRefreshingStatistics } from './statistics.ts';
+import { planForLargeShops, refreshStatistics, startRefreshingStatistics } from './statistics.ts';
 import { sql } from './sql.ts';
 
 let name: string;
@@ -39,6 +40,30 @@ test('a table is analysed when it has doubled, and not before', async () => {
     reltuples: 303,
   });
 });
+
+// On a cluster nothing is planned before the shop is known.
+test.skipIf(CITUS_URL !== undefined)(
+  'PostgreSQL plans for a tenth of each table of shops, also of one that is new',
+  async () => {
+    await db.run(sql`create table "Own thing" (shop_id text not null, id integer not null)`);
+    await db.run(sql`insert into "Own thing" select 'Shop ' || id, id from generate_series(1, 5000) as id`);
+    await db.run(sql`analyze "Own thing"`);
+    const expectedRows = async () => {
+      const { rows } = await db.pool.query(
+        'explain (generic_plan, format json) select from "Own thing" where shop_id = $1',
+      );
+      return (rows[0]['QUERY PLAN'] as { Plan: { 'Plan Rows': number } }[])[0]!.Plan['Plan Rows'];
+    };
+    expect(await expectedRows()).toBe(1);
+    await planForLargeShops(db);
+    expect(await expectedRows()).toBe(500);
+    expect(
+      await db.many(sql`
+      select distinct attoptions as options from pg_attribute join pg_class on pg_class.oid = attrelid
+      where relnamespace = current_schema()::regnamespace and relkind = 'r' and attname = 'shop_id'`),
+    ).toEqual([{ options: ['n_distinct=10'] }]);
+  },
+);
 
 test('who starts it is told when it fails, and can stop it', async () => {
   const closed = openDatabase(databaseOptions(name));

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from './database.ts';
-import { sql } from './sql.ts';
+import { isDistributed } from './distribute.ts';
+import { catalogueSql, sql } from './sql.ts';
 
 /*
  * PostgreSQL plans a statement once per connection, for the tables as they are in that moment. In a shop that has just
@@ -13,6 +14,9 @@ import { sql } from './sql.ts';
  */
 
 const CHECK_EVERY = 5_000;
+
+/** A shop is planned for as if it had this part of the rows of a table: one of so many. */
+const SHOPS_PLANNED_FOR = 10;
 
 /** Fewer rows than these are read in a moment, by whatever plan. */
 const FEW_ROWS = 100;
@@ -35,7 +39,33 @@ export async function refreshStatistics(db: Database): Promise<string[]> {
   return grown.map(({ name }) => name);
 }
 
-/** Calls it every few seconds, until it is stopped. */
+/**
+ * Makes PostgreSQL plan for large shops. One plan serves all shops, and PostgreSQL makes it for the average one. Among
+ * thousands of shops that has a handful of products, and to read all of those is then as good as any index; in a shop with
+ * a million products the same plan takes seconds. So the number of shops that PostgreSQL counts with is set to a few: then
+ * a plan has to suit a large shop, and what suits a large one is as good in a small one. It holds from the next analysis of
+ * a table on; what was analysed before is analysed again. Citus plans where it knows the shop, and needs none of it.
+ */
+export async function planForLargeShops(db: Database): Promise<void> {
+  if (await isDistributed(db.pool)) return;
+  const tables = await db.many<{ name: string; isAnalysed: boolean }>(sql`
+    select format('%I', relname) as name, reltuples > 0 as "isAnalysed"
+    from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'shop_id'
+    where relnamespace = current_schema()::regnamespace and relkind = 'r' and attoptions is null
+    order by 1`);
+  for (const { name, isAnalysed } of tables) {
+    await db.transaction(async (tx) => {
+      // It may have to wait for an analysis, and the own one may take long.
+      await tx.run(sql`set local statement_timeout = 0`);
+      await tx.run(
+        catalogueSql([`alter table ${name} alter column shop_id set (n_distinct = ${SHOPS_PLANNED_FOR})`]),
+      );
+      if (isAnalysed) await tx.run(catalogueSql([`analyze ${name}`]));
+    });
+  }
+}
+
+/** Calls `refreshStatistics` every few seconds, until it is stopped. */
 export function startRefreshingStatistics(db: Database, warn: (error: unknown) => void): () => Promise<void> {
   const stop = new AbortController();
   const run = async () => {

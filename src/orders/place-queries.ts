@@ -155,9 +155,8 @@ export function findBuyers(
   return tx.many<Buyer>(sql`
     select upper(given.order_id::text) as "orderId", lower(given.email) as "emailKey",
       upper(coalesce(named.customer_id, found.customer_id)::text) as "customerId",
-      coalesce(named.customer_number, found.customer_number) as "customerNumber", exists (
-        select from customer where shop_id = ${shopId} and ordered_as = lower(given.email)
-      ) as "isOrderedAs"
+      coalesce(named.customer_number, found.customer_number) as "customerNumber",
+      ordered.customer_id is not null as "isOrderedAs"
     from unnest(${orders.map(({ orderId }) => orderId)}::uuid[],
       ${orders.map(({ customerId }) => customerId)}::uuid[], ${orders.map(({ email }) => email)}::text[])
       as given (order_id, customer_id, email)
@@ -169,7 +168,11 @@ export function findBuyers(
       select customer_id, customer_number from customer
       where shop_id = ${shopId} and email_key = lower(given.email)
       order by created_at, customer_id limit 1
-    ) found on named.customer_id is null`);
+    ) found on named.customer_id is null
+    left join lateral (
+      -- With a limit, so that PostgreSQL does not read all customers in order to look these up among them.
+      select customer_id from customer where shop_id = ${shopId} and ordered_as = lower(given.email) limit 1
+    ) ordered on true`);
 }
 
 /**
