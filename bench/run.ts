@@ -1,9 +1,9 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|scale|orders|admin|shops|growth|statements|webhooks|pages] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, or `npm run bench -- --compare vendure=FOLDER [-- --quick]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|scale|orders|admin|shops|growth|statements|webhooks|pages|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, or `npm run bench -- --compare vendure=FOLDER [-- --quick]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
  * whether cost grows with the number of products, of orders and of shops, whether a new shop stays fast while it grows, what
  * many different searches leave in PostgreSQL, how soon webhooks are called, how soon a shopper sees a page, and what the pages
- * of a merchant cost in a large shop; or the same jobs beside another shop system. Needs nothing but `npm ci`; listens on 127.0.0.1 only; writes bench/results.json. With DATABASE_URL, an empty database, the growth is measured there.
+ * of a merchant cost in a large shop; or the same jobs beside another shop system. Needs nothing but `npm ci`; listens on 127.0.0.1 only; writes bench/results.json. With DATABASE_URL, an empty database, the growth is measured there; with KONTOR_TEST_CITUS_URL, the coordinator of a cluster, what it costs to be distributed.
  */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,9 +15,11 @@ import { openDatabase, type Database } from '../src/db/database.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { sql } from '../src/db/sql.ts';
+import { CITUS_URL, createClusterDatabase, dropDatabase, findNodes } from '../test/cluster.ts';
 import { startSmtp } from '../test/smtp.ts';
 import { measureAdmin } from './admin.ts';
 import { createAdminShop } from './admin-shop.ts';
+import { distributeForBench, measureCluster } from './cluster.ts';
 import { createComparedShop, measureComparison, readPeer } from './compare.ts';
 import { cpuTimes, cpuUsed } from './cpu-time.ts';
 import { compareRestarted, createGrowingShop, measureGrowth } from './growth.ts';
@@ -47,8 +49,8 @@ import {
   measureRareCalls,
   measureStart,
   measureUpkeep,
-  type Site,
 } from './shops.ts';
+import type { Site } from './sites.ts';
 import { createSearchedShop, measureStatements } from './statements.ts';
 import { createBareShop, createBenchShop, placeOrders } from './shop.ts';
 import { measureWebhooks } from './webhooks.ts';
@@ -59,7 +61,7 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load`, `scale`, `orders`, `shops`, `growth`, `statements`, `webhooks`, `pages` or `admin`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `scale`, `orders`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin` or `cluster`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** How many shops the part `shops` makes; results.json is left as well. */
     shops: { type: 'string' },
@@ -104,6 +106,7 @@ const GROWTH = options.quick
 const COMPARISON = options.quick
   ? { products: 100, rounds: 2, seconds: 10 }
   : { products: 1_000, rounds: 7, seconds: 6 };
+const CLUSTER = { calls: options.quick ? 20 : 300 };
 const WEBHOOKS = { seconds: options.quick ? 5 : 30, perSecond: 1_000 };
 const STATEMENTS = { searches: options.quick ? 2_000 : 20_000 };
 
@@ -140,6 +143,7 @@ async function bench(): Promise<void> {
   const webhooks = isAsked('webhooks') ? await benchWebhooks(installation, workFolder) : undefined;
   const pages = isAsked('pages') ? await benchPages(installation, workFolder) : undefined;
   const admin = isAsked('admin') ? await benchAdmin(installation, workFolder) : undefined;
+  const cluster = isAsked('cluster') ? await benchCluster(installation, workFolder) : undefined;
   say('');
   if (loads) {
     say(`${throughputTable(loads.throughput)}\n`);
@@ -154,6 +158,7 @@ async function bench(): Promise<void> {
   if (starts) say(`${verdictTable('start', starts.start)}\n`);
   if (pages) say(`${verdictTable('pages', pages.pages)}\n`);
   if (admin) say(pageTable('admin', admin.admin));
+  if (cluster) say(`${verdictTable('cluster', cluster)}\n`);
 
   const isWhole =
     starts && loads && scale && orders && shops && growth && statements && webhooks && pages && admin;
@@ -188,6 +193,7 @@ async function bench(): Promise<void> {
     ...(starts?.start ?? []),
     ...(pages?.pages ?? []),
     ...(admin?.admin ?? []),
+    ...(cluster ?? []),
   ];
   if (judged.some(({ ok }) => ok === false)) process.exitCode = 1;
 }
@@ -318,7 +324,7 @@ async function benchAdmin(installation: string, workFolder: string) {
 
 async function benchShops(installation: string, workFolder: string) {
   say(`Shops: ${SHOPS.shops} of them, against an installation with one ...`);
-  const serve = ({ start }: Pick<Installed, 'start'>, name: Site['name']) =>
+  const serve = ({ start }: Pick<Installed, 'start'>, name: string) =>
     start(`kontor-${name}`, [...profiling(), 'bin/kontor.js', 'serve'], '/ready', {
       ...kontorSettings(path.join(workFolder, name)),
     });
@@ -401,6 +407,34 @@ async function benchWebhooks(installation: string, workFolder: string) {
   const { db } = await startDatabase(installation, workFolder, 'webhooks-data');
   atEnd(() => db.close());
   return { webhooks: await measureWebhooks(db, path.join(workFolder, 'webhooks'), WEBHOOKS, say) };
+}
+
+/** undefined: nobody has said where a cluster is. */
+async function benchCluster(installation: string, workFolder: string): Promise<Verdict[] | undefined> {
+  if (CITUS_URL === undefined) {
+    if (options.only === 'cluster')
+      throw new Error('Set KONTOR_TEST_CITUS_URL; see docs/operations/citus.md.');
+    return undefined;
+  }
+  say('Cluster: the same calls on a cluster and on its coordinator alone ...');
+  const nodes = await findNodes(CITUS_URL);
+  const openSite = async (name: string, prepare: (db: Database) => Promise<unknown>): Promise<Site> => {
+    const database = `kontor_bench_${name}`;
+    await createClusterDatabase(nodes, database);
+    atEnd(() => dropDatabase(nodes, database));
+    const url = new URL(CITUS_URL!);
+    url.pathname = database;
+    const { db, start } = await startDatabase(installation, workFolder, name, url.href);
+    atEnd(() => db.close());
+    const pattern = await createOneShop(db);
+    await prepare(db);
+    const settings = kontorSettings(path.join(workFolder, name));
+    const server = await start(`kontor-${name}`, ['bin/kontor.js', 'serve'], '/ready', settings);
+    return { name, server, db, pattern, shopIds: [pattern.shopId] };
+  };
+  const plain = await openSite('plain', async () => {});
+  const cluster = await openSite('cluster', distributeForBench);
+  return measureCluster(plain, cluster, CLUSTER.calls);
 }
 
 type Installed = Awaited<ReturnType<typeof startDatabase>>;

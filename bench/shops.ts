@@ -4,16 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { cleanupSteps } from '../src/cleanup-steps.ts';
 import { readConfig } from '../src/config.ts';
-import type { Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
 import { runCleanup } from '../src/platform/cleanup.ts';
-import { openConnections } from './client.ts';
-import type { ManyShops, Pattern } from './many-shops.ts';
-import type { Server } from './processes.ts';
+import type { ManyShops } from './many-shops.ts';
 import { median, type Verdict } from './report.ts';
 import { compared, factsOf, suggested, timedImport } from './scale.ts';
+import { CALLS, get, ratioOf, rootOf, timeCalls, type Site } from './sites.ts';
 import { residentMegabytes } from './start-times.ts';
-import { checkout, type Call, type Memory } from './targets.ts';
 import { openClient, percentile } from './timing.ts';
 
 /*
@@ -31,29 +28,6 @@ export interface ShopsOptions {
   /** Seconds of each round with and without a noisy shop, and how many rounds. */
   noisySeconds: number;
   noisyRounds: number;
-}
-
-/** An installation, and the shops in it that are called. */
-export interface Site {
-  /** Which one it is; the name of its files. */
-  name: 'one' | 'many';
-  server: Server;
-  db: Database;
-  pattern: Pattern;
-  shopIds: readonly string[];
-}
-
-const rootOf = (shopId: string) => `/rs/shops/${shopId}`;
-const get = (where: string): Call => ({ method: 'GET', path: where });
-
-/** How many times the first figure the second one is. */
-function ratioOf(name: string, unit: string, one: number, many: number, goal: number): Verdict {
-  return {
-    name: `${name}: ${one.toFixed(2)} -> ${many.toFixed(2)} ${unit}, times`,
-    value: round(many / one),
-    goal,
-    ok: many / one < goal,
-  };
 }
 
 /** Start and memory, each in the installation with one shop and in the one with many; `restart` is done in turn. */
@@ -81,67 +55,11 @@ export async function measureStart(
 }
 
 /** p50 and p95 of the calls that shops get most, in shops that are busy. */
-export async function measureCalls(one: Site, many: Site, { busy, calls }: ShopsOptions): Promise<Verdict[]> {
-  const sites = [one, many].map((site) => ({
-    site,
-    connection: openConnections(site.server.origin, 1),
-    shopIds: site.shopIds.slice(0, busy),
-    times: new Map<string, number[]>(),
-  }));
-  type Measured = (typeof sites)[number];
-  const send = async ({ site, connection }: Measured, call: Call) => {
-    const reply = await connection.send({
-      ...call,
-      headers: { authorization: `Bearer ${site.pattern.token}`, ...call.headers },
-    });
-    if (reply.status < 300) return reply;
-    throw new Error(`${call.method} ${call.path} answers ${reply.status} ${reply.text.slice(0, 500)}`);
-  };
-  const time = async (measured: Measured, kind: string, call: Call, isCounted: boolean) => {
-    const began = performance.now();
-    const reply = await send(measured, call);
-    const { times } = measured;
-    if (isCounted) times.set(kind, [...(times.get(kind) ?? []), performance.now() - began]);
-    return reply;
-  };
-  const visit = async (measured: Measured, index: number, isCounted: boolean) => {
-    const { pattern } = measured.site;
-    const root = rootOf(measured.shopIds[index % measured.shopIds.length]!);
-    // The same one of a shop every time, so that it is in memory as it is in the other installation.
-    const productId = pattern.productIds[(index % busy) % pattern.productIds.length];
-    await time(measured, 'get', get(`${root}/products/${productId}`), isCounted);
-    await time(measured, 'list', get(`${root}/products?resultsPerPage=20`), isCounted);
-  };
-  const buy = async (measured: Measured, index: number, isCounted: boolean) => {
-    const { saleIds, shippingMethodId } = measured.site.pattern;
-    const root = rootOf(measured.shopIds[index % measured.shopIds.length]!);
-    const memory: Memory = {};
-    for (const { name, call, note } of checkout({ root, saleIds, shippingMethodId })) {
-      const { text, headers } = await time(measured, name, call(memory), isCounted);
-      note?.(memory, text, headers as Record<string, string>);
-    }
-  };
-  try {
-    for (const [step, count] of [
-      [visit, calls],
-      [buy, Math.ceil(calls / 2)],
-    ] as const) {
-      // Warm, and in turn: every shop is visited once before it counts.
-      for (let index = -busy; index < count; index++) {
-        for (const measured of sites) await step(measured, index + busy, index >= 0);
-      }
-    }
-  } finally {
-    for (const { connection } of sites) connection.close();
-  }
-  return [
-    ['get', 'GET product'],
-    ['list', 'GET products'],
-    ['second line', 'POST line item'],
-    ['order', 'POST order'],
-  ].flatMap(([kind, name]) =>
+export async function measureCalls(one: Site, many: Site, options: ShopsOptions): Promise<Verdict[]> {
+  const times = await timeCalls([one, many], options);
+  return CALLS.flatMap(({ kind, name }) =>
     [0.5, 0.95].map((share) => {
-      const [few, lots] = sites.map(({ times }) => percentile(times.get(kind!)!, share));
+      const [few, lots] = times.map((ofSite) => percentile(ofSite[kind]!, share));
       return ratioOf(`${name}, p${100 * share}`, 'ms', few!, lots!, 1.2);
     }),
   );
@@ -259,9 +177,13 @@ export async function measureNoise(
   return [ratioOf(name, 'ms', median(quiet), median(noisy), 1.5)];
 }
 
-/** A word that no product has: it is searched for, and then its neighbours. */
+/**
+ * A word that no product has: it is searched for, and then its neighbours. Another one each time, because what was searched
+ * for before costs nothing.
+ */
 function heavyWord(index: number): string {
-  return `leathqr${String.fromCodePoint(97 + (index % 26))}`;
+  const letter = (place: number) => String.fromCodePoint(97 + (Math.floor(index / 26 ** place) % 26));
+  return `leathqr${letter(0)}${letter(1)}${letter(2)}`;
 }
 
 /** A shop as large as all others together, against a medium one. */
@@ -328,8 +250,4 @@ async function writeFirstLines(answer: Response, files: [file: string, lines: nu
     if (outputs.every(({ left }) => left === 0)) break;
   }
   await Promise.all(outputs.map(({ stream }) => new Promise<void>((done) => void stream.end(done))));
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Caches, readOnly, type ReadableCaches } from './cache.ts';
 import { DatabaseBusy } from './failure.ts';
+import { createSharedReads, unsharedReads, type SharedReads } from './shared-reads.ts';
 import { createShopShares, type ShopShares } from './shop-shares.ts';
 import { toStatement, type Sql, type Statement } from './sql.ts';
 
@@ -12,6 +13,8 @@ export interface Queries {
   readonly caches: ReadableCaches;
   /** The time of the request; SQL gets it as a parameter, so that tests can set the clock. */
   readonly now: Date;
+  /** Reads that go to the database once for all who ask at the same time. */
+  readonly shared: SharedReads;
   many<Row>(query: Sql): Promise<Row[]>;
   /** The first row. */
   one<Row>(query: Sql): Promise<Row | undefined>;
@@ -247,6 +250,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         ...queriesTogether(client),
         caches: cachesInTransaction,
         now: clock(),
+        shared: unsharedReads,
         inTransaction: true,
         appId,
         beforeCommit: (statements) => void last.push(statements),
@@ -270,16 +274,19 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 
   const shares = createShopShares(poolSize);
+  const shared = createSharedReads();
 
   return {
     ...direct,
     caches,
+    shared,
     get now() {
       return clock();
     },
     transaction: (work, transactionOptions) => retried(() => attempt(work, transactionOptions)),
     ofShop: (shopId) => ({
       caches,
+      shared,
       get now() {
         return clock();
       },

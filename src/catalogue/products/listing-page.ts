@@ -78,11 +78,13 @@ const POSITION_BYTES = 150;
  * a page far from the beginning starts at a product whose position is known. Positions are valid for one version of the
  * list, which the same statement reads.
  */
-export async function pageOfProducts(
-  db: Queries,
-  shopId: string,
-  options: PageOptions,
-): Promise<ProductPage> {
+export function pageOfProducts(db: Queries, shopId: string, options: PageOptions): Promise<ProductPage> {
+  return db.shared.once(shopId, `page ${JSON.stringify(options)}`, () =>
+    readPageOfProducts(db, shopId, options),
+  );
+}
+
+async function readPageOfProducts(db: Queries, shopId: string, options: PageOptions): Promise<ProductPage> {
   const { locale, categoryId, withSubcategories, sort, direction, includeInvisible, offset } = options;
   const cache = db.caches.of(positionCache);
   const key = `${shopId} ${categoryId ?? ''} ${withSubcategories} ${locale} ${sort} ${direction} ${includeInvisible}`;

@@ -12,7 +12,7 @@ import {
 } from '../../http/raw-json.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { parseVersions, type ProductPage } from './listing-page.ts';
-import { findProducts, findVersion, type ProductRow, type ProductVersion } from './queries.ts';
+import { findProduct, findProducts, findVersion, type ProductRow, type ProductVersion } from './queries.ts';
 import { renderProduct, STOCK_FIELDS, stockFields, type RenderOptions } from './render.ts';
 import type { Product } from './schema.ts';
 
@@ -167,7 +167,7 @@ export async function readProductJson(
       return { settingsVersion, visible, json: toJson({ ...cached, stock }, options) };
     }
   }
-  const [row] = await findProducts(db, settings.shopId, [productId]);
+  const row = await findProduct(db, settings.shopId, productId);
   if (!row) throw notFound();
   const product = renderRow(db, settings, row, options, productJsonCache, toTemplate);
   return { settingsVersion: row.settingsVersion, visible: row.visible, json: toJson(product, options) };

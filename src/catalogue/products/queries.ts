@@ -85,6 +85,17 @@ export function findProducts(db: Queries, shopId: string, productIds: readonly s
     where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])`);
 }
 
+/** One of them. Requests that ask at the same time share the statement. */
+export function findProduct(db: Queries, shopId: string, productId: string) {
+  return db.shared.byId(shopId, 'products', productId, async (productIds) =>
+    byProductId(await findProducts(db, shopId, productIds)),
+  );
+}
+
+function byProductId<Row extends { productId: string }>(rows: readonly Row[]): Map<string, Row> {
+  return new Map(rows.map((row) => [row.productId, row]));
+}
+
 /**
  * A product, and what rendering it depends on. An order takes from the stock and moves no version, so that a product
  * that is bought often need not be rendered again each time.
@@ -102,14 +113,17 @@ export interface FoundVersion extends ProductVersion {
 export const versionColumns = sql`upper(product.product_id::text) as "productId", ${version} as version,
   product.stock::float8 as stock, product.visible`;
 
-/** One product's version and the settings' version, in one cheap statement. */
+/** One product's version and the settings' version. Requests that ask at the same time share the statement. */
 export function findVersion(db: Queries, shopId: string, productId: string) {
-  return db.one<FoundVersion & { settingsVersion: number }>(sql`
-    select ${versionColumns}, shop.settings_version as "settingsVersion"
-    from product
-    join shop on shop.shop_id = product.shop_id
-    left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
-    where product.shop_id = ${shopId} and product.product_id = ${productId}`);
+  return db.shared.byId(shopId, 'product versions', productId, async (productIds) => {
+    const found = await db.many<FoundVersion & { settingsVersion: number }>(sql`
+      select ${versionColumns}, shop.settings_version as "settingsVersion"
+      from product
+      join shop on shop.shop_id = product.shop_id
+      left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
+      where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])`);
+    return byProductId(found);
+  });
 }
 
 /** In the order of the ids; what is unknown is left out. */

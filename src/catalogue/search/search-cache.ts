@@ -22,14 +22,24 @@ const searchCache: CacheKind<KnownSearch> = { name: 'searches', limit: { megabyt
  * What `search` finds, or has found before: many people look for the same. One statement reads whether the shop is still
  * the same, and the products of the page as they are now. `question` is all that the search is asked, in plain values.
  */
-export async function searchOnce<Found extends ProductPage>(
+export function searchOnce<Found extends ProductPage>(
   db: Queries,
   shopId: string,
   question: object,
   search: () => Promise<Found>,
 ): Promise<Found> {
+  const asked = JSON.stringify(question);
+  return db.shared.once(shopId, `search ${asked}`, () => searchOrRecall(db, shopId, asked, search));
+}
+
+async function searchOrRecall<Found extends ProductPage>(
+  db: Queries,
+  shopId: string,
+  asked: string,
+  search: () => Promise<Found>,
+): Promise<Found> {
   const cache = db.caches.of(searchCache);
-  const key = `${shopId} ${JSON.stringify(question)}`;
+  const key = `${shopId} ${asked}`;
   const known = cache.get(key);
   // Read before the search: if the shop changes meanwhile, what it finds is kept under a version that has passed.
   const now = await readVersions(db, shopId, known?.productIds ?? []);

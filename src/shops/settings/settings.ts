@@ -68,8 +68,8 @@ export async function shopSettings(db: Queries, shopId: string): Promise<Setting
  * undefined: there is no such shop.
  */
 export async function findSettings(db: Queries, shopId: string): Promise<Settings | undefined> {
-  const row = await db.one<{ version: number }>(
-    sql`select settings_version as version from shop where shop_id = ${shopId}`,
+  const row = await db.shared.once(shopId, 'settings version', () =>
+    db.one<{ version: number }>(sql`select settings_version as version from shop where shop_id = ${shopId}`),
   );
   if (!row) return undefined;
   const cached = cachedSettings(db, shopId);
