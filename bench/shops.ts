@@ -8,7 +8,7 @@ import { sql } from '../src/db/sql.ts';
 import { runCleanup } from '../src/platform/cleanup.ts';
 import type { ManyShops } from './many-shops.ts';
 import { median, type Verdict } from './report.ts';
-import { compared, factsOf, suggested, timedImport } from './scale.ts';
+import { compared, facetsOfNewWord, factsOf, suggested, timedImport } from './scale.ts';
 import { CALLS, get, ratioOf, rootOf, timeCalls, type Site } from './sites.ts';
 import { residentMegabytes } from './start-times.ts';
 import { openClient, percentile } from './timing.ts';
@@ -127,19 +127,22 @@ const PAUSE = 20;
 const SEARCHERS = 8;
 
 export async function measureNoise(
-  { server, pattern, shopIds }: Site,
+  { server, db, pattern, shopIds }: Site,
   { big, largeShopId }: ManyShops,
   { noisySeconds, noisyRounds, busy }: ShopsOptions,
 ): Promise<Verdict[]> {
+  const large = await factsOf(db, largeShopId);
+  // Another search each time, because what was searched for before costs little.
+  let asked = 0;
   const round = async (searchers: number) => {
     const times: number[] = [];
     const end = performance.now() + 1_000 * noisySeconds;
     let searches = 0;
-    const search = async (place: number) => {
+    const search = async () => {
       const client = openClient(server.origin, big.token);
-      for (let index = place; performance.now() < end; index += SEARCHERS) {
+      while (performance.now() < end) {
         // One that takes too long is refused, which is only right.
-        await client.time(get(`${rootOf(largeShopId)}/products?q=${heavyWord(index)}`)).catch(() => {});
+        await client.time(facetsOfNewWord(large, asked++)).catch(() => {});
         searches++;
       }
       client.close();
@@ -156,7 +159,7 @@ export async function measureNoise(
       client.close();
     };
     await Promise.all([
-      ...Array.from({ length: searchers }, (_, place) => search(place)),
+      ...Array.from({ length: searchers }, search),
       ...Array.from({ length: VISITORS }, (_, place) => visit(place)),
     ]);
     return { p95: percentile(times, 0.95), searches };
@@ -175,15 +178,6 @@ export async function measureNoise(
   const perSecond = Math.round(searches / (noisyRounds * noisySeconds));
   const name = `reads of other shops while one is searched (${perSecond}/s), p95`;
   return [ratioOf(name, 'ms', median(quiet), median(noisy), 1.5)];
-}
-
-/**
- * A word that no product has: it is searched for, and then its neighbours. Another one each time, because what was searched
- * for before costs nothing.
- */
-function heavyWord(index: number): string {
-  const letter = (place: number) => String.fromCodePoint(97 + (Math.floor(index / 26 ** place) % 26));
-  return `leathqr${letter(0)}${letter(1)}${letter(2)}`;
 }
 
 /** A shop as large as all others together, against a medium one. */

@@ -27,13 +27,14 @@ interface Share {
  * for a row that is locked, and reads of the shop should not wait behind it.
  *
  * Connections are not all that shops compete for: heavy searches take the processors of the database from the others. So
- * beside other shops that are busy, a share begins with a quarter of the connections, and gets more as long as its work
- * does not become slower by it.
+ * beside other shops that are busy, a share begins with one connection for statements and a quarter of them for
+ * transactions, and gets more as long as its work does not become slower by it.
  *
  * Whoever holds a connection must not ask for another one through here: it could wait for itself.
  */
 export function createShopShares(connections: number) {
-  const least = Math.max(1, Math.floor(connections / 4));
+  /** How many a share may use at any time. A transaction may wait for a row, so another one must be able to go on. */
+  const least: Record<Use, number> = { statement: 1, transaction: Math.max(1, Math.floor(connections / 4)) };
   /** The one that has had its turn last is the last of them. */
   const shares = new Map<string, Share>();
   let running = 0;
@@ -57,7 +58,7 @@ export function createShopShares(connections: number) {
     const key = `${use} ${shopId}`;
     let share = shares.get(key);
     if (!share) {
-      share = { key, shopId, running: 0, waiting: [], limit: createShareLimit(least, connections) };
+      share = { key, shopId, running: 0, waiting: [], limit: createShareLimit(least[use], connections) };
       shares.set(key, share);
     }
     return share;
