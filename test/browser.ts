@@ -138,6 +138,8 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
 /** What hinders people who use a page by screen reader, by keyboard or with weak eyes: a line for each place. */
 export async function seriousProblems(page: Page): Promise<string[]> {
+  // A page without its stylesheet is another one.
+  await page.waitForLoadState();
   await page.evaluate(axe.source);
   // Only these leave the page: the results name every rule that was kept, too.
   const violations = await page.evaluate<axe.Result[]>(
@@ -152,7 +154,6 @@ export async function seriousProblems(page: Page): Promise<string[]> {
 
 /** No page is wider than its screen, and none hinders anybody. Without scripts axe does not run. */
 export async function look(page: Page, isScripted = true): Promise<void> {
-  // A page without its stylesheet is another one.
   await page.waitForLoadState();
   const fits = await page.evaluate('document.documentElement.scrollWidth <= innerWidth');
   const problems = isScripted ? await seriousProblems(page) : [];

@@ -53,16 +53,17 @@ export async function planForLargeShops(db: Database): Promise<void> {
     from pg_class join pg_attribute on attrelid = pg_class.oid and attname = 'shop_id'
     where relnamespace = current_schema()::regnamespace and relkind = 'r' and attoptions is null
     order by 1`);
-  for (const { name, isAnalysed } of tables) {
-    await db.transaction(async (tx) => {
-      // It may have to wait for an analysis, and the own one may take long.
-      await tx.run(sql`set local statement_timeout = 0`);
+  if (tables.length === 0) return;
+  await db.transaction(async (tx) => {
+    // Nobody who reads or writes waits for it; it may have to wait for an analysis, and its own may take long.
+    await tx.run(sql`set local statement_timeout = 0`);
+    for (const { name, isAnalysed } of tables) {
       await tx.run(
         catalogueSql([`alter table ${name} alter column shop_id set (n_distinct = ${SHOPS_PLANNED_FOR})`]),
       );
       if (isAnalysed) await tx.run(catalogueSql([`analyze ${name}`]));
-    });
-  }
+    }
+  });
 }
 
 /** Calls `refreshStatistics` every few seconds, until it is stopped. */
