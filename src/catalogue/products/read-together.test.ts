@@ -40,9 +40,9 @@ async function countConnections(work: () => Promise<unknown>): Promise<number> {
 test('whoever has changed a product sees the change, however many read it meanwhile', async () => {
   const [productId] = productIds;
   const paths = [`/products/${productId}`, '/products?resultsPerPage=5', '/products?q=renamed'];
-  let isOver = false;
+  const end = new AbortController();
   const readers = Array.from({ length: 12 }, async (_, index) => {
-    while (!isOver) await get(paths[index % paths.length]!);
+    while (!end.signal.aborted) await get(paths[index % paths.length]!);
   });
   for (let round = 1; round <= 15; round++) {
     // The first of all names, so that it stands on the first page.
@@ -51,7 +51,7 @@ test('whoever has changed a product sees the change, however many read it meanwh
     const [product, list, found] = await Promise.all(paths.map(get));
     expect([product.name, list.items[0].name, found.items[0].name]).toEqual([name, name, name]);
   }
-  isOver = true;
+  end.abort();
   await Promise.all(readers);
 });
 
