@@ -286,7 +286,6 @@ async function timedSearches(
   return { name, value: round(p95), goal, ok: p95 < goal };
 }
 
-/** The same word in other letters is another search, which nobody has made before, and finds the same. */
 /** Words of a product, written as nobody has searched for them before. */
 function newWords(shop: ShopFacts, index: number): string[] {
   return wordsOf(shop, index).map((word) => inOtherLetters(word, index));
@@ -306,6 +305,7 @@ export function facetsOfNewWord(shop: ShopFacts, index: number): Call {
   return facetedSearch(shop, { query: newWord(shop, index) });
 }
 
+/** The same word in other letters is another search, which nobody has made before, and finds the same. */
 function inOtherLetters(word: string, index: number): string {
   return Array.from(word, (letter, place) =>
     (index >> place) % 2 === 1 ? letter.toUpperCase() : letter.toLowerCase(),
