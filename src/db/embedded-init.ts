@@ -139,7 +139,9 @@ async function removeAbandoned(pgdata: string): Promise<void> {
     const maker = Number.parseInt(name.slice(prefix.length), 10);
     const age = Date.now() - ((await statIfThere(item))?.mtimeMs ?? 0);
     // In a container the process that now has the number is seldom the one that had it.
-    if (!isAlive(maker) || age > ABANDONED_AFTER) await rm(item, { recursive: true, force: true });
+    if (isAlive(maker) && age <= ABANDONED_AFTER) continue;
+    // The initdb of a start that was killed may still be writing.
+    await rm(item, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }
 

@@ -1,45 +1,37 @@
-import { beforeEach, expect, test } from 'vitest';
-import { createShareLimit, type ShareLimit } from './share-limit.ts';
+import { expect, test } from 'vitest';
+import { createShareLimit } from './share-limit.ts';
 
-let now: number;
-let limit: ShareLimit;
-
-beforeEach(() => {
-  now = 0;
-  limit = createShareLimit(2, 6, () => now);
-});
-
-/** As many pieces of work as the limit is looked at after, all alike and as many at once as the limit allows. */
-function work(took: number, { isShort = true, beside = limit.value } = {}): number {
-  for (let count = 0; count < 20; count++) limit.note({ took, beside, isShort });
+/** The limit after so many pieces of work of each length, one kind after the other. */
+function limitAfter(...work: [count: number, took: number][]): number {
+  const limit = createShareLimit(2, 20);
+  for (const [count, took] of work) for (let index = 0; index < count; index++) limit.note(took);
   return limit.value;
 }
 
-test('rises while work takes no longer than before, up to all connections', () => {
-  expect(limit.value).toBe(2);
-  expect([30, 30, 33, 35, 30, 30].map((took) => work(took))).toEqual([3, 4, 5, 6, 6, 6]);
+test('is the least as long as nothing is known', () => {
+  expect(limitAfter()).toBe(2);
 });
 
-test('does not rise when nothing waits', () => {
-  expect([work(30, { isShort: false }), work(30, { isShort: false })]).toEqual([2, 2]);
+test('is all connections for work of a millisecond, and the fewer the longer work takes', () => {
+  expect([0.2, 1, 2, 4, 9, 10, 50].map((took) => limitAfter([1, took]))).toEqual([20, 20, 10, 5, 2, 2, 2]);
 });
 
-test('falls to the least when work becomes slower, and stays there for a while', () => {
-  expect([work(30), work(30), work(40)]).toEqual([3, 4, 2]);
-  now = 4_999;
-  expect([work(30), work(30)]).toEqual([2, 2]);
-  now = 5_000;
-  expect([work(30), work(30)]).toEqual([3, 4]);
+test('does not depend on how much work there was', () => {
+  expect([1, 5, 100].map((count) => limitAfter([count, 4]))).toEqual([5, 5, 5]);
 });
 
-test('follows work that has become slower by itself', () => {
-  expect([work(30), work(60)]).toEqual([3, 2]);
-  now = 5_000;
-  // What is usual now is learnt within the least limit.
-  for (let round = 0; round < 10; round++) work(60, { beside: 2, isShort: false });
-  expect([work(60), work(60), work(60)]).toEqual([3, 4, 5]);
+test('is that of long work, however much short work is between', () => {
+  const search: [number, number][] = [
+    [3, 0.5],
+    [1, 80],
+  ];
+  expect(limitAfter(...search, ...search, ...search, [3, 0.5])).toBe(2);
 });
 
-test('stays at the least as long as nobody knows what is usual', () => {
-  expect([work(30, { beside: 6 }), work(30, { beside: 6 })]).toEqual([2, 2]);
+test('rises again when long work has ended', () => {
+  expect([0, 20, 100, 200].map((count) => limitAfter([1, 50], [count, 0.5]))).toEqual([2, 2, 10, 20]);
+});
+
+test('is not moved by work that took no time', () => {
+  expect(limitAfter([5, 0])).toBe(2);
 });

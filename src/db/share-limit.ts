@@ -1,50 +1,28 @@
-/** Pieces of work after which a limit is looked at again. */
-const SAMPLE = 20;
-
-/** How much longer work may take on average than it does within the least limit. */
-const SLOWED = 1.2;
-
-/** Milliseconds after which a limit that was too high is raised again. */
-const RETRY_AFTER = 5_000;
-
-/** A piece of work that has ended. */
-export interface EndedWork {
-  /** Milliseconds that it took. */
-  took: number;
-  /** How many of the same share ran when it began or when it ended, whichever was more. */
-  beside: number;
-  /** More of the same share waits. */
-  isShort: boolean;
-}
+/** Pieces of work after which an earlier one counts for a third. */
+const MEMORY = 20;
 
 /**
- * How many connections a share may use at once beside others: `least` at any time, and up to `most` as long as that does
- * not slow its own work down. Where more at once only take longer each, the processors of the database are what is
- * short: further connections would bring the share nothing, and slow down everybody else.
+ * How many of all connections a share may use at once beside others: all of them for work of a millisecond, half of them
+ * for work of two, but never fewer than `least`. Short work makes way all the time, however much of it there is; long work
+ * keeps the processors of the database from everybody else, and nobody can take them back.
  */
-export function createShareLimit(least: number, most: number, clock = () => performance.now()) {
-  let limit = least;
-  let retryAt = -Infinity;
-  /** Milliseconds that work takes within the least limit, as a moving average. */
-  let usual: number | undefined;
-  let sample = { count: 0, took: 0 };
+export function createShareLimit(least: number, connections: number) {
+  // Sums in which work counts the less the longer ago it was.
+  let milliseconds = 0;
+  let squares = 0;
 
   return {
     get value() {
-      return limit;
+      if (milliseconds === 0) return least;
+      // Of the work that one meets at any moment: a single long piece is met more often than a hundred short ones.
+      const length = squares / milliseconds;
+      return Math.max(least, Math.min(connections, Math.floor(connections / length)));
     },
 
-    note({ took, beside, isShort }: EndedWork): void {
-      if (beside <= least) usual = usual === undefined ? took : usual + (took - usual) / SAMPLE;
-      sample.count++;
-      sample.took += took;
-      if (usual === undefined || sample.count < SAMPLE) return;
-      const average = sample.took / sample.count;
-      sample = { count: 0, took: 0 };
-      if (limit > least && average > SLOWED * usual) {
-        limit = least;
-        retryAt = clock() + RETRY_AFTER;
-      } else if (isShort && limit < most && clock() >= retryAt) limit++;
+    /** Counts a piece of work that took so many milliseconds. */
+    note(took: number): void {
+      milliseconds += took - milliseconds / MEMORY;
+      squares += took ** 2 - squares / MEMORY;
     },
   };
 }

@@ -27,14 +27,17 @@ interface Share {
  * for a row that is locked, and reads of the shop should not wait behind it.
  *
  * Connections are not all that shops compete for: heavy searches take the processors of the database from the others. So
- * beside other shops that are busy, a share begins with one connection for statements and a quarter of them for
- * transactions, and gets more as long as its work does not become slower by it.
+ * beside other shops that are busy, a share has the fewer connections the longer its work takes, down to a tenth of them for
+ * statements and a quarter for transactions.
  *
  * Whoever holds a connection must not ask for another one through here: it could wait for itself.
  */
 export function createShopShares(connections: number) {
   /** How many a share may use at any time. A transaction may wait for a row, so another one must be able to go on. */
-  const least: Record<Use, number> = { statement: 1, transaction: Math.max(1, Math.floor(connections / 4)) };
+  const least: Record<Use, number> = {
+    statement: Math.max(1, Math.floor(connections / 10)),
+    transaction: Math.max(1, Math.floor(connections / 4)),
+  };
   /** The one that has had its turn last is the last of them. */
   const shares = new Map<string, Share>();
   let running = 0;
@@ -120,15 +123,10 @@ export function createShopShares(connections: number) {
       if (mayStart(share)) count(share, 1);
       else await wait(share);
       const began = performance.now();
-      const beside = share.running;
       try {
         return await work();
       } finally {
-        share.limit.note({
-          took: performance.now() - began,
-          beside: Math.max(beside, share.running),
-          isShort: share.waiting.length > 0,
-        });
+        share.limit.note(performance.now() - began);
         count(share, -1);
         startWaiting();
         deleteIfIdle(share);
