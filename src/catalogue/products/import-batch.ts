@@ -71,7 +71,7 @@ export async function planRows(
   settings: Settings,
   reading: RowReading,
   rows: readonly ImportRow[],
-  promised: ReadonlySet<string> = new Set(),
+  promised: Pick<ReadonlySet<string>, 'has'> = new Set(),
 ): Promise<BatchPlan> {
   const { shopId } = settings;
   const { columns, visible } = reading;
@@ -143,7 +143,7 @@ function checkMaster(
   row: ImportRow,
   stored: StoredProduct | undefined,
   master: StoredProduct | undefined,
-  promised: ReadonlySet<string>,
+  promised: Pick<ReadonlySet<string>, 'has'>,
 ): void {
   const refuse = (problem: CellProblem) => new RowRefusal('SuperProduct', problem, row.master);
   if (row.master !== '' && !master && !promised.has(row.master)) {

@@ -20,6 +20,7 @@ import {
   type RowReading,
 } from './import-batch.ts';
 import { analyseCatalogue } from './listing.ts';
+import { NumberLines } from './number-lines.ts';
 import { CellProblem, rowProblem, type RowProblem } from './row-problem.ts';
 
 /**
@@ -90,11 +91,11 @@ export async function importProducts(db: Database, options: ImportOptions): Prom
   const { decimalSign, visible } = options;
   const reading: RowReading = { columns, decimalSign, visible };
   const report: ImportReport = { created: 0, changed: 0, unchanged: 0, problems: [], newCategories: [] };
-  const run: Run = { db, options, reading, report, promised: new Set() };
+  const run: Run = { db, options, reading, report, promised: new NumberLines() };
   const atOnce = onBatch || isCheck ? 1 : BATCHES_AT_ONCE;
   let isAnalysed = isCheck;
   let rowsBefore = 0;
-  const seen = new Map<string, number>();
+  const seen = new NumberLines();
   // Variations need their masters, wherever these stand in the file: so it is read twice.
   for (const variations of [false, true]) {
     const underWay = new Set<Promise<void>>();
@@ -144,7 +145,7 @@ async function* batchesOf(
   { file, onProgress }: ImportOptions,
   columns: readonly FileColumn[],
   variations: boolean,
-  seen: Map<string, number>,
+  seen: NumberLines,
 ): AsyncGenerator<Batch> {
   let batch: Batch = { rows: [], problems: [] };
   for await (const { row, bytes } of rowsOf(file)) {
@@ -173,9 +174,9 @@ function withoutFirst({ rows, problems }: Batch, done: number): Batch {
   return { problems: problems.slice(done), rows: rows.slice(Math.max(0, done - problems.length)) };
 }
 
-function numberProblem({ number }: ImportRow, seen: ReadonlyMap<string, number>): CellProblem | undefined {
+function numberProblem({ number }: ImportRow, seen: NumberLines): CellProblem | undefined {
   if (number === '') return new CellProblem('noNumber', 'is empty');
-  const first = seen.get(number);
+  const first = seen.lineOf(number);
   if (first === undefined) return undefined;
   return new CellProblem('twice', `${number} is in line ${first} already`, { first });
 }
@@ -194,7 +195,7 @@ interface Run {
   reading: RowReading;
   report: ImportReport;
   /** Products that an import in earnest would have made: they may be the masters of variations. */
-  promised: Set<string>;
+  promised: NumberLines;
 }
 
 /** One transaction; when it fails because of one row, each row has its own. */
@@ -206,8 +207,10 @@ async function importBatch(run: Run, { rows, problems }: Batch): Promise<void> {
     const done = await db.transaction(async (tx) => {
       const plan = await planRows(tx, settings, reading, rows, promised);
       const paths = newCategories(plan);
-      if (options.isCheck) for (const { after } of plan.changes) promised.add(after.productNumber);
-      else await savePlan(tx, settings, plan);
+      if (options.isCheck) {
+        const changed = new Set(plan.changes.map(({ after }) => after.productNumber));
+        for (const { number, line } of rows) if (changed.has(number)) promised.set(number, line);
+      } else await savePlan(tx, settings, plan);
       const { created, changed, unchanged } = plan;
       const all = {
         created,
