@@ -126,10 +126,11 @@ describe('a large part of a large shop matches', () => {
 });
 
 describe('suggestions', () => {
-  test('of the first names, and of the others', async () => {
+  test('of the first names, of the newest 2,000 products, and of the others', async () => {
     expect(await suggest('oa')).toEqual(['Oak Thing 0001', 'Oak Thing 0002', 'Oak Thing 0003']);
-    expect(await suggest('th')).toEqual(['Oak Thing 0001', 'Oak Thing 0002', 'Oak Thing 0003']);
+    expect(await suggest('th')).toEqual(['Oak Thing 0051', 'Oak Thing 0052', 'Oak Thing 0053']);
     expect(await suggest('2050')).toEqual(['Oak Thing 2050']);
+    expect(await suggest('0007')).toEqual(['Oak Thing 0007']);
     expect(await suggest('wallc')).toEqual([]);
   });
 });

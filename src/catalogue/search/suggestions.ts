@@ -17,7 +17,7 @@ export interface Suggestion {
 /** Names that are compared, however many match. */
 const MOST_CANDIDATES = 500;
 
-/** Names that are read from the list, in its order, before the index of letters is asked. */
+/** Names of the newest products, which are read before the index of letters is asked. */
 const MOST_NAMES_READ = 2_000;
 
 /** Fewer letters begin so many words that the index of letters would collect a large part of the shop. */
@@ -28,9 +28,10 @@ const LAST = '\uFFFF';
 
 /**
  * Names that contain the text: those that begin with it, then those of which a word does, then the rest. The first are
- * read from the index of names. When they are too few, the first names of the list are read: what many names contain is
- * found there, and the index of letters would collect all of them. Only then that index is asked, for three letters or
- * more. The parts are `materialized`, so that PostgreSQL counts one before it begins with the next.
+ * read from the index of names. When they are too few, the names of the newest products are read: what many names contain
+ * is found there, and the index of letters would collect all of them. Only then that index is asked, for three letters or
+ * more. By name the first ones would not do, because they all begin with the same words. The parts are `materialized`, so
+ * that PostgreSQL counts one before it begins with the next.
  */
 export function suggestProducts(
   db: Queries,
@@ -50,18 +51,18 @@ export function suggestProducts(
       select product_id, name from listing
       where ${listed} and name >= lower(${text}) and name < lower(${text}) || ${LAST} and ${name} like lower(${begins})
       order by name, product_id limit ${limit}
-    ), first as materialized (
+    ), newest as materialized (
       select product_id, name from listing
       where ${listed} and (select count(*) from beginning) < ${limit}
-      order by name, product_id limit ${MOST_NAMES_READ}
+      order by product_id desc limit ${MOST_NAMES_READ}
     ), early as materialized (
-      select product_id, name from first where ${contains}
+      select product_id, name from newest where ${contains}
       union select product_id, name from beginning
     ), containing as materialized (
       select product_id, name from listing
       where ${inScope(shopId, { locale, includeInvisible: false })} and text like (select lower(${pattern}))
         and (select count(*) from early) < ${limit}
-        and (select count(*) from first) = ${MOST_NAMES_READ} and ${Array.from(text).length >= FEWEST_LETTERS}
+        and (select count(*) from newest) = ${MOST_NAMES_READ} and ${Array.from(text).length >= FEWEST_LETTERS}
       limit ${MOST_CANDIDATES}
     ), candidate as (
       select product_id, name from early
