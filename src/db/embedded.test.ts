@@ -165,7 +165,7 @@ describe('a server of its own', () => {
       connection,
       `select json_object_agg(name, setting) as settings from pg_settings
         where name in ('fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums', 'listen_addresses', 'jit',
-                       'TimeZone', 'shared_preload_libraries', 'max_connections', 'server_encoding')`,
+                       'io_method', 'TimeZone', 'shared_preload_libraries', 'max_connections', 'server_encoding')`,
     );
     expect(row?.settings).toEqual({
       fsync: 'on',
@@ -174,6 +174,7 @@ describe('a server of its own', () => {
       data_checksums: 'on',
       listen_addresses: process.platform === 'win32' ? '127.0.0.1' : '',
       jit: 'off',
+      io_method: 'sync',
       TimeZone: 'UTC',
       shared_preload_libraries: 'pg_stat_statements',
       max_connections: '100',
