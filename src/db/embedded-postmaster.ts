@@ -36,7 +36,7 @@ const SERVER_SETTINGS: Record<string, string> = {
   max_wal_size: '512MB',
   // Compiling pays for long reports; here it would cost more than the queries do.
   jit: 'off',
-  // The shop is in the memory of the system. Processes that read ahead would take the processor from the service.
+  // What is read is mostly in the memory of the system already, and processes that read it take processors from the service.
   io_method: 'sync',
   timezone: 'UTC',
   log_timezone: 'UTC',
