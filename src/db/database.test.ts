@@ -424,6 +424,22 @@ describe('the share of a shop', () => {
     await own.close();
   });
 
+  test('is apart for searches: other reads of the shop do not wait behind them', async () => {
+    const own = open({ poolSize: 8 });
+    await own.ofShop('Quiet').one(sql`select 1`);
+    const shop = own.ofShop('Noisy');
+    const ended: string[] = [];
+    const searches = [1, 2, 3].map(async () => {
+      await shop.search(sql`select pg_sleep(0.05)`);
+      ended.push('search');
+    });
+    await shop.one(sql`select 1`);
+    ended.push('read');
+    await Promise.all(searches);
+    expect(ended).toEqual(['read', 'search', 'search', 'search']);
+    await own.close();
+  });
+
   test('is given back by what fails', async () => {
     const own = open({ poolSize: 4 });
     await own.ofShop('Quiet').one(sql`select 1`);

@@ -35,3 +35,18 @@ test('rises again when long work has ended', () => {
 test('is not moved by work that took no time', () => {
   expect(limitAfter([5, 0])).toBe(2);
 });
+
+/** The rest after the last of some pieces of work of this length. */
+function restAfter(took: number): number {
+  const limit = createShareLimit(2, 20);
+  for (let count = 0; count < 5; count++) limit.note(took);
+  return limit.restAfter(took);
+}
+
+test('work of which the least are too many at once rests for as long as makes up for it, twice its own time at most', () => {
+  expect([0, 1, 10, 15, 20, 30, 50].map(restAfter)).toEqual([0, 0, 0, 8, 20, 60, 100]);
+});
+
+test('nothing rests for longer than a second', () => {
+  expect(restAfter(10_000)).toBe(1_000);
+});

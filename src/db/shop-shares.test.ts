@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { isDatabaseAway } from './failure.ts';
 import { createShopShares, type Use } from './shop-shares.ts';
+
+afterEach(() => vi.useRealTimers());
 
 /** Shops that take connections and hold them until they are told to let go. */
 function givenShops(connections: number) {
@@ -47,13 +49,57 @@ test('what comes free goes to the shop that has the fewest, and shops with as ma
   expect(began.slice(8)).toEqual(['Noisy', 'B', 'C']);
 });
 
-test('beside others a shop begins with a quarter for transactions and one connection for statements', () => {
+test('beside others a shop begins with a quarter for transactions, a quarter for statements, and a search', () => {
   const { shares, began, ask } = givenShops(8);
   void ask('Quiet');
   for (let count = 0; count < 5; count++) void ask('Noisy', 'transaction');
   for (let count = 0; count < 5; count++) void ask('Noisy', 'statement');
-  expect(began).toEqual(['Quiet', 'Noisy', 'Noisy', 'Noisy']);
-  expect(shares.waiting).toBe(7);
+  for (let count = 0; count < 5; count++) void ask('Noisy', 'search');
+  expect(began).toEqual(['Quiet', 'Noisy', 'Noisy', 'Noisy', 'Noisy', 'Noisy']);
+  expect(shares.waiting).toBe(10);
+});
+
+test('beside others a long search is followed by a rest, in which other work of the shop goes on', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+  const { began, ask, release } = givenShops(10);
+  void ask('Quiet');
+  void ask('Noisy', 'search');
+  void ask('Noisy', 'search');
+  vi.advanceTimersByTime(100);
+  await release('Noisy');
+  expect(began).toEqual(['Quiet', 'Noisy']);
+  void ask('Noisy', 'statement');
+  expect(began).toHaveLength(3);
+  await vi.advanceTimersByTimeAsync(199);
+  expect(began).toHaveLength(3);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(began).toHaveLength(4);
+});
+
+test('the connection that a resting search has left goes to whoever waits for it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+  const { shares, began, ask, release } = givenShops(1);
+  void ask('Noisy', 'search');
+  void ask('Noisy', 'search');
+  void ask('Quiet');
+  vi.advanceTimersByTime(100);
+  await release('Noisy');
+  expect(began).toEqual(['Noisy', 'Quiet']);
+  // The rest ends while Quiet has the only connection.
+  await vi.advanceTimersByTimeAsync(200);
+  expect(shares.waiting).toBe(1);
+  await release('Quiet');
+  expect(began).toEqual(['Noisy', 'Quiet', 'Noisy']);
+});
+
+test('the searches of a shop that is alone do not rest', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+  const { began, ask, release } = givenShops(1);
+  void ask('Noisy', 'search');
+  void ask('Noisy', 'search');
+  vi.advanceTimersByTime(100);
+  await release('Noisy');
+  expect(began).toHaveLength(2);
 });
 
 test('beyond 2,000 that wait a shop is refused, whoever waits, and what waits goes on', async () => {

@@ -9,13 +9,14 @@ const WAITING_PER_SHARE = 500;
 const WAITING_IN_ALL = 2_000;
 
 /** What a connection is taken for. */
-export type Use = 'statement' | 'transaction';
+export type Use = 'statement' | 'search' | 'transaction';
 
-/** One use by one shop; it exists while something runs or waits. */
+/** One use by one shop; it exists while something runs, rests or waits. */
 interface Share {
   key: string;
   shopId: string;
-  running: number;
+  /** Its connections that work or rest. */
+  taken: number;
   waiting: (() => void)[];
   limit: ShareLimit;
 }
@@ -23,19 +24,20 @@ interface Share {
 /**
  * Divides the connections between shops. A shop uses as many as it asks for while nobody else waits. When all are taken,
  * one that comes free goes to the share that has the fewest, so that a shop with much to do never keeps another waiting
- * for longer than one piece of work. Single statements and transactions have a share each, because a transaction may wait
- * for a row that is locked, and reads of the shop should not wait behind it.
+ * for longer than one piece of work. Single statements, searches and transactions have a share each, because a transaction
+ * may wait for a row that is locked, and a search may take long: other reads of the shop should not wait behind them.
  *
  * Connections are not all that shops compete for: heavy searches take the processors of the database from the others. So
- * beside other shops that are busy, a share has the fewer connections the longer its work takes, down to a tenth of them for
- * statements and a quarter for transactions.
+ * beside other shops that are busy, a share has the fewer connections the longer its work takes, down to a quarter of them,
+ * and to a tenth for searches, which then rest in between.
  *
  * Whoever holds a connection must not ask for another one through here: it could wait for itself.
  */
 export function createShopShares(connections: number) {
   /** How many a share may use at any time. A transaction may wait for a row, so another one must be able to go on. */
   const least: Record<Use, number> = {
-    statement: Math.max(1, Math.floor(connections / 10)),
+    statement: Math.max(1, Math.floor(connections / 4)),
+    search: Math.max(1, Math.floor(connections / 10)),
     transaction: Math.max(1, Math.floor(connections / 4)),
   };
   /** The one that has had its turn last is the last of them. */
@@ -61,25 +63,29 @@ export function createShopShares(connections: number) {
     const key = `${use} ${shopId}`;
     let share = shares.get(key);
     if (!share) {
-      share = { key, shopId, running: 0, waiting: [], limit: createShareLimit(least[use], connections) };
+      share = { key, shopId, taken: 0, waiting: [], limit: createShareLimit(least[use], connections) };
       shares.set(key, share);
     }
     return share;
   };
 
   const mayStart = (share: Share) =>
-    running < connections && (share.running < share.limit.value || isAlone(share.shopId));
+    running < connections && (share.taken < share.limit.value || isAlone(share.shopId));
 
-  /** Counts a piece of work that begins or has ended, and puts the share behind those that have not had their turn. */
-  const count = (share: Share, change: 1 | -1) => {
-    running += change;
-    share.running += change;
+  /** Puts the share behind those that have not had their turn. */
+  const moveBack = (share: Share) => {
     shares.delete(share.key);
     shares.set(share.key, share);
   };
 
+  const begin = (share: Share) => {
+    running++;
+    share.taken++;
+    moveBack(share);
+  };
+
   const deleteIfIdle = (share: Share) => {
-    if (share.running === 0 && share.waiting.length === 0) shares.delete(share.key);
+    if (share.taken === 0 && share.waiting.length === 0) shares.delete(share.key);
   };
 
   const wait = (share: Share): Promise<void> => {
@@ -95,7 +101,7 @@ export function createShopShares(connections: number) {
   const nextShare = (): Share | undefined => {
     let next: Share | undefined;
     for (const share of shares.values()) {
-      if (share.waiting.length === 0 || (next && next.running <= share.running)) continue;
+      if (share.waiting.length === 0 || (next && next.taken <= share.taken)) continue;
       if (mayStart(share)) next = share;
     }
     return next;
@@ -104,10 +110,27 @@ export function createShopShares(connections: number) {
   const startWaiting = () => {
     for (let share = nextShare(); share; share = nextShare()) {
       // Counted here, because the one that was waiting goes on only later.
-      count(share, 1);
+      begin(share);
       waiting--;
       share.waiting.shift()!();
     }
+  };
+
+  const giveBack = (share: Share) => {
+    share.taken--;
+    moveBack(share);
+    startWaiting();
+    deleteIfIdle(share);
+  };
+
+  /** Ends a piece of work that took so many milliseconds. */
+  const end = (share: Share, use: Use, took: number) => {
+    running--;
+    share.limit.note(took);
+    const rest = use === 'search' && !isAlone(share.shopId) ? share.limit.restAfter(took) : 0;
+    if (rest === 0) return giveBack(share);
+    setTimeout(giveBack, rest, share);
+    startWaiting();
   };
 
   return {
@@ -120,16 +143,13 @@ export function createShopShares(connections: number) {
     async run<Result>(shopId: string, use: Use, work: () => Promise<Result>): Promise<Result> {
       noteUse(shopId);
       const share = shareOf(shopId, use);
-      if (mayStart(share)) count(share, 1);
+      if (mayStart(share)) begin(share);
       else await wait(share);
       const began = performance.now();
       try {
         return await work();
       } finally {
-        share.limit.note(performance.now() - began);
-        count(share, -1);
-        startWaiting();
-        deleteIfIdle(share);
+        end(share, use, performance.now() - began);
       }
     },
   };

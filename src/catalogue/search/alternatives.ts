@@ -115,7 +115,7 @@ async function findSimilarWords(
 ): Promise<string[]> {
   const { beginning, end } = unharmedEnds(typed);
   const isSimilar = sql`' ' || word || ' ' ~ lower(${typoExpression(typed)})`;
-  const rows = await db.many<{ word: string }>(sql`
+  const rows = await db.search<{ word: string }>(sql`
     select word from listing_word
     where shop_id = ${shopId} and locale = ${locale} and word >= lower(${beginning})
       and word < lower(${beginning}) || ${LAST_CHARACTER} and ${isSimilar}
@@ -137,7 +137,7 @@ async function mostFrequent(
   scope: SearchScope,
   words: readonly string[],
 ): Promise<string | undefined> {
-  const row = await db.one<{ word: string }>(sql`
+  const [row] = await db.search<{ word: string }>(sql`
     select given.word from shop cross join unnest(${words}::text[]) as given (word) cross join lateral (
       select true as found from listing
       where ${inScope(shopId, scope)} and listing.text like '% ' || given.word || ' %' limit ${MOST_COUNTED}

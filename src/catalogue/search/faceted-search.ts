@@ -80,7 +80,7 @@ async function readFaceted(db: Queries, shopId: string, options: FacetedOptions)
     most: MOST_RANKED,
   });
   const page = pageVersions(shopId, sql`select * from hit`, orderOf(sortBy, direction), limit, offset);
-  const row = await db.one<
+  const [row] = await db.search<
     ProductPage & Pick<FacetedPage, 'lowest' | 'highest'> & { facets: FacetCount[] | null }
   >(sql`
     with ${found}, facet as materialized (

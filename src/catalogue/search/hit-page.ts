@@ -34,7 +34,7 @@ export async function findHitPage(
     most: MOST_SORTED,
   });
   const page = pageVersions(shopId, sql`select * from hit`, order, limit, offset);
-  const row = await db.one<ProductPage>(sql`
+  const [row] = await db.search<ProductPage>(sql`
     with ${found}
     select settings_version as "settingsVersion", total.results, total.is_more as "isMore", ${page} as versions
     from shop cross join total where shop_id = ${shopId}`);

@@ -133,13 +133,12 @@ export function search(api: Operations): void {
       );
       const options = renderOptions(call, settings, query, 'search');
       const numbers = categoryNumbers(found.facets);
-      const categories = numbers.length === 0 ? [] : await findCategoryNames(db, shopId, numbers);
+      const [categories, products] = await Promise.all([
+        numbers.length === 0 ? [] : findCategoryNames(db, shopId, numbers),
+        productJson(db, settings, parseVersions(found.versions), options),
+      ]);
       return joinRawJson({
-        ...paged(
-          page,
-          found.results,
-          await productJson(db, settings, parseVersions(found.versions), options),
-        ),
+        ...paged(page, found.results, products),
         ...(found.isMore ? { moreResults: true } : {}),
         query: searchText,
         fallbackQuery: found.fallbackQuery,

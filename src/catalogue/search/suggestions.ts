@@ -46,7 +46,7 @@ export function suggestProducts(
   // As in a rank, the name is lowered by the default collation: that of its column takes several times as long.
   const name = sql`lower(name collate "default")`;
   const contains = sql`' ' || ${name} like (select lower(${pattern}))`;
-  return db.many(sql`
+  return db.search(sql`
     with beginning as materialized (
       select product_id, name from listing
       where ${listed} and name >= lower(${text}) and name < lower(${text}) || ${LAST} and ${name} like lower(${begins})
@@ -101,7 +101,7 @@ export async function suggestMatches(
     most: MOST_CANDIDATES,
   });
   const best = pageVersions(shopId, sql`select * from hit`, sql`rank desc, name, product_id`, limit, 0);
-  const row = await db.one<{ versions: string }>(sql`
+  const [row] = await db.search<{ versions: string }>(sql`
     with ${found} select ${best} as versions from shop where shop_id = ${shopId}`);
   return row?.versions ?? '';
 }
