@@ -395,9 +395,9 @@ export async function timedImport(
   child.stdout.on('data', (text: Buffer) => (output += text.toString()));
   let megabytes = 0;
   const watch = setInterval(() => {
-    // The peak so far, as Linux counts it.
+    // The peak so far, as Linux counts it; of a process that has just ended it says nothing any more.
     void readFile(`/proc/${child.pid}/status`, 'utf8').then(
-      (status) => (megabytes = Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024),
+      (status) => (megabytes = Math.max(megabytes, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024)),
       () => {},
     );
   }, 250);
