@@ -186,8 +186,13 @@ export interface CategoryName {
 }
 
 /** The names of the visible ones among these categories. */
-export function findCategoryNames(db: Queries, shopId: string, numbers: readonly number[]) {
-  return db.many<CategoryName>(sql`
+export async function findCategoryNames(
+  db: Queries,
+  shopId: string,
+  numbers: readonly number[],
+): Promise<CategoryName[]> {
+  if (numbers.length === 0) return [];
+  return db.many(sql`
     select number, name, alias from category
     where shop_id = ${shopId} and visible and number = any (${numbers}::bigint[])`);
 }

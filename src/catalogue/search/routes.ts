@@ -132,9 +132,8 @@ export function search(api: Operations): void {
         }),
       );
       const options = renderOptions(call, settings, query, 'search');
-      const numbers = categoryNumbers(found.facets);
       const [categories, products] = await Promise.all([
-        numbers.length === 0 ? [] : findCategoryNames(db, shopId, numbers),
+        findCategoryNames(db, shopId, categoryNumbers(found.facets)),
         productJson(db, settings, parseVersions(found.versions), options),
       ]);
       return joinRawJson({

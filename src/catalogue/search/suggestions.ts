@@ -46,7 +46,7 @@ export function suggestProducts(
   // As in a rank, the name is lowered by the default collation: that of its column takes several times as long.
   const name = sql`lower(name collate "default")`;
   const contains = sql`' ' || ${name} like (select lower(${pattern}))`;
-  return db.search(sql`
+  return db.many(sql`
     with beginning as materialized (
       select product_id, name from listing
       where ${listed} and name >= lower(${text}) and name < lower(${text}) || ${LAST} and ${name} like lower(${begins})

@@ -198,14 +198,17 @@ async function filteredPage(visit: Visit, category: PageCategory, request: ListR
   const isWhole = !isFiltered(request) && request.sort !== 'new';
   const { results, versions, isMore } = isWhole ? await findList(visit, db, category, request) : found;
   requirePage(request, results);
-  const categories = await findCategoryNames(db, shopId, categoryNumbers(found.facets));
+  const [categories, products] = await Promise.all([
+    findCategoryNames(db, shopId, categoryNumbers(found.facets)),
+    productValues(db, settings, parseVersions(versions), visitorOptions(visit, 'list')),
+  ]);
   return {
     ...renderCategory(visit, category, {
       request,
       results,
       isMore,
       isSampled: found.isMore,
-      products: await productValues(db, settings, parseVersions(versions), visitorOptions(visit, 'list')),
+      products,
       facets: category.showFacets ? facetsOf(found, filters, categories, settings, locale) : undefined,
       cards: [],
     }),

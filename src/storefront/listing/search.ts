@@ -68,13 +68,10 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
   });
   const { results, fallbackQuery } = found;
   if (request.page > Math.max(1, Math.ceil(results / PER_PAGE))) throw notFound();
-  const categories = await findCategoryNames(db, shopId, categoryNumbers(found.facets));
-  const products = await productValues(
-    db,
-    settings,
-    parseVersions(found.versions),
-    visitorOptions(visit, 'search'),
-  );
+  const [categories, products] = await Promise.all([
+    findCategoryNames(db, shopId, categoryNumbers(found.facets)),
+    productValues(db, settings, parseVersions(found.versions), visitorOptions(visit, 'search')),
+  ]);
   const isNothing = results === 0 && !isFiltered(request);
   const list = listView(visit, {
     path: '/search',
