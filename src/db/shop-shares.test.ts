@@ -102,6 +102,20 @@ test('the searches of a shop that is alone do not rest', async () => {
   expect(began).toHaveLength(2);
 });
 
+test('whoever has waited for 15 seconds is refused when the turn comes, and later ones go on', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+  const { shares, began, ask, release } = givenShops(1);
+  void ask('A');
+  const late = ['A', 'B'].map((shopId) => ask(shopId).catch((error: unknown) => error));
+  vi.advanceTimersByTime(1);
+  void ask('A');
+  vi.advanceTimersByTime(15_000);
+  await release('A');
+  expect((await Promise.all(late)).map(isDatabaseAway)).toEqual([true, true]);
+  expect(began).toEqual(['A', 'A']);
+  expect(shares.waiting).toBe(0);
+});
+
 test('beyond 2,000 that wait a shop is refused, whoever waits, and what waits goes on', async () => {
   const { shares, began, ask, release } = givenShops(1);
   for (const shopId of ['A', 'B', 'C', 'D']) for (let count = 0; count < 500; count++) void ask(shopId);

@@ -8,8 +8,17 @@ const BUSY_FOR = 1_000;
 const WAITING_PER_SHARE = 500;
 const WAITING_IN_ALL = 2_000;
 
+/** Milliseconds after which whoever waits is refused when the turn comes: the answer would be too late. */
+const LONGEST_WAIT = 15_000;
+
 /** What a connection is taken for. */
 export type Use = 'statement' | 'search' | 'transaction';
+
+interface Waiting {
+  since: number;
+  start: () => void;
+  refuse: (reason: DatabaseBusy) => void;
+}
 
 /** One use by one shop; it exists while something runs, rests or waits. */
 interface Share {
@@ -17,7 +26,7 @@ interface Share {
   shopId: string;
   /** Its connections that work or rest. */
   taken: number;
-  waiting: (() => void)[];
+  waiting: Waiting[];
   limit: ShareLimit;
 }
 
@@ -94,7 +103,9 @@ export function createShopShares(connections: number) {
       throw new DatabaseBusy();
     }
     waiting++;
-    return new Promise((resume) => void share.waiting.push(resume));
+    return new Promise((start, refuse) => {
+      share.waiting.push({ since: performance.now(), start, refuse });
+    });
   };
 
   /** Of the shares that wait and may start, the one that has the fewest; among equals the one whose last turn is longest ago. */
@@ -109,10 +120,16 @@ export function createShopShares(connections: number) {
 
   const startWaiting = () => {
     for (let share = nextShare(); share; share = nextShare()) {
+      const next = share.waiting.shift()!;
+      waiting--;
+      if (performance.now() - next.since > LONGEST_WAIT) {
+        next.refuse(new DatabaseBusy());
+        deleteIfIdle(share);
+        continue;
+      }
       // Counted here, because the one that was waiting goes on only later.
       begin(share);
-      waiting--;
-      share.waiting.shift()!();
+      next.start();
     }
   };
 
