@@ -89,7 +89,7 @@ export function findFailedJobs(db: Queries, limit: number) {
 /** How many jobs of all shops have failed, up to `limit`. */
 export async function countFailedJobs(db: Queries, limit: number): Promise<number> {
   const row = await db.one<{ count: number }>(sql`
-    select count(*) as count from (select from job where failed_at is not null limit ${limit}) failed`);
+    select count(*) as count from (select job_id from job where failed_at is not null limit ${limit}) as failed`);
   return row!.count;
 }
 
