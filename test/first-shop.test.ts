@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { kontorHere } from './command.ts';
+import { IS_POOLED } from './pgbouncer.ts';
 import { startService, type Service } from './service.ts';
 import { readPage } from './storefront.ts';
 
@@ -35,6 +36,7 @@ beforeAll(async () => {
   const query = new URLSearchParams({ host: host!, port: String(port), user: user! });
   environment = {
     DATABASE_URL: `postgres:///${service.database}?${query.toString()}`,
+    DATABASE_NAMED_STATEMENTS: String(!IS_POOLED),
     KONTOR_DATA: service.config.KONTOR_DATA,
     PORT: new URL(address).port,
   };

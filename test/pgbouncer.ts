@@ -42,6 +42,8 @@ default_pool_size = 8
 max_client_conn = 2000
 ; A test file leaves its database, and its connections are needed by the next one.
 server_idle_timeout = 5
+; Otherwise PgBouncer keeps whoever asks for a database that is away waiting for two minutes.
+query_wait_timeout = 10
 logfile = ${path.join(home, 'pgbouncer.log')}
 pidfile = ${pidFile(folder)}
 `,

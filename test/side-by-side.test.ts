@@ -9,6 +9,7 @@ import { afterAll, expect, inject, test } from 'vitest';
 import { openConnections, type Connections } from '../bench/client.ts';
 import { checkout, type Call, type Memory } from '../bench/targets.ts';
 import { CITUS_URL, createClusterDatabase, dropDatabase, onServers } from './cluster.ts';
+import { IS_POOLED } from './pgbouncer.ts';
 import { cleanUp, kontor, newFolder, startKontor } from './process.ts';
 
 /*
@@ -97,6 +98,7 @@ test('the previous version and this one serve the same shop side by side, and no
   const connection = await createDatabase();
   const environment = {
     DATABASE_URL: urlOf(connection),
+    DATABASE_NAMED_STATEMENTS: String(!IS_POOLED),
     KONTOR_DATA: await newFolder(),
     RATE_LIMIT: '0',
     RATE_LIMIT_ANONYMOUS: '0',

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { givenBrowser } from '../../test/admin.ts';
 import { kontorHere } from '../../test/command.ts';
 import { startDemo } from '../../test/demo.ts';
+import { IS_POOLED } from '../../test/pgbouncer.ts';
 import type { Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
 
@@ -17,6 +18,7 @@ function run(...words: string[]) {
   return kontorHere(['user', ...words], {
     KONTOR_DATA: service.config.KONTOR_DATA,
     DATABASE_URL: `postgres:///${service.database}?${query}`,
+    DATABASE_NAMED_STATEMENTS: String(!IS_POOLED),
     PUBLIC_URL: 'https://shop.example/',
   });
 }
