@@ -3,11 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { kontorHere } from './command.ts';
-import { IS_POOLED } from './pgbouncer.ts';
-import { startService, type Service } from './service.ts';
+import { databaseEnvironment, startService, type Service } from './service.ts';
 import { readPage } from './storefront.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -32,11 +31,8 @@ beforeAll(async () => {
   service = await startService();
   address = await service.app.listen({ port: 0, host: '127.0.0.1' });
   folder = await mkdtemp(path.join(tmpdir(), 'kontor-first-shop-'));
-  const { host, port, user } = inject('connection');
-  const query = new URLSearchParams({ host: host!, port: String(port), user: user! });
   environment = {
-    DATABASE_URL: `postgres:///${service.database}?${query.toString()}`,
-    DATABASE_NAMED_STATEMENTS: String(!IS_POOLED),
+    ...databaseEnvironment(service.database),
     KONTOR_DATA: service.config.KONTOR_DATA,
     PORT: new URL(address).port,
   };

@@ -156,6 +156,17 @@ export function databaseOptions(database: string): DatabaseOptions {
   return { connection: { ...inject('connection'), database }, namedStatements: !IS_POOLED };
 }
 
+/** The address of a database of the tests, for commands that open it themselves. */
+export function databaseUrl(database: string): string {
+  const { host = 'localhost', port = 5432, user = '' } = inject('connection');
+  return `postgres:///${database}?${new URLSearchParams({ host, port: String(port), user }).toString()}`;
+}
+
+/** The same for commands that read their whole configuration from the environment. */
+export function databaseEnvironment(database: string): Record<string, string> {
+  return { DATABASE_URL: databaseUrl(database), DATABASE_NAMED_STATEMENTS: String(!IS_POOLED) };
+}
+
 /** A fresh database with the schema: cloning a template takes some 20 ms, and on Citus a second. */
 export async function cloneDatabase(template?: string): Promise<{ name: string; drop: () => Promise<void> }> {
   const name = `test_${randomBytes(6).toString('hex')}`;

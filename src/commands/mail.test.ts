@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import {
   changeSettings,
   done,
@@ -9,7 +9,7 @@ import {
   givenSmallShop,
   type Shop,
 } from '../../test/carts.ts';
-import { startService, type Service } from '../../test/service.ts';
+import { databaseUrl, startService, type Service } from '../../test/service.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { loadSharp } from '../platform/media/store-image.ts';
 import { EMAIL_KINDS } from '../email-kinds.ts';
@@ -28,9 +28,7 @@ const fileOf = (name: string) => path.join(service.config.KONTOR_DATA, name);
 
 /** Runs `mail preview`, and gives what it printed. */
 async function preview(words: string[], options: Record<string, string> = {}): Promise<string[]> {
-  const { host = 'localhost', port = 5432, user = '' } = inject('connection');
-  const query = new URLSearchParams({ host, port: String(port), user }).toString();
-  const config = { ...service.config, DATABASE_URL: `postgres:///${service.database}?${query}` };
+  const config = { ...service.config, DATABASE_URL: databaseUrl(service.database) };
   const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
     await runs['mail preview']({ config, arguments: words, options });

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { changeSettings, givenSmallShop, type Shop } from '../../test/carts.ts';
-import { startService, type Service } from '../../test/service.ts';
+import { databaseUrl, startService, type Service } from '../../test/service.ts';
 import { runs } from './payment.ts';
 
 let service: Service;
@@ -20,9 +20,7 @@ afterAll(() => service.close());
 
 /** Runs `payment set`, and gives what it printed. */
 async function set(method: string, shopId = shop.shopId): Promise<string> {
-  const { host = 'localhost', port = 5432, user = '' } = inject('connection');
-  const query = new URLSearchParams({ host, port: String(port), user }).toString();
-  const DATABASE_URL = `postgres:///${service.database}?${query}`;
+  const DATABASE_URL = databaseUrl(service.database);
   const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
     await runs['payment set']({

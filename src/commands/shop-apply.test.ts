@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { givenShop } from '../../test/builders.ts';
-import { startService, type Service } from '../../test/service.ts';
+import { databaseUrl, startService, type Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../kernel/ids.ts';
 import { refreshListing } from '../catalogue/products/listing.ts';
@@ -20,9 +20,7 @@ afterAll(() => service.close());
 async function apply(yaml: string): Promise<string[]> {
   const file = path.join(service.config.KONTOR_DATA, 'shop.yaml');
   await writeFile(file, yaml);
-  const { host = 'localhost', port = 5432, user = '' } = inject('connection');
-  const query = new URLSearchParams({ host, port: String(port), user }).toString();
-  const DATABASE_URL = `postgres:///${service.database}?${query}`;
+  const DATABASE_URL = databaseUrl(service.database);
   const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
     await runs['shop apply']({

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { givenBrowser } from '../../test/admin.ts';
 import { kontorHere } from '../../test/command.ts';
 import { startDemo } from '../../test/demo.ts';
-import { IS_POOLED } from '../../test/pgbouncer.ts';
-import type { Service } from '../../test/service.ts';
+import { databaseEnvironment, type Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
 
 let service: Service;
@@ -13,12 +12,9 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 function run(...words: string[]) {
-  const { host = 'localhost', port = 5432, user = '' } = inject('connection');
-  const query = new URLSearchParams({ host, port: String(port), user }).toString();
   return kontorHere(['user', ...words], {
     KONTOR_DATA: service.config.KONTOR_DATA,
-    DATABASE_URL: `postgres:///${service.database}?${query}`,
-    DATABASE_NAMED_STATEMENTS: String(!IS_POOLED),
+    ...databaseEnvironment(service.database),
     PUBLIC_URL: 'https://shop.example/',
   });
 }

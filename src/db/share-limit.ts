@@ -1,10 +1,10 @@
 /** Pieces of work after which an earlier one counts for a third. */
 const MEMORY = 20;
 
-/** How many times as long as its work a connection rests at most. */
+/** How many times as long as its work a connection rests at most: after as long as it others were still 1.6 times as slow. */
 const MOST_REST = 2;
 
-/** Milliseconds. */
+/** Milliseconds. Who waits behind a search of many seconds has waited long enough. */
 const LONGEST_REST = 1_000;
 
 /**

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { COMMANDS } from '../../src/commands/table.ts';
 import type { Scope } from '../../src/http/scopes.ts';
 import { givenToken } from '../builders.ts';
 import { demoShop, expectRefusal, fingerprint, startDemo } from '../demo.ts';
 import { OPERATIONS, validCall } from '../operations.ts';
-import type { Service } from '../service.ts';
+import { databaseUrl, type Service } from '../service.ts';
 
 /**
  * An app that may read customers, and no orders, exported a person with all orders. An app that may write customers
@@ -74,9 +74,7 @@ test('an export of nobody leaves no entry', async () => {
 });
 
 test('so is one on the command line', async () => {
-  const { host = 'localhost', port = 5432, user = '' } = inject('connection');
-  const query = new URLSearchParams({ host, port: String(port), user }).toString();
-  const config = { ...service.config, DATABASE_URL: `postgres:///${service.database}?${query}` };
+  const config = { ...service.config, DATABASE_URL: databaseUrl(service.database) };
   const written = vi.spyOn(process.stdout, 'write').mockImplementation((_text, ...rest) => {
     for (const done of rest) if (typeof done === 'function') done(null);
     return true;

@@ -7,7 +7,7 @@ import { sql } from '../../src/db/sql.ts';
 import { ADA, done, givenCart, givenSmallShop, on, type Shop } from '../carts.ts';
 import { freshListsOf, givenCategory, givenManyProducts, listsOf } from '../catalogue.ts';
 import { countLockWaits } from '../cluster.ts';
-import { startService, type Service } from '../service.ts';
+import { databaseUrl, startService, type Service } from '../service.ts';
 
 /**
  * A merchant applies a new exchange rate to a large shop: every product stands elsewhere in the lists then. That takes
@@ -44,10 +44,8 @@ afterAll(async () => {
 async function apply(yaml: string): Promise<void> {
   const file = path.join(service.config.KONTOR_DATA, 'shop.yaml');
   await writeFile(file, yaml);
-  const { host = 'localhost', port = 5432, user = '' } = inject('connection');
-  const query = new URLSearchParams({ host, port: String(port), user }).toString();
   await COMMANDS.find(({ name }) => name === 'shop apply')!.run({
-    config: { ...service.config, DATABASE_URL: `postgres:///${service.database}?${query}` },
+    config: { ...service.config, DATABASE_URL: databaseUrl(service.database) },
     arguments: [shop.shopId, file],
     options: {},
   });

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { givenToken } from '../../../test/builders.ts';
 import { fingerprint } from '../../../test/demo.ts';
 import {
@@ -17,7 +17,7 @@ import {
   refusal,
   type Shop,
 } from '../../../test/carts.ts';
-import { startService, type Answer, type Service } from '../../../test/service.ts';
+import { databaseUrl, startService, type Answer, type Service } from '../../../test/service.ts';
 import { COMMANDS } from '../../commands/table.ts';
 import { ADDRESS_FIELDS } from '../../shops/countries/address.ts';
 import { sql } from '../../db/sql.ts';
@@ -591,9 +591,7 @@ describe('exporting', () => {
 
 describe('on the command line', () => {
   async function run(name: string, args: string[], options: Record<string, string | boolean> = {}) {
-    const { host = 'localhost', port = 5432, user = '' } = inject('connection');
-    const query = new URLSearchParams({ host, port: String(port), user }).toString();
-    const config = { ...service.config, DATABASE_URL: `postgres:///${service.database}?${query}` };
+    const config = { ...service.config, DATABASE_URL: databaseUrl(service.database) };
     const printed = vi.spyOn(process.stdout, 'write').mockImplementation((...given: unknown[]) => {
       const callback = given.findLast((one) => typeof one === 'function');
       (callback as (() => void) | undefined)?.();

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { givenShop, givenToken } from '../../../test/builders.ts';
 import { demoShop, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import { OPERATIONS, validCall, type Shop } from '../../../test/operations.ts';
-import { startService, type Answer, type Service } from '../../../test/service.ts';
+import { databaseUrl, startService, type Answer, type Service } from '../../../test/service.ts';
 import { COMMANDS } from '../../commands/table.ts';
 import { sql } from '../../db/sql.ts';
 import { newId, newSecret } from '../../kernel/ids.ts';
@@ -295,9 +295,7 @@ describe('the log', () => {
 
   describe('of the command line', () => {
     const run = async (name: string, args: string[], options = {}): Promise<string> => {
-      const { host = 'localhost', port = 5432, user = '' } = inject('connection');
-      const query = new URLSearchParams({ host, port: String(port), user }).toString();
-      const config = { ...service.config, DATABASE_URL: `postgres:///${service.database}?${query}` };
+      const config = { ...service.config, DATABASE_URL: databaseUrl(service.database) };
       const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
       try {
         await COMMANDS.find((command) => command.name === name)!.run({ config, arguments: args, options });
