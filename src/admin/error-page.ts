@@ -1,10 +1,12 @@
 import { html } from '../http/html.ts';
 import type { HttpError } from '../http/errors.ts';
+import { FormLimitError } from '../http/form-fields.ts';
 import type { AdminPage } from './page.ts';
 import type { ShopVisit, Visit } from './visit.ts';
 
 /** The page for a request that failed. */
-export function errorPage(visit: Visit<'anybody'> | ShopVisit, { status, message }: HttpError): AdminPage {
+export function errorPage(visit: Visit<'anybody'> | ShopVisit, refusal: HttpError): AdminPage {
+  const { status, message } = refusal;
   const words = visit.words.error;
   const titles: Readonly<Record<number, string>> = words.titles;
   const texts: Readonly<Record<number, string>> = words.texts;
@@ -12,8 +14,19 @@ export function errorPage(visit: Visit<'anybody'> | ShopVisit, { status, message
     status,
     title: titles[status] ?? words.other,
     main: html`<div class="card prose">
-      <p>${texts[status] ?? (status >= 500 ? words.later : message)}</p>
+      <p>${formLimitText(refusal, visit) ?? texts[status] ?? (status >= 500 ? words.later : message)}</p>
       <p><a class="button" href="${'base' in visit ? visit.base : '/admin'}">${words.back}</a></p>
     </div>`,
   };
+}
+
+/** The browser stops people at the limit of a field, so this is seen after pasting many lines, or without a browser. */
+function formLimitText(refusal: HttpError, { words, language }: Visit<'anybody'>): string | undefined {
+  if (!(refusal instanceof FormLimitError)) return undefined;
+  const { formLimits } = words.error;
+  const limit = new Intl.NumberFormat(language).format(refusal.limit);
+  const { unit, field } = refusal;
+  return unit === 'values' || field === undefined
+    ? formLimits.values({ limit })
+    : formLimits[unit]({ field, limit });
 }

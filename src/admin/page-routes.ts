@@ -4,13 +4,15 @@ import { Type } from 'typebox';
 import { FORM_TYPE } from '../http/body.ts';
 import { isRefusal, notFound } from '../http/errors.ts';
 import { refusalOf } from '../http/failures.ts';
+import { formReader, type FormLimits } from '../http/form-fields.ts';
 import { addressCaller, countCall } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
+import { createTurns } from '../http/turns.ts';
 import { registerUploadParser, withUpload, type Upload } from '../http/upload.ts';
 import { DEVICE_LIFETIME } from './device-cookie.ts';
 import { adminCookie, openShopVisit, openVisit, type OpenDeps } from './open-visit.ts';
 import { Redirect, type AdminFile, type AdminPage, type Notice } from './page.ts';
-import type { Draft, Form, FormRequest, Options, Pages, ShopPages } from './pages.ts';
+import type { Draft, Form, FormOptions, FormRequest, Options, Pages, ShopPages } from './pages.ts';
 import { backToForm, requireOwnForm, toPageRequest } from './requests.ts';
 import { sendFile, sendPage } from './responses.ts';
 import type { Permission } from './users/permissions.ts';
@@ -26,6 +28,9 @@ const CONFIRMED_FOR = { page: 15 * MINUTE, form: 45 * MINUTE };
 
 const MAX_REQUESTS_PER_HOUR = 20_000;
 
+/** Requests of one session: a page with its fragments is some, and a hundred slow ones must not crowd out other people. */
+const AT_THE_SAME_TIME = { running: 4, waiting: 50 };
+
 type AnyVisit = Visit<'anybody'> | ShopVisit;
 
 declare module 'fastify' {
@@ -38,6 +43,15 @@ declare module 'fastify' {
 /** The pages of the admin, as modules register them. Every one of them names who may open it. */
 export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Pages; shopPages: ShopPages } {
   const { limiter, config } = deps;
+  const inTurn = createTurns(AT_THE_SAME_TIME);
+
+  // Every page is served when fewer than so many others of the same session are under way.
+  app.addHook('onRoute', (route) => {
+    const { config: { admin } = {}, handler } = route;
+    if (!admin) return;
+    route.handler = (request, reply) =>
+      inTurn(sessionKey(request), async () => handler.call(app, request, reply));
+  });
 
   const countRequest = async ({ ip }: FastifyRequest) => {
     if (config.RATE_LIMIT_ANONYMOUS === 0) return;
@@ -55,21 +69,16 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     }
   };
 
-  const toFormRequest = (request: FastifyRequest): FormRequest => {
-    const body = (request.body ?? {}) as Record<string, unknown>;
-    const fieldList = (name: string) =>
-      [Object.hasOwn(body, name) ? body[name] : []]
-        .flat()
-        .filter((value): value is string => typeof value === 'string');
-    return {
+  /** Reads the forms of a route, each within the limits of the route. */
+  const formRequests = (limits: FormLimits | undefined) => {
+    const readFields = formReader(limits);
+    return (request: FastifyRequest): FormRequest => ({
       ...toPageRequest(request),
-      field: (name) => fieldList(name)[0]?.trim() ?? '',
-      fieldList,
-      fieldNames: Object.keys(body),
+      ...readFields(request.body),
       userAgent: request.headers['user-agent'] ?? '',
       isWithinLimit,
       address: request.ip,
-    };
+    });
   };
 
   /** undefined: whoever asks is sent to sign in, or to show again who it is. */
@@ -133,12 +142,12 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
   };
 
   /** Shows the page of a form again that was refused, with what was typed. */
-  const saved = async <V extends AnyVisit>(
+  const saveForm = async <V extends AnyVisit>(
     request: FastifyRequest,
+    form: FormRequest,
     visit: V,
     { show, save }: Form<V>,
   ): Promise<AdminPage | Redirect> => {
-    const form = toFormRequest(request);
     try {
       return await save(visit, form);
     } catch (error) {
@@ -151,9 +160,9 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
 
   type Admission = NonNullable<FastifyContextConfig['admin']>;
   const pageRoute = (admin: Admission) => ({ schema: { hide: true }, config: { admin } });
-  const formRoute = (admin: Admission) => ({
+  const formRoute = (admin: Admission, limits?: FormLimits) => ({
     schema: { hide: true, body: FormBody },
-    config: { admin, takesForm: true },
+    config: { admin, takesForm: true, maxFormValues: limits?.values },
   });
 
   const pages: Pages = {
@@ -164,19 +173,22 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         return respond(request, reply, visit, await handler(visit as never, toPageRequest(request)));
       });
     },
-    post(path, audience, handler, { asksAgain }: Options = {}) {
-      app.post(`/admin${path}`, formRoute({ audience }), async (request, reply) => {
+    post(path, audience, handler, { asksAgain, limits }: FormOptions = {}) {
+      const toFormRequest = formRequests(limits);
+      app.post(`/admin${path}`, formRoute({ audience }, limits), async (request, reply) => {
         const visit = await admitted(request, reply, audience, asksAgain);
         if (!visit) return reply;
         return respond(request, reply, visit, await handler(visit as never, toFormRequest(request)));
       });
     },
-    form(path, audience, form, { asksAgain }: Options = {}) {
+    form(path, audience, form, { asksAgain, limits }: FormOptions = {}) {
+      const toFormRequest = formRequests(limits);
       pages.get(path, audience, form.show, { asksAgain: asksAgain ?? false });
-      app.post(`/admin${path}`, formRoute({ audience }), async (request, reply) => {
+      app.post(`/admin${path}`, formRoute({ audience }, limits), async (request, reply) => {
         const visit = await admitted(request, reply, audience, asksAgain);
         if (!visit) return reply;
-        return respond(request, reply, visit, await saved(request, visit, form as Form<Visit<'anybody'>>));
+        const answer = await saveForm(request, toFormRequest(request), visit, form as Form<Visit<'anybody'>>);
+        return respond(request, reply, visit, answer);
       });
     },
   };
@@ -199,20 +211,27 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         return respond(request, reply, visit, await handler(visit, toPageRequest(request)));
       });
     },
-    post(path, permission, handler, { asksAgain }: Options = {}) {
-      app.post(`/admin/shops/:shopId${path}`, formRoute({ permission }), async (request, reply) => {
+    post(path, permission, handler, { asksAgain, limits }: FormOptions = {}) {
+      const toFormRequest = formRequests(limits);
+      app.post(`/admin/shops/:shopId${path}`, formRoute({ permission }, limits), async (request, reply) => {
         const visit = await admittedToShop(request, reply, permission, asksAgain);
         if (!visit) return reply;
         return respond(request, reply, visit, await handler(visit, toFormRequest(request)));
       });
     },
-    form(path, { read, write }, form, { asksAgain }: Options = {}) {
+    form(path, { read, write }, form, { asksAgain, limits }: FormOptions = {}) {
+      const toFormRequest = formRequests(limits);
       shopPages.get(path, read, form.show, { asksAgain: asksAgain ?? false });
-      app.post(`/admin/shops/:shopId${path}`, formRoute({ permission: write }), async (request, reply) => {
-        const visit = await admittedToShop(request, reply, write, asksAgain);
-        if (!visit) return reply;
-        return respond(request, reply, visit, await saved(request, visit, form));
-      });
+      app.post(
+        `/admin/shops/:shopId${path}`,
+        formRoute({ permission: write }, limits),
+        async (request, reply) => {
+          const visit = await admittedToShop(request, reply, write, asksAgain);
+          if (!visit) return reply;
+          const answer = await saveForm(request, toFormRequest(request), visit, form);
+          return respond(request, reply, visit, answer);
+        },
+      );
     },
     fileForm(path, permission, { field, limit, show, save }) {
       shopPages.get(path, permission, show);
@@ -265,6 +284,11 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     },
   };
   return { pages, shopPages };
+}
+
+/** Before it is known who asks: a cookie that signs in nobody shares its turns with nobody else. */
+function sessionKey(request: FastifyRequest): string {
+  return request.cookies['admin'] ?? request.cookies['__Host-admin'] ?? addressCaller(request.ip);
 }
 
 function isConfirmed({ confirmedAt }: SignedInUser, { method }: FastifyRequest, now: Date): boolean {

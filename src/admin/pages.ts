@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { FormFields, FormLimits } from '../http/form-fields.ts';
 import type { Upload } from '../http/upload.ts';
 import type { AdminFile, AdminPage, Redirect } from './page.ts';
 import type { Permission } from './users/permissions.ts';
@@ -14,13 +15,7 @@ export interface PageRequest {
   search: string;
 }
 
-export interface FormRequest extends PageRequest {
-  /** The trimmed value of a field; '' when it is missing. */
-  field: (name: string) => string;
-  /** All values of a field, for boxes that are ticked. */
-  fieldList: (name: string) => string[];
-  /** The names of all fields. */
-  fieldNames: readonly string[];
+export interface FormRequest extends PageRequest, FormFields {
   userAgent: string;
   /** Counts one call under this key; false: there were more than so many in this hour. */
   isWithinLimit: (key: string, perHour: number) => Promise<boolean>;
@@ -66,6 +61,11 @@ export interface Options {
   asksAgain?: boolean;
 }
 
+export interface FormOptions extends Options {
+  /** What the form may bring beyond some hundred short fields. */
+  limits?: FormLimits;
+}
+
 /**
  * Registers the pages of a shop: `pages.get('/orders', 'orders_read', ...)` serves `/admin/shops/ID/orders` to people
  * whose role in this shop has the permission. `member`: any role.
@@ -86,7 +86,7 @@ export interface ShopPages {
     path: string,
     permission: Permission | 'member',
     handler: (visit: ShopVisit, form: FormRequest) => Promise<Redirect | AdminPage | AdminFile>,
-    options?: Options,
+    options?: FormOptions,
   ): void;
 
   /** A page with a form: GET shows it, POST saves it. Whoever may only read sees it without being able to save. */
@@ -94,7 +94,7 @@ export interface ShopPages {
     path: string,
     permissions: { read: Permission | 'member'; write: Permission | 'member' },
     form: Form<ShopVisit>,
-    options?: Options,
+    options?: FormOptions,
   ): void;
 
   /** A page with a form for a file: GET shows it, POST takes the file. */
@@ -127,7 +127,7 @@ export interface Pages {
     path: string,
     audience: A,
     handler: (visit: Visit<A>, form: FormRequest) => Promise<Redirect | AdminPage | AdminFile>,
-    options?: Options,
+    options?: FormOptions,
   ): void;
-  form<A extends Audience>(path: string, audience: A, form: Form<Visit<A>>, options?: Options): void;
+  form<A extends Audience>(path: string, audience: A, form: Form<Visit<A>>, options?: FormOptions): void;
 }

@@ -17,7 +17,7 @@ export function sealState(key: Buffer, purpose: Purpose, now: Date, state: objec
   return seal(key, text, `kontor admin ${purpose}`).toString('base64url');
 }
 
-const LONGEST = 2_000;
+export const MAX_STATE_LENGTH = 2_000;
 const LIFETIME = 10 * 60_000;
 
 /** With the moment at which it was sealed; undefined: it is too old, or was not sealed for this purpose. */
@@ -27,7 +27,7 @@ export function openState<State>(
   now: Date,
   text: string,
 ): Sealed<State> | undefined {
-  if (text.length > LONGEST) return undefined;
+  if (text.length > MAX_STATE_LENGTH) return undefined;
   const opened = unsealIfPossible(key, Buffer.from(text, 'base64url'), `kontor admin ${purpose}`);
   if (opened === undefined) return undefined;
   const sealed = JSON.parse(opened) as Sealed<State>;

@@ -25,6 +25,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** A form of our own pages, as browsers send it. */
     takesForm?: boolean;
+    /** How many values a form may have here, where these are more than usual. */
+    maxFormValues?: number | undefined;
   }
 }
 
@@ -37,8 +39,8 @@ const DEEPEST = 50;
  */
 const MOST_VALUES = 30_000;
 
-/** Assigning products to categories takes 1,000 ids of each; the longest form of a page has some 80 fields. */
-const MOST_FIELDS = 3_000;
+/** Assigning products to categories takes 1,000 ids of each. */
+const MAX_FORM_VALUES = 3_000;
 
 /** For a body in none of the types that the route takes. */
 export function wrongContentType(accepts: BodyKind = 'json') {
@@ -87,10 +89,10 @@ function parseJson(text: string): unknown {
 
 /** Where JSON is asked for, the keys of a form would be taken for an object without any known key. */
 function parseForm(request: FastifyRequest, text: string): unknown {
-  const { operation, takesForm } = request.routeOptions.config;
+  const { operation, takesForm, maxFormValues = MAX_FORM_VALUES } = request.routeOptions.config;
   if (operation?.accepts !== 'form' && !takesForm) throw wrongContentType(operation?.accepts);
-  if (text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS) {
-    throw badRequest(`The body holds more than ${MOST_FIELDS} fields`);
+  if (text.split('&', maxFormValues + 1).length > maxFormValues) {
+    throw badRequest(`The body holds more than ${maxFormValues} fields`);
   }
   // Without a limit of its own, which would drop the rest of a long form silently. Plus signs are blanks: the parser
   // would replace them one by one, and replaceAll takes 100 ms for a megabyte of them.

@@ -10,7 +10,14 @@ import { revised } from './revision.ts';
 import type { State } from './schema.ts';
 
 const Moment = Type.String({ description: 'A moment, ISO 8601.', examples: ['2026-11-15T08:30:00Z'] });
-const Note = Type.String({ description: 'A note.', examples: ['Please ring twice'], maxLength: 10_000 });
+/** Characters of a note about an order. */
+export const MAX_NOTE_LENGTH = 10_000;
+
+const Note = Type.String({
+  description: 'A note.',
+  examples: ['Please ring twice'],
+  maxLength: MAX_NOTE_LENGTH,
+});
 
 const STATE = { ops: ['add', 'remove'], value: Moment } as const;
 

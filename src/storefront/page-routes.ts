@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { matchesEtag, unlessKnown } from '../http/answer-headers.ts';
 import { forbidden, isRefusal, notFound } from '../http/errors.ts';
+import { formReader } from '../http/form-fields.ts';
 import { readingCurrency } from '../http/locale.ts';
 import { SESSION_LIFETIME } from '../people/accounts/queries.ts';
 import { addressCaller, countCall, limitFailures } from '../http/rate-limit.ts';
@@ -110,7 +111,8 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
       });
     },
 
-    post(path, handler, { perHour = MAX_FORMS_PER_HOUR, hasSecretPath = false } = {}) {
+    post(path, handler, { perHour = MAX_FORMS_PER_HOUR, hasSecretPath = false, limits } = {}) {
+      const readFields = formReader(limits);
       app.post(
         `/shop/:shopId${path}`,
         { schema: { hide: true, body: Form }, config: { takesForm: true } },
@@ -124,7 +126,10 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
           await countForm(request, path, perHour);
           const before = visit.session;
           const form = {
-            ...toFormRequest(request, visit),
+            ...toPageRequest(request),
+            ...readFields(request.body),
+            userAgent: request.headers['user-agent'] ?? '',
+            referrerPath: referrerPath(request.headers.referer, visit),
             limitFailures: failureLimiter(request),
             isWithinLimit: limitCheck(visit.shopId),
           };
@@ -160,22 +165,6 @@ function toPageRequest(request: FastifyRequest): PageRequest {
     params: request.params as Record<string, string>,
     queryList,
     query: (name) => queryList(name)[0],
-  };
-}
-
-function toFormRequest(
-  request: FastifyRequest,
-  visit: Visit,
-): Omit<FormRequest, 'limitFailures' | 'isWithinLimit'> {
-  const body = (request.body ?? {}) as Record<string, unknown>;
-  return {
-    ...toPageRequest(request),
-    field: (name) => {
-      const value: unknown = [Object.hasOwn(body, name) ? body[name] : []].flat()[0];
-      return typeof value === 'string' ? value.trim() : '';
-    },
-    userAgent: request.headers['user-agent'] ?? '',
-    referrerPath: referrerPath(request.headers.referer, visit),
   };
 }
 

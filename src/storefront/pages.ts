@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { FormFields, FormLimits } from '../http/form-fields.ts';
 import type { FailureLimit } from '../http/rate-limit.ts';
 import type { Page, Redirect } from './page.ts';
 import type { Visit } from './visit.ts';
@@ -14,9 +15,7 @@ export interface PageRequest {
   queryList: (name: string) => string[];
 }
 
-export interface FormRequest extends PageRequest {
-  /** The trimmed value of a field; '' when it is missing. */
-  field: (name: string) => string;
+export interface FormRequest extends PageRequest, FormFields {
   /** How the browser names itself; '' when it does not. */
   userAgent: string;
   /** The page of this shop on which the form stood; the front page when the browser does not say. */
@@ -45,6 +44,8 @@ export interface FormOptions {
   perHour?: number;
   /** The form stands on a page with a secret address, which its own address contains. */
   hasSecretPath?: boolean;
+  /** What the form may bring beyond short fields. */
+  limits?: FormLimits;
 }
 
 export interface FileOptions {

@@ -1,8 +1,10 @@
 import { badRequest } from '../../http/errors.ts';
 import type { Transaction } from '../../db/database.ts';
+import type { FormLimits } from '../../http/form-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { browserName } from '../../people/accounts/browser-name.ts';
 import {
+  MAX_CREDENTIAL_LENGTH,
   hasHostName,
   MAX_PASSKEYS,
   namedCredential,
@@ -17,7 +19,7 @@ import { buttonForm } from '../components/form.ts';
 import { dayText } from '../components/format.ts';
 import { Redirect } from '../page.ts';
 import type { FormRequest, Pages } from '../pages.ts';
-import { openState, sealState } from '../sealed-state.ts';
+import { MAX_STATE_LENGTH, openState, sealState } from '../sealed-state.ts';
 import { recordInAllShops } from '../users/audit.ts';
 import type { User } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
@@ -25,6 +27,11 @@ import { browserText } from './browser-text.ts';
 import { deletePasskey, findPasskeys, insertPasskey, lockPasskey, updatePasskey } from './passkey-queries.ts';
 
 type AnyVisit = Visit<'anybody'>;
+
+/** What a form with the answer of a passkey may bring; `to` is an address of the admin. */
+export const PASSKEY_LIMITS: FormLimits = {
+  texts: { credential: MAX_CREDENTIAL_LENGTH, state: MAX_STATE_LENGTH, to: MAX_STATE_LENGTH },
+};
 
 const siteOf = ({ origin }: AnyVisit): PasskeySite => ({ origin, name: 'Kontor' });
 
@@ -53,7 +60,7 @@ export function passkeys(pages: Pages): void {
       });
       return new Redirect('/admin/account', words.passkeyAdded);
     },
-    { asksAgain: true },
+    { asksAgain: true, limits: PASSKEY_LIMITS },
   );
 
   pages.post(
@@ -66,7 +73,7 @@ export function passkeys(pages: Pages): void {
       });
       return new Redirect('/admin/account', visit.words.account.passkeyDeleted);
     },
-    { asksAgain: true },
+    { asksAgain: true, limits: PASSKEY_LIMITS },
   );
 }
 

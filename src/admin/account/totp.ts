@@ -3,7 +3,7 @@ import { html, safe, type Markup } from '../../http/html.ts';
 import { buttonForm, problemOf, textField } from '../components/form.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, Pages } from '../pages.ts';
-import { openState, sealState } from '../sealed-state.ts';
+import { MAX_STATE_LENGTH, openState, sealState } from '../sealed-state.ts';
 import { recordInAllShops } from '../users/audit.ts';
 import { findUser } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
@@ -47,7 +47,7 @@ export function totp(pages: Pages): void {
         return codesPage(visit, codes);
       },
     },
-    AGAIN,
+    { ...AGAIN, limits: { texts: { state: MAX_STATE_LENGTH } } },
   );
 
   pages.post(

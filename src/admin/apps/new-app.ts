@@ -11,6 +11,9 @@ import { appsStep, grantableScopes, onForm, scopeFields } from './parts.ts';
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
+/** One network per line. */
+const NETWORKS = { characters: 5_000, lines: 100 };
+
 const permissions = { read: 'apps_write', write: 'apps_write' } as const;
 
 /** Apps and tokens that a merchant makes. Their secrets are on the page that answers the form, and nowhere else. */
@@ -32,7 +35,7 @@ export function newApps(pages: ShopPages): void {
       }),
       save: (visit, form) => tokenPage(visit, form, form.field('name')),
     },
-    { asksAgain: true },
+    { asksAgain: true, limits: { texts: { networks: NETWORKS } } },
   );
 
   pages.form(
@@ -53,7 +56,7 @@ export function newApps(pages: ShopPages): void {
       },
       save: async (visit, form) => tokenPage(visit, form, (await requireApp(visit, form)).name),
     },
-    { asksAgain: true },
+    { asksAgain: true, limits: { texts: { networks: NETWORKS } } },
   );
 
   pages.form(
@@ -116,7 +119,7 @@ function limitFields(visit: ShopVisit, draft: Draft | undefined): Markup {
   const words = visit.words.apps;
   return html`<div class="row">
     ${textField({ name: 'expires', type: 'date', label: words.expires, hint: words.expiresHint, draft })}
-    ${longTextField({ name: 'networks', label: words.networks, hint: words.networksHint, rows: 2, draft })}
+    ${longTextField({ name: 'networks', label: words.networks, hint: words.networksHint, rows: 2, maxLength: NETWORKS.characters, draft })}
   </div>`;
 }
 

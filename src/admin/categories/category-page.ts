@@ -1,4 +1,5 @@
 import { notFound } from '../../http/errors.ts';
+import { MAX_DESCRIPTION_LENGTH } from '../../catalogue/categories/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -45,6 +46,7 @@ export function categoryPages(pages: ShopPages): void {
     '/categories/:categoryId',
     { read: 'products_read', write: 'products_write' },
     { show: showCategory, save: saveCategory },
+    { limits: { texts: { 'description.*': MAX_DESCRIPTION_LENGTH } } },
   );
 
   pages.post('/categories/:categoryId/delete', 'products_write', async (visit, form) => {
@@ -158,7 +160,12 @@ function languageColumns(
               draft,
             };
             return name === 'description'
-              ? longTextField({ ...field, rows: 5, hint: words.categories.markupHint })
+              ? longTextField({
+                  ...field,
+                  rows: 5,
+                  maxLength: MAX_DESCRIPTION_LENGTH,
+                  hint: words.categories.markupHint,
+                })
               : textField({
                   ...field,
                   maxLength: 255,

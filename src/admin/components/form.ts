@@ -1,4 +1,5 @@
 import { html, type Markup, type Part } from '../../http/html.ts';
+import { MAX_FIELD_LENGTH } from '../../http/form-fields.ts';
 import type { Draft } from '../pages.ts';
 
 /**
@@ -33,13 +34,19 @@ export interface TextField extends AnyField {
   autocomplete?: string;
   /** `numeric` and `decimal` bring up digits on phones. */
   inputMode?: 'numeric' | 'decimal';
+  /** A form with a field that takes more than usual declares that in its limits. */
   maxLength?: number;
   placeholder?: string;
   /** Stands behind the field: a currency, a unit. */
   unit?: string | undefined;
 }
 
-export function textField({ type = 'text', unit, ...field }: TextField): Markup {
+export function textField({
+  type = 'text',
+  unit,
+  maxLength = MAX_FIELD_LENGTH,
+  ...field
+}: TextField): Markup {
   const value = type === 'password' ? '' : (field.draft?.field(field.name) ?? field.value ?? '');
   return labelled(
     field,
@@ -51,7 +58,7 @@ export function textField({ type = 'text', unit, ...field }: TextField): Markup 
         value="${value}"
         ${field.autocomplete !== undefined && html`autocomplete="${field.autocomplete}"`}
         ${field.inputMode !== undefined && html`inputmode="${field.inputMode}"`}
-        ${field.maxLength !== undefined && html`maxlength="${field.maxLength}"`}
+        maxlength="${maxLength}"
         ${field.placeholder !== undefined && html`placeholder="${field.placeholder}"`}
         ${common(field)}
       />${unit !== undefined && html`<span class="unit">${unit}</span>`}</span
@@ -62,7 +69,8 @@ export function textField({ type = 'text', unit, ...field }: TextField): Markup 
 export interface LongTextField extends AnyField {
   value?: string | null | undefined;
   rows?: number;
-  maxLength?: number;
+  /** The limits of the form say the same. */
+  maxLength: number;
   /** Of code: a font in which all characters are as wide. */
   isCode?: boolean;
 }
@@ -75,7 +83,7 @@ export function longTextField({ rows = 4, isCode, ...field }: LongTextField): Ma
       id="${idOf(field)}"
       rows="${rows}"
       ${isCode && html`class="code" spellcheck="false"`}
-      ${field.maxLength !== undefined && html`maxlength="${field.maxLength}"`}
+      maxlength="${field.maxLength}"
       ${common(field)}
     >
 ${field.draft?.field(field.name) ?? field.value ?? ''}</textarea>`,

@@ -1,3 +1,4 @@
+import { MAX_CUSTOMER_NOTE_LENGTH } from '../../people/customers/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { Customer } from '../../people/customers/schema.ts';
 import { choiceField, longTextField, problemOf, textField } from '../components/form.ts';
@@ -13,6 +14,8 @@ import { customerList } from './customer-list.ts';
 import { customerStep, listStep, readCustomer, titleOf } from './customer-steps.ts';
 import { privacy } from './privacy.ts';
 import { findCustomerSummary, findOrdersOf, type CustomerSummary } from './queries.ts';
+
+const NOTE_LIMITS = { limits: { texts: { internalNote: MAX_CUSTOMER_NOTE_LENGTH } } };
 
 export function customers(pages: ShopPages): void {
   customerList(pages);
@@ -55,6 +58,7 @@ export function customers(pages: ShopPages): void {
         return new Redirect(to(visit, `/customers/${customer.customerId}`), words.customers.created);
       },
     },
+    NOTE_LIMITS,
   );
 
   pages.form(
@@ -96,6 +100,7 @@ export function customers(pages: ShopPages): void {
         });
       },
     },
+    NOTE_LIMITS,
   );
 
   pages.form(
@@ -255,7 +260,7 @@ function noteField(visit: ShopVisit, value: string | null, draft: Draft | undefi
     label: visit.words.customers.note,
     hint: visit.words.customers.noteHint,
     value,
-    maxLength: 10_000,
+    maxLength: MAX_CUSTOMER_NOTE_LENGTH,
     isDisabled: !visit.may('customers_write'),
     draft,
   });

@@ -13,6 +13,9 @@ import { to, type ShopVisit } from '../visit.ts';
 import { ARCHIVE_LIMIT, archivePages, takeArchive, waitingPictures } from './archive.ts';
 import { newImport, storeImport } from './new-import.ts';
 
+/** Rows that are pasted; more of them are sent as a file. */
+const PASTED = { characters: 900_000, lines: 20_000 };
+
 /** Sending a file with products, and the files that were sent. */
 export function importFiles(pages: ShopPages): void {
   archivePages(pages);
@@ -34,6 +37,7 @@ export function importFiles(pages: ShopPages): void {
       show: showFiles,
       save: (visit, form) => takeTable(visit, visit.words.import.pasted, form.field('rows')),
     },
+    { limits: { texts: { rows: PASTED } } },
   );
 
   pages.post('/products/import/:importId/delete', 'products_write', async (visit, form) => {
@@ -92,7 +96,7 @@ async function showFiles(visit: ShopVisit, _request: PageRequest, draft?: Draft)
             <button class="main">${words.send}</button>
           </form>
           <form class="card" method="post" action="${to(visit, '/products/import/paste')}">
-            ${longTextField({ name: 'rows', label: words.paste, rows: 5, isCode: true, isRequired: true, draft })}
+            ${longTextField({ name: 'rows', label: words.paste, rows: 5, maxLength: PASTED.characters, isCode: true, isRequired: true, draft })}
             <button>${words.sendPasted}</button>
           </form>
         </div>

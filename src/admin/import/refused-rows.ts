@@ -1,3 +1,4 @@
+import { LONGEST } from '../../catalogue/products/request-fields.ts';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
 import { rowsOf, textFile } from '../../catalogue/products/csv-file.ts';
 import { PROBLEM_COLUMN } from '../../catalogue/products/csv-mapping.ts';
@@ -32,26 +33,31 @@ export function refusedRows(pages: ShopPages): void {
     return { type: 'text/csv', fileName: visit.words.import.refusedFile, content: `\uFEFF${lines.join('')}` };
   });
 
-  pages.post('/products/import/:importId/mend', 'products_write', async (visit, form) => {
-    const found = await loadImport(visit, form);
-    const { header, rows } = await readRefused(visit, found);
-    const columns = new Map(found.problems.map(({ line, column }) => [line, column]));
-    const mended = rows.slice(0, SHOWN_PROBLEMS).flatMap(({ line, cells }) => {
-      const name = `cell.${line}`;
-      const place = found.reading.mapping.indexOf(columns.get(line) ?? '');
-      if (place === -1 || !form.fieldNames.includes(name)) return [];
-      return [padded(cells, header.length).with(place, form.field(name))];
-    });
-    if (mended.length === 0) throw badRequest(visit.words.import.noRows);
-    const importId = await storeImport(visit, {
-      fileName: visit.words.import.mendedName({ name: found.fileName }),
-      content: [headerLine(header), ...mended.map((cells) => csvLine(cells.map(escapeFormula)))].join(''),
-      rowCount: mended.length,
-      reading: found.reading,
-      state: 'checking',
-    });
-    return new Redirect(to(visit, `/products/import/${importId}`));
-  });
+  pages.post(
+    '/products/import/:importId/mend',
+    'products_write',
+    async (visit, form) => {
+      const found = await loadImport(visit, form);
+      const { header, rows } = await readRefused(visit, found);
+      const columns = new Map(found.problems.map(({ line, column }) => [line, column]));
+      const mended = rows.slice(0, SHOWN_PROBLEMS).flatMap(({ line, cells }) => {
+        const name = `cell.${line}`;
+        const place = found.reading.mapping.indexOf(columns.get(line) ?? '');
+        if (place === -1 || !form.fieldNames.includes(name)) return [];
+        return [padded(cells, header.length).with(place, form.field(name))];
+      });
+      if (mended.length === 0) throw badRequest(visit.words.import.noRows);
+      const importId = await storeImport(visit, {
+        fileName: visit.words.import.mendedName({ name: found.fileName }),
+        content: [headerLine(header), ...mended.map((cells) => csvLine(cells.map(escapeFormula)))].join(''),
+        rowCount: mended.length,
+        reading: found.reading,
+        state: 'checking',
+      });
+      return new Redirect(to(visit, `/products/import/${importId}`));
+    },
+    { limits: { texts: { 'cell.*': LONGEST.text } } },
+  );
 }
 
 /** In quotes, so that a comma in a title is not taken for what separates the cells. */

@@ -3,12 +3,19 @@ import { findProductsById, findProductsByNumber } from '../../carts/coupon-campa
 import { KINDS } from '../../carts/coupon-campaigns/campaign.ts';
 import type { CouponCampaign } from '../../carts/coupon-campaigns/schema.ts';
 import { badRequest } from '../../http/errors.ts';
+import type { FormLimits } from '../../http/form-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { decimalOf, decimalText } from '../components/decimal.ts';
 import { choiceField, longTextField, textField, tickField } from '../components/form.ts';
 import type { Draft, FormRequest } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
+
+/** One product per line, or with commas between them. */
+const PRODUCTS = { characters: 50_000, lines: 1_000 };
+
+/** What the form of a campaign may bring. */
+export const CAMPAIGN_LIMITS: FormLimits = { texts: { products: PRODUCTS } };
 
 export type ShownCampaign = Static<typeof CouponCampaign>;
 
@@ -125,6 +132,7 @@ export async function campaignFields(
           label: words.products,
           hint: words.productsHint,
           rows: 3,
+          maxLength: PRODUCTS.characters,
           value: products.map(({ productNumber }) => productNumber).join('\n'),
         })}
         ${methods(

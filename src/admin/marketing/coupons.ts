@@ -16,7 +16,13 @@ import type { Draft, PageRequest, ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { campaignColumns, discountText, stateChip, usedText } from './campaign-columns.ts';
 import { codesCard, codesText, SHOWN_CODES } from './coupon-codes.ts';
-import { campaignFields, campaignLabels, typedCampaign, type ShownCampaign } from './campaign-form.ts';
+import {
+  CAMPAIGN_LIMITS,
+  campaignFields,
+  campaignLabels,
+  typedCampaign,
+  type ShownCampaign,
+} from './campaign-form.ts';
 import {
   countCampaigns,
   findCampaignDays,
@@ -115,6 +121,7 @@ export function coupons(pages: ShopPages): void {
         return new Redirect(to(visit, path), words.coupons.created);
       },
     },
+    { limits: CAMPAIGN_LIMITS },
   );
 
   pages.form(
@@ -135,6 +142,7 @@ export function coupons(pages: ShopPages): void {
         return new Redirect(to(visit, `/marketing/coupons/${campaign.campaignId}`), words.form.saved);
       },
     },
+    { limits: CAMPAIGN_LIMITS },
   );
 
   pages.form(

@@ -1,3 +1,4 @@
+import type { FormLimits } from '../../http/form-fields.ts';
 import type { Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import type { Words } from '../messages.ts';
@@ -16,6 +17,7 @@ export interface OrderAction {
   /** Calls the operation. Its refusal is shown on the form. */
   save: (visit: ShopVisit, form: FormRequest, order: ManagedOrderAnswer) => Promise<SavedAction>;
   kind?: 'danger';
+  limits?: FormLimits;
 }
 
 export interface SavedAction extends Notice {

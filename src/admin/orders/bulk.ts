@@ -12,6 +12,9 @@ import { findByNumber, findListedOrders } from './queries.ts';
 /** No more orders are done at once. A page of the list has 50. */
 export const MAX_AT_ONCE = 100;
 
+/** One order per line, with room for lines that are empty. */
+const CODES = { characters: 200 * MAX_AT_ONCE, lines: 2 * MAX_AT_ONCE };
+
 export const chosenIds = (ids: readonly string[]) =>
   [...new Set(ids.filter(isId).map((id) => id.toUpperCase()))].slice(0, MAX_AT_ONCE);
 
@@ -39,6 +42,7 @@ export function bulkOrders(pages: ShopPages): void {
       show: async (visit, request, draft) => shipPage(visit, await chosenNumbers(visit, request), draft),
       save: async (visit, form) => shipped(visit, form),
     },
+    { limits: { texts: { codes: CODES } } },
   );
 }
 
@@ -115,6 +119,7 @@ function shipPage(visit: ShopVisit, codes: string, draft?: Draft, result?: Marku
           hint: words.bulk.pasteHint,
           value: codes,
           rows: 12,
+          maxLength: CODES.characters,
           isCode: true,
           isDisabled: !visit.may('orders_write'),
           draft,

@@ -1,4 +1,5 @@
 import { badRequest } from '../../http/errors.ts';
+import { MAX_DOCUMENT_NOTE_LENGTH } from '../../orders/documents/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { linesToCredit } from '../../orders/documents/finalise.ts';
@@ -20,6 +21,7 @@ interface Credited {
 export const credit: OrderAction = {
   name: 'credit',
   isPossible: (view) => creditableIn(view).length > 0,
+  limits: { texts: { note: MAX_DOCUMENT_NOTE_LENGTH } },
   fields: (view, draft) => {
     const { visit, order } = view;
     const words = visit.words.orders.documents;
@@ -37,7 +39,7 @@ export const credit: OrderAction = {
         ],
         draft,
       })}
-      ${longTextField({ name: 'note', label: words.note, hint: words.noteHint, rows: 2, maxLength: 2000, draft })}
+      ${longTextField({ name: 'note', label: words.note, hint: words.noteHint, rows: 2, maxLength: MAX_DOCUMENT_NOTE_LENGTH, draft })}
       ${
         paidAmount.amount > refundedAmount.amount &&
         tickField({

@@ -1,5 +1,6 @@
 import { countryName, isCountry } from '../../shops/countries/countries.ts';
 import { html, type Markup } from '../../http/html.ts';
+import { MAX_NOTE_LENGTH } from '../../orders/patch.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import type { Address, AddressField } from '../../shops/countries/address.ts';
 import { choiceField, longTextField, textField, type Choice } from '../components/form.ts';
@@ -18,9 +19,10 @@ export const note: OrderAction = {
       label: visit.words.orders.note.label,
       hint: visit.words.orders.note.hint,
       value: order.internalNote,
-      maxLength: 10_000,
+      maxLength: MAX_NOTE_LENGTH,
       draft,
     }),
+  limits: { texts: { internalNote: MAX_NOTE_LENGTH } },
   save: (visit, form, order) => {
     const text = form.field('internalNote');
     const change =

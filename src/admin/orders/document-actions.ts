@@ -1,3 +1,4 @@
+import { MAX_DOCUMENT_NOTE_LENGTH } from '../../orders/documents/schema.ts';
 import { html } from '../../http/html.ts';
 import { choiceField, longTextField, textField } from '../components/form.ts';
 import type { OrderAction } from './action.ts';
@@ -11,10 +12,11 @@ interface Finalised {
 export const invoice: OrderAction = {
   name: 'invoice',
   isPossible: ({ order }) => order.invoicedOn === null && order.management.cancelledOn === null,
+  limits: { texts: { note: MAX_DOCUMENT_NOTE_LENGTH } },
   fields: ({ visit, order }, draft) => {
     const words = visit.words.orders.documents;
     return html`<p>${order.partiallyInvoicedOn === null ? words.invoiceText : words.invoiceRest}</p>
-      ${longTextField({ name: 'note', label: words.note, hint: words.noteHint, rows: 2, maxLength: 2000, draft })}
+      ${longTextField({ name: 'note', label: words.note, hint: words.noteHint, rows: 2, maxLength: MAX_DOCUMENT_NOTE_LENGTH, draft })}
       ${textField({ name: 'issueDate', label: words.issueDate, type: 'date', hint: words.issueDateHint, draft })}`;
   },
   save: async (visit, form, { orderId }) => {

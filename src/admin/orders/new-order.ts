@@ -8,6 +8,7 @@ import { choiceField, longTextField, problemOf, textField } from '../components/
 import { languageName } from '../components/language-name.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
+import { MAX_NOTE_LENGTH } from '../../orders/patch.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { chosenLines, chosenRows, loadChosen, productFinder, type ChosenProducts } from './chosen-lines.ts';
 import { addressFields } from './data-actions.ts';
@@ -35,6 +36,7 @@ export function newOrderPages(pages: ShopPages): void {
         );
       },
     },
+    { limits: { texts: { note: MAX_NOTE_LENGTH } } },
   );
 }
 
@@ -134,7 +136,7 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
                 draft,
               })
             }
-            ${longTextField({ name: 'note', label: words.note.label, hint: words.note.hint, rows: 2, draft })}
+            ${longTextField({ name: 'note', label: words.note.label, hint: words.note.hint, rows: 2, maxLength: MAX_NOTE_LENGTH, draft })}
           </section>
           ${sumsCard(visit, chosen.content)}
         </div>

@@ -49,6 +49,7 @@ export function orderPages(pages: ShopPages): void {
           return new Redirect(to(visit, `/orders/${order.orderId}`, query), notice);
         },
       },
+      { limits: action.limits ?? {} },
     );
   }
 

@@ -9,22 +9,37 @@ import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 
+/** One value per line. */
+const NEW_VALUES = { characters: 20_000, lines: 500 };
+/** A label per value and language. */
+const MAX_LABELS = 3_000;
+
 const PERMISSIONS = { read: 'products_read', write: 'products_write' } as const;
 
 /** Kinds of products, with what products of a kind say about themselves and what variations differ in. */
 export function productTypes(pages: ShopPages): void {
   pages.form('/product-types', PERMISSIONS, { show: showTypes, save: addType });
-  pages.form('/product-types/:productTypeId', PERMISSIONS, { show: showType, save: saveLabels });
+  pages.form(
+    '/product-types/:productTypeId',
+    PERMISSIONS,
+    { show: showType, save: saveLabels },
+    { limits: { texts: { 'new.*': NEW_VALUES }, values: MAX_LABELS } },
+  );
 
-  pages.post('/product-types/:productTypeId/attributes', 'products_write', async (visit, form) => {
-    const type = typeOf(visit, form);
-    const name = form.field('name');
-    const values = linesOf(form.field('values')).map((value) => ({ name: value }));
-    await patchType(visit, type, visit.settings.defaultLocale, [
-      { op: 'add', path: '/attributevalues', value: { name, visible: true, values } },
-    ]);
-    return new Redirect(pathOf(visit, type), visit.words.productTypes.attributeAdded({ name }));
-  });
+  pages.post(
+    '/product-types/:productTypeId/attributes',
+    'products_write',
+    async (visit, form) => {
+      const type = typeOf(visit, form);
+      const name = form.field('name');
+      const values = linesOf(form.field('values')).map((value) => ({ name: value }));
+      await patchType(visit, type, visit.settings.defaultLocale, [
+        { op: 'add', path: '/attributevalues', value: { name, visible: true, values } },
+      ]);
+      return new Redirect(pathOf(visit, type), visit.words.productTypes.attributeAdded({ name }));
+    },
+    { limits: { texts: { name: 255, values: NEW_VALUES } } },
+  );
 
   pages.post('/product-types/:productTypeId/remove', 'products_write', async (visit, form) => {
     const type = typeOf(visit, form);
@@ -127,7 +142,7 @@ async function showType(visit: ShopVisit, request: PageRequest, draft?: Draft): 
       html`<form method="post" class="card" action="${pathOf(visit, type)}/attributes">
         <h2>${words.newAttribute}</h2>
         ${textField({ name: 'name', label: words.attributeName, maxLength: 255, isRequired: true })}
-        ${longTextField({ name: 'values', label: words.values, hint: words.onePerLine, rows: 4 })}
+        ${longTextField({ name: 'values', label: words.values, hint: words.onePerLine, rows: 4, maxLength: NEW_VALUES.characters })}
         <button>${visit.words.form.add}</button>
       </form>`
     }
@@ -181,6 +196,7 @@ function attributeCard(visit: ShopVisit, attribute: TypeAttribute, index: number
         label: words.newValues({ name: title }),
         hint: words.onePerLine,
         rows: 2,
+        maxLength: NEW_VALUES.characters,
         draft,
       })
     }

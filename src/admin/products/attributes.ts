@@ -1,3 +1,4 @@
+import { FormLimitError } from '../../http/form-fields.ts';
 import { html } from '../../http/html.ts';
 import { shownAttributes } from '../../catalogue/products/attributes.ts';
 import { selectedValue } from '../../catalogue/products/combinations.ts';
@@ -12,6 +13,11 @@ import { attributeLabels } from './attribute-labels.ts';
 import type { Operation } from './product-form.ts';
 import { localeName } from './product-cards.ts';
 import { productPage, readProduct } from './product-page.ts';
+
+const MAX_KEY_LENGTH = 200;
+/** The values of one attribute, with semicolons between them. */
+const MAX_VALUES_LENGTH = 10_000;
+const MAX_VALUES = 200;
 
 /** The attributes of the product's type, and those that only this product has. */
 export function attributes(pages: ShopPages): void {
@@ -37,6 +43,7 @@ export function attributes(pages: ShopPages): void {
                   name: `attribute.${index}`,
                   label,
                   value,
+                  maxLength: MAX_VALUES_LENGTH,
                   isDisabled: !mayWrite || isChosen,
                   draft: isChosen ? undefined : draft,
                   ...(isChosen && { hint: words.chosen }),
@@ -55,8 +62,8 @@ export function attributes(pages: ShopPages): void {
               mayWrite &&
               html`<h2>${words.addTitle}</h2>
                 <div class="row">
-                  ${textField({ name: 'newKey', label: words.newKey, maxLength: 200, draft })}
-                  ${textField({ name: 'newValue', label: words.newValue, draft })}
+                  ${textField({ name: 'newKey', label: words.newKey, maxLength: MAX_KEY_LENGTH, draft })}
+                  ${textField({ name: 'newValue', label: words.newValue, maxLength: MAX_VALUES_LENGTH, draft })}
                 </div>
                 <button class="main">${visit.words.form.save}</button>`
             }
@@ -93,6 +100,15 @@ export function attributes(pages: ShopPages): void {
         });
       },
     },
+    {
+      limits: {
+        texts: {
+          'attribute.*': MAX_VALUES_LENGTH,
+          newKey: MAX_KEY_LENGTH,
+          newValue: MAX_VALUES_LENGTH,
+        },
+      },
+    },
   );
 }
 
@@ -115,7 +131,8 @@ function attributeValues({ settings, locale }: ShopVisit, row: ProductRow): Attr
 
 /** Emptied first, because a value is added to those that an attribute with several of them has. */
 function attributeOperations(key: string, typed: string): Operation[] {
-  const values = typed.split(';').map((value) => value.trim());
+  const values = typed.split(';', MAX_VALUES + 1).map((value) => value.trim());
+  if (values.length > MAX_VALUES) throw new FormLimitError('values', MAX_VALUES, key);
   return [
     { op: 'remove', path: '/', value: { key } },
     ...values

@@ -14,6 +14,7 @@ import { findOwnPrices, type OwnPrice } from './queries.ts';
 
 /** As many as a page of the list has, with some to spare. */
 const MOST_PRODUCTS = 100;
+const ID_LENGTH = 36;
 /** Prices of products and of their variations that are changed at once. */
 const MOST_PRICES = 1_000;
 
@@ -23,19 +24,24 @@ export function bulk(pages: ShopPages): void {
     ['/products/show', true],
     ['/products/hide', false],
   ] as const) {
-    pages.post(path, 'products_write', async (visit, form) => {
-      const words = visit.words.products.bulk;
-      const changed = await setVisible(visit, requireChosen(visit, form.fieldList('id')), visible);
-      const text = (visible ? words.shown : words.hidden)({ count: changed.length });
-      const opposite = visible ? '/products/hide' : '/products/show';
-      return new Redirect(to(visit, '/products'), {
-        text,
-        undo:
-          changed.length === 0
-            ? undefined
-            : { action: to(visit, opposite), fields: { id: changed.join(',') } },
-      });
-    });
+    pages.post(
+      path,
+      'products_write',
+      async (visit, form) => {
+        const words = visit.words.products.bulk;
+        const changed = await setVisible(visit, requireChosen(visit, form.fieldList('id')), visible);
+        const text = (visible ? words.shown : words.hidden)({ count: changed.length });
+        const opposite = visible ? '/products/hide' : '/products/show';
+        return new Redirect(to(visit, '/products'), {
+          text,
+          undo:
+            changed.length === 0
+              ? undefined
+              : { action: to(visit, opposite), fields: { id: changed.join(',') } },
+        });
+      },
+      { limits: { texts: { id: MOST_PRODUCTS * (ID_LENGTH + 1) } } },
+    );
   }
 
   pages.form(

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { badRequest, isRefusal } from '../../http/errors.ts';
+import { LONGEST } from '../../catalogue/products/request-fields.ts';
 import { html } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -13,7 +14,7 @@ import { to, type ShopVisit } from '../visit.ts';
 import { categoryTree } from './category-tree.ts';
 import { readProduct } from './product-page.ts';
 import { findCategoryChoices } from './queries.ts';
-import { attributeFields, makeVariations } from './variations.ts';
+import { ATTRIBUTE_TEXTS, attributeFields, makeVariations } from './variations.ts';
 
 /** A new product on one page: what a shop needs to sell it, its pictures and its variations. */
 export function newProduct(pages: ShopPages): void {
@@ -61,7 +62,7 @@ export function newProduct(pages: ShopPages): void {
                 })}
                 ${textField({ name: 'ean', label: words.fields.ean, inputMode: 'numeric', autocomplete: 'off', draft })}
               </div>
-              ${longTextField({ name: 'description', label: words.fields.description, rows: 5, draft })}
+              ${longTextField({ name: 'description', label: words.fields.description, rows: 5, maxLength: LONGEST.text, draft })}
               <div class="row">
                 ${choiceField({
                   name: 'category',
@@ -127,6 +128,7 @@ export function newProduct(pages: ShopPages): void {
         return new Redirect(to(visit, `${path}/variations`), visit.words.products.new.created);
       },
     },
+    { limits: { texts: { description: LONGEST.text, ...ATTRIBUTE_TEXTS } } },
   );
 }
 

@@ -1,3 +1,4 @@
+import { LONGEST } from '../../catalogue/products/request-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { languageTag, textIn } from '../../http/locale.ts';
 import { WITHDRAWAL_EXCLUSIONS } from '../../catalogue/products/facts.ts';
@@ -10,7 +11,7 @@ import { languageName } from '../components/language-name.ts';
 import type { Choice } from '../components/form.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import type { ProductFields } from './product-fields.ts';
-import { PARTIES, PARTY_FIELDS } from './product-values.ts';
+import { MAX_KEYWORDS_LENGTH, MAX_URL_LENGTH, PARTIES, PARTY_FIELDS, VIDEOS } from './product-values.ts';
 
 /** In the language of the person. */
 export function localeName(locale: string, { language, settings }: ShopVisit): string {
@@ -35,16 +36,16 @@ export function textsCard(visit: ShopVisit, { text, long }: ProductFields): Mark
     ${sides(
       (locale, label) =>
         html`${text(`name.${locale}`, label(words.name), { maxLength: 1000 })}
-        ${long(`shortDescription.${locale}`, label(words.shortDescription), { rows: 2 })}
-        ${long(`description.${locale}`, label(words.description), { rows: 8, hint: words.descriptionHint })}`,
+        ${long(`shortDescription.${locale}`, label(words.shortDescription), { rows: 2, maxLength: LONGEST.text })}
+        ${long(`description.${locale}`, label(words.description), { rows: 8, maxLength: LONGEST.text, hint: words.descriptionHint })}`,
     )}
     <details>
       <summary>${words.moreTexts}</summary>
       ${sides(
         (locale, label) =>
-          html`${long(`essentialFeatures.${locale}`, label(words.essentialFeatures), { rows: 3, hint: words.essentialFeaturesHint })}
+          html`${long(`essentialFeatures.${locale}`, label(words.essentialFeatures), { rows: 3, maxLength: LONGEST.features, hint: words.essentialFeaturesHint })}
           ${text(`title.${locale}`, label(words.title), { maxLength: 1000, hint: words.titleHint })}
-          ${text(`searchKeywords.${locale}`, label(words.searchKeywords), { hint: words.searchKeywordsHint })}`,
+          ${text(`searchKeywords.${locale}`, label(words.searchKeywords), { maxLength: MAX_KEYWORDS_LENGTH, hint: words.searchKeywordsHint })}`,
       )}
     </details>
   </section>`;
@@ -218,6 +219,7 @@ export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
       ${locales.map((locale) =>
         fields.long(`safetyText.${locale}`, `${words.safetyText} · ${localeName(locale, visit)}`, {
           rows: 3,
+          maxLength: LONGEST.features,
         }),
       )}
     </details>
@@ -245,9 +247,9 @@ export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
     </details>
     <details>
       <summary>${words.media}</summary>
-      ${fields.long('videos', words.videos, { rows: 2, hint: words.videosHint })}
+      ${fields.long('videos', words.videos, { rows: 2, maxLength: VIDEOS.characters, hint: words.videosHint })}
       <div class="row">
-        ${fields.text('dataSheet.url', words.dataSheet)}
+        ${fields.text('dataSheet.url', words.dataSheet, { maxLength: MAX_URL_LENGTH })}
         ${fields.text('dataSheet.fileName', words.dataSheetName)}
       </div>
     </details>

@@ -15,7 +15,11 @@ import type { Values } from './product-values.ts';
 export interface ProductFields {
   text: (name: string, label: string, more?: Partial<TextField>) => Markup;
   number: (name: string, label: string, more?: Partial<TextField>) => Markup;
-  long: (name: string, label: string, more?: Partial<LongTextField>) => Markup;
+  long: (
+    name: string,
+    label: string,
+    more: Pick<LongTextField, 'maxLength'> & Partial<LongTextField>,
+  ) => Markup;
   choice: (
     name: string,
     label: string,

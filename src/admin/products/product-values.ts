@@ -2,7 +2,9 @@ import type { ProductFacts, Prices } from '../../catalogue/products/facts.ts';
 import { headlineTexts } from '../../catalogue/products/custom-text.ts';
 import { inheritedFacts } from '../../catalogue/products/facts.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
+import { LONGEST } from '../../catalogue/products/request-fields.ts';
 import { ORDER_UNIT } from '../../catalogue/products/render.ts';
+import type { FormLimits } from '../../http/form-fields.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { decimalText } from '../components/decimal.ts';
@@ -26,6 +28,27 @@ export const PLAIN = [
 export const AMOUNTS = ['price', 'manufacturerPrice', 'depositPrice'] as const;
 export const PARTIES = ['manufacturer', 'responsiblePerson'] as const;
 export const PARTY_FIELDS = ['name', 'address', 'contact'] as const;
+
+/** Words with something between them. */
+export const MAX_KEYWORDS_LENGTH = LONGEST.words * (LONGEST.word + 2);
+/** One video per line; a product has 50. */
+export const VIDEOS = { characters: 30_000, lines: 100 };
+export const MAX_URL_LENGTH = 2_000;
+
+/** What the form of a product may bring. */
+export const PRODUCT_LIMITS: FormLimits = {
+  texts: {
+    'shortDescription.*': LONGEST.text,
+    'description.*': LONGEST.text,
+    'essentialFeatures.*': LONGEST.features,
+    'safetyText.*': LONGEST.features,
+    'searchKeywords.*': MAX_KEYWORDS_LENGTH,
+    videos: VIDEOS,
+    'dataSheet.url': MAX_URL_LENGTH,
+  },
+  // Every category that the product is in is a ticked box, and every price of every group a field.
+  values: 3_000,
+};
 
 /** Rows of a table of prices that are empty, so that more can be typed. */
 const EMPTY_ROWS = 3;

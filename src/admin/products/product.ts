@@ -21,7 +21,7 @@ import {
 import { productChanges, type ProductChanges } from './product-changes.ts';
 import { productFields } from './product-fields.ts';
 import { productPage, readProduct } from './product-page.ts';
-import { productValues, type Values } from './product-values.ts';
+import { PRODUCT_LIMITS, productValues, type Values } from './product-values.ts';
 import { findCategoryChoices, findCategoryIds } from './queries.ts';
 
 /** A product with all its fields. */
@@ -86,6 +86,7 @@ export function product(pages: ShopPages): void {
         });
       },
     },
+    { limits: PRODUCT_LIMITS },
   );
 
   pages.post('/products/:productId/copy', 'products_write', async (visit, form) => {

@@ -42,8 +42,16 @@ export function variations(pages: ShopPages): void {
         return new Redirect(path, visit.words.products.variations.saved({ count }));
       },
     },
+    { limits: { texts: ATTRIBUTE_TEXTS, values: MAX_CELLS } },
   );
 }
+
+/** The values of a new attribute, with something between them. */
+export const MAX_VALUES_LENGTH = 20_000;
+/** What the fields that make variations may bring. */
+export const ATTRIBUTE_TEXTS = { 'attribute.*': 200, 'values.*': MAX_VALUES_LENGTH };
+/** Each cell is sent with what it was, and a box that is not ticked by a hidden field. */
+const MAX_CELLS = MOST_GRID_ROWS * (2 * GRID_COLUMNS.length + 1) + 10;
 
 const NUMERIC: ReadonlySet<GridColumn> = new Set(['price', 'stock', 'minStock']);
 
@@ -289,6 +297,7 @@ export function attributeFields(
             id="field-${values}"
             name="${values}"
             value="${draft?.field(values) ?? shown?.values ?? ''}"
+            maxlength="${MAX_VALUES_LENGTH}"
             placeholder="${words.variations.valuesExamples.split('|')[index] ?? ''}"
           />
         </div>

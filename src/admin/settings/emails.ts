@@ -1,10 +1,12 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
+import type { FormLimits } from '../../http/form-fields.ts';
 import { placeholderMeanings, type EmailKind } from '../../platform/email/kind.ts';
 import { createEmailShopLoader } from '../../shops/email/shop.ts';
 import { SettingsProblem } from '../../shops/settings/file.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
+import { MAX_EMAIL_SUBJECT_LENGTH, MAX_EMAIL_TEXT_LENGTH } from '../../shops/settings/schema.ts';
 import type { MailTexts } from '../../shops/settings/settings.ts';
 import { chip } from '../components/format.ts';
 import { longTextField, textField } from '../components/form.ts';
@@ -17,6 +19,8 @@ import { to, type ShopVisit } from '../visit.ts';
 import { translatedProblems } from './problem-text.ts';
 import { savedNotice, saveSettings } from './save.ts';
 import { sectionPage, settingsTrail } from './section-page.ts';
+
+const LIMITS: FormLimits = { texts: { subject: MAX_EMAIL_SUBJECT_LENGTH, text: MAX_EMAIL_TEXT_LENGTH } };
 
 interface Refused {
   subject: string;
@@ -65,18 +69,24 @@ export function emails(pages: ShopPages, format: SettingsFormat, kinds: readonly
         }
       },
     },
+    { limits: LIMITS },
   );
 
   pages.file('/settings/emails/:kind/preview', 'settings_read', async (visit, request) =>
     preview(visit, kindOf(request), localeOf(visit, request), visit.settings.mailTexts),
   );
 
-  pages.post('/settings/emails/:kind/preview', 'settings_read', async (visit, form) => {
-    const kind = kindOf(form);
-    const locale = localeOf(visit, form);
-    const typed = { subject: form.field('subject'), text: form.field('text').replaceAll('\r\n', '\n') };
-    return preview(visit, kind, locale, withWords(visit.settings.mailTexts, kind, locale, typed));
-  });
+  pages.post(
+    '/settings/emails/:kind/preview',
+    'settings_read',
+    async (visit, form) => {
+      const kind = kindOf(form);
+      const locale = localeOf(visit, form);
+      const typed = { subject: form.field('subject'), text: form.field('text').replaceAll('\r\n', '\n') };
+      return preview(visit, kind, locale, withWords(visit.settings.mailTexts, kind, locale, typed));
+    },
+    { limits: LIMITS },
+  );
 }
 
 const localeOf = ({ settings, locale }: ShopVisit, { query }: PageRequest | FormRequest): string =>
@@ -174,6 +184,7 @@ async function kindPage(
               name: 'subject',
               label: words.subject,
               value: refused?.subject ?? own?.subject ?? builtIn.subject,
+              maxLength: MAX_EMAIL_SUBJECT_LENGTH,
               isDisabled,
               problem: problemAt('subject'),
             })}
@@ -183,6 +194,7 @@ async function kindPage(
               hint: words.textHint,
               value: refused?.text ?? own?.text ?? builtIn.text.trim(),
               rows: 16,
+              maxLength: MAX_EMAIL_TEXT_LENGTH,
               isDisabled,
               problem: problemAt('text'),
             })}

@@ -12,6 +12,7 @@ export interface Shape {
   enum?: readonly string[];
   pattern?: string;
   maxLength?: number;
+  maxItems?: number;
   default?: unknown;
   $ref?: string;
 }

@@ -1,10 +1,12 @@
 import { html, type Markup } from '../../http/html.ts';
+import { createTurns } from '../../http/turns.ts';
 import {
   exportSettings,
-  parseSettingsFile,
+  parseSettingsFileInThread,
   SettingsProblem,
-  settingsText,
+  settingsTextInThread,
 } from '../../shops/settings/file.ts';
+import { MAX_SETTINGS_FILE } from '../../shops/settings/yaml-file.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { longTextField } from '../components/form.ts';
 import { Redirect, type AdminPage } from '../page.ts';
@@ -14,8 +16,8 @@ import { fileProblemLine } from './problem-text.ts';
 import { savedNotice, saveSettings, settingsPreview } from './save.ts';
 import { settingsTrail } from './section-page.ts';
 
-/** What was typed, and what applying it would change or why it is refused. */
-interface Tried {
+/** The file as it is stored, or what was typed and what applying it would change or why it is refused. */
+interface ShownFile {
   text: string;
   changes?: readonly string[];
   problems?: readonly string[];
@@ -23,20 +25,25 @@ interface Tried {
 
 /** The whole settings as the file that `kontor shop apply` takes. */
 export function settingsFile(pages: ShopPages, format: SettingsFormat): void {
+  // One thread at a time: the files of all shops together take no more than one processor.
+  const inTurn = createTurns({ running: 1, waiting: 20 });
+  const parse = (text: string) => inTurn('yaml', () => parseSettingsFileInThread(text, format));
+  const storedText = async ({ db, shopId }: ShopVisit) => {
+    const file = await exportSettings(db, shopId, format);
+    return inTurn('yaml', () => settingsTextInThread(file, format));
+  };
+
   pages.form(
     '/settings/file',
     { read: 'settings_read', write: 'settings_write' },
     {
-      show: (visit) => filePage(visit, format),
+      show: async (visit) => filePage(visit, { text: await storedText(visit) }),
       save: async (visit, form) => {
         const text = form.field('text').replaceAll('\r\n', '\n');
         try {
-          const file = parseSettingsFile(text, format);
+          const file = await parse(text);
           if (form.field('action') !== 'apply') {
-            return await filePage(visit, format, {
-              text,
-              changes: await settingsPreview(visit, file, format),
-            });
+            return filePage(visit, { text, changes: await settingsPreview(visit, file, format) });
           }
           const applied = await saveSettings(visit, file, format);
           return new Redirect(to(visit, '/settings/file'), await savedNotice(visit, applied));
@@ -44,24 +51,23 @@ export function settingsFile(pages: ShopPages, format: SettingsFormat): void {
           if (!(error instanceof SettingsProblem)) throw error;
           // The parser of YAML may name a mistake twice, in other words.
           const problems = [...new Set(error.places.map((place) => fileProblemLine(place, visit)))];
-          return { ...(await filePage(visit, format, { text, problems })), status: 422 };
+          return { ...filePage(visit, { text, problems }), status: 422 };
         }
       },
     },
+    { limits: { texts: { text: MAX_SETTINGS_FILE } } },
   );
 
-  pages.file('/settings/file/download', 'settings_read', async ({ db, shopId }) => ({
+  pages.file('/settings/file/download', 'settings_read', async (visit) => ({
     type: 'application/yaml; charset=utf-8',
-    content: settingsText(await exportSettings(db, shopId, format), format),
-    fileName: `${shopId}.yaml`,
+    content: await storedText(visit),
+    fileName: `${visit.shopId}.yaml`,
   }));
 }
 
-async function filePage(visit: ShopVisit, format: SettingsFormat, tried?: Tried): Promise<AdminPage> {
+function filePage(visit: ShopVisit, { text, changes, problems }: ShownFile): AdminPage {
   const words = visit.words.settings.fileView;
   const mayWrite = visit.may('settings_write');
-  const text = tried?.text ?? settingsText(await exportSettings(visit.db, visit.shopId, format), format);
-  const { changes = [], problems } = tried ?? {};
   return {
     title: visit.words.settings.pages.file,
     menu: 'settings',
@@ -80,7 +86,7 @@ async function filePage(visit: ShopVisit, format: SettingsFormat, tried?: Tried)
         </div>`
       }
       ${
-        tried?.changes &&
+        changes &&
         html`<div role="status">
           ${
             changes.length === 0
@@ -94,7 +100,7 @@ async function filePage(visit: ShopVisit, format: SettingsFormat, tried?: Tried)
         mayWrite &&
         html`<div class="actions">
           <button name="action" value="preview">${words.preview}</button>
-          ${changes.length > 0 && html`<button class="main" name="action" value="apply">${words.apply}</button>`}
+          ${(changes?.length ?? 0) > 0 && html`<button class="main" name="action" value="apply">${words.apply}</button>`}
         </div>`
       }
       ${longTextField({
@@ -102,6 +108,7 @@ async function filePage(visit: ShopVisit, format: SettingsFormat, tried?: Tried)
         label: words.text,
         value: text,
         rows: 40,
+        maxLength: MAX_SETTINGS_FILE.characters,
         isCode: true,
         isDisabled: !mayWrite,
       })}

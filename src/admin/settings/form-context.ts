@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { MAX_FIELD_LENGTH } from '../../http/form-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { decimalText } from '../components/decimal.ts';
 import type { Choice } from '../components/form.ts';
@@ -36,9 +37,8 @@ export function problemLine(problem: string | undefined): Markup | undefined {
   return problem === undefined ? undefined : html`<p class="field-problem">${problem}</p>`;
 }
 
-export function bound(schema: TSchema): { maxLength?: number } {
-  const { maxLength } = shapeOf(schema);
-  return maxLength === undefined ? {} : { maxLength };
+export function bound(schema: TSchema): { maxLength: number } {
+  return { maxLength: shapeOf(schema).maxLength ?? MAX_FIELD_LENGTH };
 }
 
 /** A value that was typed and is not among the choices stays visible. */

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { notFound } from '../../http/errors.ts';
+import type { FormLimits } from '../../http/form-fields.ts';
 import { encodeHtml, html, safe } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
 import { PAGES, type PageName, type Summary } from '../../shops/legal/schema.ts';
@@ -20,6 +21,16 @@ type Content = Partial<Record<string, string>>;
 
 /** Texts of these fields may hold markup and have several lines. */
 const LONG = new Set(['shortDescription', 'description', 'address']);
+
+/** The longest of all pages counts for every one of them: the operation knows the limits of each. */
+const LIMITS: FormLimits = {
+  texts: Object.fromEntries(
+    PAGES.flatMap(({ request }) => Object.entries(request.properties)).map(([name, schema]) => [
+      name,
+      (schema as { maxLength: number }).maxLength,
+    ]),
+  ),
+};
 
 export function legalTexts(pages: ShopPages): void {
   pages.get('/settings/legal', 'legal_read', async (visit) => {
@@ -100,7 +111,8 @@ export function legalTexts(pages: ShopPages): void {
               <form method="post" class="card" data-settings>
                 ${problemOf(draft)} ${versionField(content)}
                 <p class="hint">${words.legalView.about}</p>
-                ${Object.keys(schema.properties).map((name) => {
+                ${Object.entries(schema.properties).map(([name, text]) => {
+                  const { maxLength } = text as { maxLength: number };
                   const field = {
                     name,
                     label: labels[name] ?? name,
@@ -109,8 +121,8 @@ export function legalTexts(pages: ShopPages): void {
                     draft,
                   };
                   return LONG.has(name)
-                    ? longTextField({ ...field, rows: name === 'description' ? 18 : 4 })
-                    : textField(field);
+                    ? longTextField({ ...field, rows: name === 'description' ? 18 : 4, maxLength })
+                    : textField({ ...field, maxLength });
                 })}
                 ${
                   !isDisabled &&
@@ -151,6 +163,7 @@ export function legalTexts(pages: ShopPages): void {
         });
       },
     },
+    { limits: LIMITS },
   );
 
   pages.file('/settings/legal/:page/preview', 'legal_read', async (visit, request) => {
@@ -158,10 +171,15 @@ export function legalTexts(pages: ShopPages): void {
     return preview(visit, page, await readPage(visit, page, localeOf(visit, request)));
   });
 
-  pages.post('/settings/legal/:page/preview', 'legal_read', async (visit, form) => {
-    const { page, request: schema } = pageOf(form);
-    return preview(visit, page, typedPage(Object.keys(schema.properties), form.field));
-  });
+  pages.post(
+    '/settings/legal/:page/preview',
+    'legal_read',
+    async (visit, form) => {
+      const { page, request: schema } = pageOf(form);
+      return preview(visit, page, typedPage(Object.keys(schema.properties), form.field));
+    },
+    { limits: LIMITS },
+  );
 }
 
 function pageOf({ params }: PageRequest) {

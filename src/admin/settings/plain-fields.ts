@@ -3,6 +3,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { longTextField, textField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import { isLong, shapeOf, wordPath } from './field-kind.ts';
+import { wordLimit } from './section-limits.ts';
 import { bound, nameOf, problemLine, withChosen, type FormContext, type Path } from './form-context.ts';
 
 /** Texts in several languages, and lists of words: fields that hold no others. */
@@ -66,6 +67,7 @@ export function listField(
       hint: hint === undefined ? words.onePerLine : `${hint} ${words.onePerLine}`,
       value: values.join('\n'),
       rows: Math.min(Math.max(values.length + 1, 3), 12),
+      maxLength: wordLimit(schema).characters,
       isDisabled,
       problem,
     });

@@ -15,6 +15,7 @@ import { translatedProblems } from './problem-text.ts';
 import { childOf, fieldTree, readValue } from './read-section.ts';
 import { savedNotice, saveSettings } from './save.ts';
 import { nameOf, type FormContext, type Path } from './form-context.ts';
+import { sectionLimits } from './section-limits.ts';
 import { settingField } from './section-fields.ts';
 import { settingsWords, type SettingsWords } from './words.ts';
 
@@ -75,6 +76,7 @@ export function sectionPage(pages: ShopPages, format: SettingsFormat, page: Sect
         }
       },
     },
+    { limits: sectionLimits(page.sections) },
   );
 }
 

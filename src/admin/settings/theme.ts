@@ -15,6 +15,7 @@ import { to, type ShopVisit } from '../visit.ts';
 import { schemaOf } from './field-kind.ts';
 import { logo, logoCard } from './logo.ts';
 import { problemText } from './problem-text.ts';
+import { sectionLimits } from './section-limits.ts';
 import { childOf, fieldTree, readValue } from './read-section.ts';
 import { placeText, sectionPage } from './section-page.ts';
 import { settingsWords } from './words.ts';
@@ -50,14 +51,19 @@ export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStor
     sample(visit, visit.settings.theme, []),
   );
 
-  pages.post('/settings/theme/preview', 'settings_read', async (visit, form) => {
-    const typed = readValue(schemaOf('theme'), childOf(fieldTree(form), 'theme'), true);
-    const malformed = formProblems({ theme: typed }, format.validate);
-    // What is no colour must not reach a stylesheet.
-    if (malformed.length > 0) return sample(visit, visit.settings.theme, malformed);
-    const draft = typed as Theme;
-    return sample(visit, draft, [...themeProblems(draft)]);
-  });
+  pages.post(
+    '/settings/theme/preview',
+    'settings_read',
+    async (visit, form) => {
+      const typed = readValue(schemaOf('theme'), childOf(fieldTree(form), 'theme'), true);
+      const malformed = formProblems({ theme: typed }, format.validate);
+      // What is no colour must not reach a stylesheet.
+      if (malformed.length > 0) return sample(visit, visit.settings.theme, malformed);
+      const draft = typed as Theme;
+      return sample(visit, draft, [...themeProblems(draft)]);
+    },
+    { limits: sectionLimits(['theme']) },
+  );
 }
 
 /** A page with what the pages of the shop are made of, in the colours of the theme. */

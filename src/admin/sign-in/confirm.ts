@@ -2,7 +2,7 @@ import { forbidden } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { PASSKEY_SCRIPT } from '../../storefront/layout/assets.ts';
 import { findPasskeys } from '../account/passkey-queries.ts';
-import { passkeyRequestForm, takePasskey } from '../account/passkeys.ts';
+import { PASSKEY_LIMITS, passkeyRequestForm, takePasskey } from '../account/passkeys.ts';
 import { takeCode } from '../account/second-factor.ts';
 import { buttonForm, problemOf, textField } from '../components/form.ts';
 import { PASSWORD_SCRIPT } from '../layout/assets.ts';
@@ -39,28 +39,38 @@ export function confirm(pages: Pages): void {
     },
   });
 
-  pages.post('/confirm/passkey', 'signed in', async (visit, form) => {
-    const target = targetOf(form.field('to'));
-    const isShown = await visit.db.transaction(async (tx) => {
-      const owner = await takePasskey(tx, visit, form);
-      if (owner?.userId !== visit.user.userId) return false;
-      await confirmSession(tx, visit.user.sessionId);
-      return true;
-    });
-    if (isShown) return new Redirect(target);
-    const search = new URLSearchParams({ to: target }).toString();
-    return new Redirect(`/admin/confirm?${search}`, {
-      text: visit.words.signIn.unknownPasskey,
-      isProblem: true,
-    });
-  });
+  pages.post(
+    '/confirm/passkey',
+    'signed in',
+    async (visit, form) => {
+      const target = targetOf(form.field('to'));
+      const isShown = await visit.db.transaction(async (tx) => {
+        const owner = await takePasskey(tx, visit, form);
+        if (owner?.userId !== visit.user.userId) return false;
+        await confirmSession(tx, visit.user.sessionId);
+        return true;
+      });
+      if (isShown) return new Redirect(target);
+      const search = new URLSearchParams({ to: target }).toString();
+      return new Redirect(`/admin/confirm?${search}`, {
+        text: visit.words.signIn.unknownPasskey,
+        isProblem: true,
+      });
+    },
+    { limits: PASSKEY_LIMITS },
+  );
 
   // The demo owner has no password, and is whoever sits at this machine.
-  pages.post('/confirm/demo', 'signed in', async (visit, form) => {
-    if (!isDemoOwner(visit)) throw forbidden(visit.words.signIn.onlyHere);
-    await confirmSession(visit.db, visit.user.sessionId);
-    return new Redirect(targetOf(form.field('to')));
-  });
+  pages.post(
+    '/confirm/demo',
+    'signed in',
+    async (visit, form) => {
+      if (!isDemoOwner(visit)) throw forbidden(visit.words.signIn.onlyHere);
+      await confirmSession(visit.db, visit.user.sessionId);
+      return new Redirect(targetOf(form.field('to')));
+    },
+    { limits: PASSKEY_LIMITS },
+  );
 }
 
 const isDemoOwner = ({ isLocal, user }: Visit<'signed in'>) => isLocal && user.email === DEMO_OWNER;

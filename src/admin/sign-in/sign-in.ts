@@ -1,7 +1,7 @@
 import { forbidden } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { PASSKEY_SCRIPT } from '../../storefront/layout/assets.ts';
-import { passkeyRequestForm, takePasskey } from '../account/passkeys.ts';
+import { PASSKEY_LIMITS, passkeyRequestForm, takePasskey } from '../account/passkeys.ts';
 import { takeCode } from '../account/second-factor.ts';
 import { problemOf, textField } from '../components/form.ts';
 import { PASSWORD_SCRIPT } from '../layout/assets.ts';
@@ -58,47 +58,62 @@ export function signIn(pages: Pages): void {
     },
   });
 
-  pages.post('/sign-in/code', 'anybody', async (visit, form) => {
-    const { db, key, words } = visit;
-    const shown = openState<PasswordShown>(key, 'password shown', db.now, form.field('state'))?.state;
-    const user = shown && (await findUser(db, shown.userId));
-    if (!user) return new Redirect('/admin/sign-in', { text: words.signIn.tooLate, isProblem: true });
-    await requireTriesLeft(visit, form, user, 'code');
-    const { userAgent } = form;
-    const isRight = await db.transaction(async (tx) => {
-      const isTaken = await takeCode(tx, key, user.userId, form.field('code'));
-      if (isTaken) await enter(tx, visit, user, { userAgent, by: 'password and code' });
-      else await recordInAllShops(tx, user, '/admin/sign-in', { refused: 'wrong code' });
-      return isTaken;
-    });
-    return isRight ? new Redirect(shown.target) : codePage(visit, shown, words.account.wrongCode);
-  });
+  pages.post(
+    '/sign-in/code',
+    'anybody',
+    async (visit, form) => {
+      const { db, key, words } = visit;
+      const shown = openState<PasswordShown>(key, 'password shown', db.now, form.field('state'))?.state;
+      const user = shown && (await findUser(db, shown.userId));
+      if (!user) return new Redirect('/admin/sign-in', { text: words.signIn.tooLate, isProblem: true });
+      await requireTriesLeft(visit, form, user, 'code');
+      const { userAgent } = form;
+      const isRight = await db.transaction(async (tx) => {
+        const isTaken = await takeCode(tx, key, user.userId, form.field('code'));
+        if (isTaken) await enter(tx, visit, user, { userAgent, by: 'password and code' });
+        else await recordInAllShops(tx, user, '/admin/sign-in', { refused: 'wrong code' });
+        return isTaken;
+      });
+      return isRight ? new Redirect(shown.target) : codePage(visit, shown, words.account.wrongCode);
+    },
+    { limits: PASSKEY_LIMITS },
+  );
 
-  pages.post('/sign-in/passkey', 'anybody', async (visit, form) => {
-    const target = targetOf(form.field('to'));
-    const user = await visit.db.transaction(async (tx) => {
-      const found = await takePasskey(tx, visit, form);
-      if (found) await enter(tx, visit, found, { userAgent: form.userAgent, by: 'passkey' });
-      return found;
-    });
-    if (user) return new Redirect(target);
-    const search = new URLSearchParams({ to: target }).toString();
-    return new Redirect(`/admin/sign-in?${search}`, {
-      text: visit.words.signIn.unknownPasskey,
-      isProblem: true,
-    });
-  });
+  pages.post(
+    '/sign-in/passkey',
+    'anybody',
+    async (visit, form) => {
+      const target = targetOf(form.field('to'));
+      const user = await visit.db.transaction(async (tx) => {
+        const found = await takePasskey(tx, visit, form);
+        if (found) await enter(tx, visit, found, { userAgent: form.userAgent, by: 'passkey' });
+        return found;
+      });
+      if (user) return new Redirect(target);
+      const search = new URLSearchParams({ to: target }).toString();
+      return new Redirect(`/admin/sign-in?${search}`, {
+        text: visit.words.signIn.unknownPasskey,
+        isProblem: true,
+      });
+    },
+    { limits: PASSKEY_LIMITS },
+  );
 
-  pages.post('/sign-in/demo', 'anybody', async (visit, form) => {
-    if (!visit.isLocal) throw forbidden(visit.words.signIn.onlyHere);
-    const { userAgent } = form;
-    await visit.db.transaction(async (tx) => {
-      const userId = await findOrCreateUser(tx, DEMO_OWNER);
-      if (!(await findRole(tx, DEMO_SHOP, userId))) await putRole(tx, DEMO_SHOP, userId, 'owner');
-      await enter(tx, visit, { userId, email: DEMO_OWNER }, { userAgent, by: 'demo' });
-    });
-    return new Redirect(targetOf(form.field('to')));
-  });
+  pages.post(
+    '/sign-in/demo',
+    'anybody',
+    async (visit, form) => {
+      if (!visit.isLocal) throw forbidden(visit.words.signIn.onlyHere);
+      const { userAgent } = form;
+      await visit.db.transaction(async (tx) => {
+        const userId = await findOrCreateUser(tx, DEMO_OWNER);
+        if (!(await findRole(tx, DEMO_SHOP, userId))) await putRole(tx, DEMO_SHOP, userId, 'owner');
+        await enter(tx, visit, { userId, email: DEMO_OWNER }, { userAgent, by: 'demo' });
+      });
+      return new Redirect(targetOf(form.field('to')));
+    },
+    { limits: PASSKEY_LIMITS },
+  );
 
   pages.post('/sign-out', 'signed in', async (visit) => {
     await visit.db.transaction(async (tx) => {

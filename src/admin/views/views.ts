@@ -5,21 +5,27 @@ import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { deleteView, insertView } from './queries.ts';
 
+const MAX_QUERY_LENGTH = 2_000;
+
 /** Views of lists: everybody has their own. */
 export function views(pages: ShopPages): void {
-  pages.post('/views', 'member', async (visit, form) => {
-    const { db, shopId, user, words } = visit;
-    const view = {
-      list: form.field('list'),
-      name: form.field('name').slice(0, 60),
-      query: form.field('query'),
-    };
-    if (view.name === '') throw badRequest(words.list.viewName);
-    if (!/^\/[a-z/-]{1,60}$/.test(view.list) || view.query.length > 2_000)
-      throw badRequest(words.error.other);
-    await db.transaction((tx) => insertView(tx, shopId, user.userId, view));
-    return new Redirect(addressOf(visit, view), words.list.viewSaved({ name: view.name }));
-  });
+  pages.post(
+    '/views',
+    'member',
+    async (visit, form) => {
+      const { db, shopId, user, words } = visit;
+      const view = {
+        list: form.field('list'),
+        name: form.field('name').slice(0, 60),
+        query: form.field('query'),
+      };
+      if (view.name === '') throw badRequest(words.list.viewName);
+      if (!/^\/[a-z/-]{1,60}$/.test(view.list)) throw badRequest(words.error.other);
+      await db.transaction((tx) => insertView(tx, shopId, user.userId, view));
+      return new Redirect(addressOf(visit, view), words.list.viewSaved({ name: view.name }));
+    },
+    { limits: { texts: { query: MAX_QUERY_LENGTH } } },
+  );
 
   pages.post('/views/:viewId/delete', 'member', async (visit, form) => {
     const { db, shopId, user, words } = visit;

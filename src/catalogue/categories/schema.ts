@@ -3,6 +3,9 @@ import { LONGEST_ALIAS } from '../../kernel/aliases.ts';
 import { Id, Link, Links, Nullable } from '../../http/schemas.ts';
 import { Image } from '../../platform/media/schema.ts';
 
+/** Characters of the description of a category. */
+export const MAX_DESCRIPTION_LENGTH = 100_000;
+
 const words = {
   name: { description: 'Name, in the locale of the call.', examples: ['Cold drinks'], maxLength: 255 },
   pageTitle: { description: 'Title of the page.', examples: ['Cold drinks by the bottle'], maxLength: 255 },
@@ -10,7 +13,7 @@ const words = {
   description: {
     description: 'Text of the page; may hold markup.',
     examples: ['<p>From the fridge</p>'],
-    maxLength: 100_000,
+    maxLength: MAX_DESCRIPTION_LENGTH,
   },
 } as const;
 

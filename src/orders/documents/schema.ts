@@ -5,6 +5,9 @@ import { Id, Links } from '../../http/schemas.ts';
 import { Decimal, Given, Text } from '../../catalogue/products/request-fields.ts';
 import { DOCUMENT_KINDS } from './facts.ts';
 
+/** Characters of the note on one document. */
+export const MAX_DOCUMENT_NOTE_LENGTH = 2_000;
+
 const moment = (description: string) => Type.String({ description, examples: ['2026-11-15T08:30:00.000Z'] });
 
 /** A document as answers show it. Keys stand in the order of the wire. */
@@ -53,7 +56,7 @@ const finalising = {
     ),
   ),
   issueDate: Given(Text('The date on it, at most a year from today; absent: today.', '2026-11-15', 64)),
-  note: Given(Text('Printed on this document alone.', 'As agreed on the phone', 2_000)),
+  note: Given(Text('Printed on this document alone.', 'As agreed on the phone', MAX_DOCUMENT_NOTE_LENGTH)),
 };
 const shipping = (description: string) => Given(Type.Boolean({ description, examples: [true] }));
 

@@ -131,12 +131,12 @@ export async function verifiedCounter(
   }
 }
 
-const LONGEST_RESPONSE = 16_384;
+export const MAX_CREDENTIAL_LENGTH = 16_384;
 const CREDENTIAL_ID = /^[A-Za-z0-9_-]{16,1400}$/;
 
 /** Whatever else it says is for the library to check. */
 function parseResponse(text: string): { id: string } | undefined {
-  if (text.length > LONGEST_RESPONSE) return undefined;
+  if (text.length > MAX_CREDENTIAL_LENGTH) return undefined;
   try {
     const value = JSON.parse(text) as { id: string } | null;
     return typeof value?.id === 'string' && CREDENTIAL_ID.test(value.id) ? value : undefined;

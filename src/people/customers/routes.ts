@@ -18,10 +18,10 @@ import {
   updateCustomer,
   type CustomerRow,
 } from './queries.ts';
-import { Customer, note, number } from './schema.ts';
+import { Customer, note, number, MAX_CUSTOMER_NOTE_LENGTH } from './schema.ts';
 
 const CustomerNumber = Type.String({ ...number, minLength: 1, maxLength: 64 });
-const InternalNote = Type.String({ ...note, maxLength: 10_000 });
+const InternalNote = Type.String({ ...note, maxLength: MAX_CUSTOMER_NOTE_LENGTH });
 
 const NewCustomer = Type.Object(
   {

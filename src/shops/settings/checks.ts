@@ -7,9 +7,9 @@ import {
   ascendingProblems,
   countryCodeProblems,
   duplicateProblems,
-  namedTwice,
   nameProblems,
   percentProblems,
+  repeatedProblems,
   textProblems,
   type Frame,
 } from './rules.ts';
@@ -23,11 +23,11 @@ import { themeProblems } from './theme.ts';
  * Finds what no schema can say about a well-formed file. Without `current` only the file itself is checked, so that a
  * file can be refused before its shop is known.
  */
-export function contentProblems(
+export function* contentProblems(
   file: SettingsFile,
   sections: readonly SettingsSection[],
   current?: Settings,
-): Problem[] {
+): Generator<Problem> {
   const frame: Frame = {
     locales: file.locales?.items ?? current?.locales,
     defaultLocale: file.locales?.default ?? current?.defaultLocale,
@@ -37,25 +37,23 @@ export function contentProblems(
     shippingMethods: (file.shippingMethods ?? current?.shippingMethods)?.map(({ key }) => key),
     paymentMethods: (file.paymentMethods ?? current?.paymentMethods)?.map(({ key }) => key),
   };
-  return [
-    ...shopProblems(file, frame),
-    ...domainProblems(file),
-    ...regionProblems(file),
-    ...taxClassProblems(file, frame),
-    ...shippingProblems(file, frame),
-    ...paymentProblems(file, frame),
-    ...discountProblems(file, frame),
-    ...otherProblems(file, frame),
-    ...manufacturerProblems(file, frame),
-    ...deliveryTimeProblems(file, frame),
-    ...invoicingProblems(file.invoicing ?? {}, frame),
-    ...themeProblems(file.theme ?? {}),
-    ...sections.flatMap((section) => {
-      const value = sectionOf(file, section);
-      return value === undefined ? [] : [...section.checks(value, frame)];
-    }),
-    ...(current ? missingSectionProblems(file, current) : []),
-  ];
+  yield* shopProblems(file, frame);
+  yield* domainProblems(file);
+  yield* regionProblems(file);
+  yield* taxClassProblems(file, frame);
+  yield* shippingProblems(file, frame);
+  yield* paymentProblems(file, frame);
+  yield* discountProblems(file, frame);
+  yield* otherProblems(file, frame);
+  yield* manufacturerProblems(file, frame);
+  yield* deliveryTimeProblems(file, frame);
+  yield* invoicingProblems(file.invoicing ?? {}, frame);
+  yield* themeProblems(file.theme ?? {});
+  for (const section of sections) {
+    const value = sectionOf(file, section);
+    if (value !== undefined) yield* section.checks(value, frame);
+  }
+  if (current) yield* missingSectionProblems(file, current);
 }
 
 function* shopProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
@@ -74,7 +72,6 @@ function* domainProblems({ domains = [] }: SettingsFile): Generator<Problem> {
   for (const [index, host] of hosts.entries()) {
     const path = ['domains', index];
     const port = Number(host.split(':')[1] ?? 1);
-    if (hosts.indexOf(host) < index) yield namedTwice(path, host);
     if (LOCAL.test(host)) {
       yield {
         path,
@@ -97,6 +94,7 @@ function* domainProblems({ domains = [] }: SettingsFile): Generator<Problem> {
       };
     }
   }
+  yield* repeatedProblems(['domains'], hosts);
 }
 
 function* taxClassProblems({ taxClasses }: SettingsFile, frame: Frame): Generator<Problem> {
@@ -191,10 +189,7 @@ function* otherProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
   }
   yield* duplicateProblems('newsletters', 'identifier', file.newsletters ?? []);
   for (const section of ['customerGroups', 'mandatoryAddressFields'] as const) {
-    const names: readonly string[] = file[section] ?? [];
-    for (const [index, name] of names.entries()) {
-      if (names.indexOf(name) < index) yield namedTwice([section, index], name);
-    }
+    yield* repeatedProblems([section], file[section] ?? []);
   }
 }
 

@@ -1,13 +1,14 @@
-import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit, Document, type ErrorCode } from 'yaml';
+import path from 'node:path';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { newId } from '../../kernel/ids.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { recordEvents } from '../../platform/events/log.ts';
+import { runInThread } from '../../platform/thread.ts';
 import { contentProblems } from './checks.ts';
 import { documentOf, settingsWith, type NewIdOf } from './conversion.ts';
 import { settingsChanges } from './diff.ts';
 import { amountKeys, createSettingsFormat, type SettingsFormat } from './format.ts';
-import { formProblems, problemLine, SettingsProblem, type Problem } from './problem.ts';
+import { firstProblems, formProblems, problemLine, SettingsProblem, type Problem } from './problem.ts';
 import type { SectionName, SettingsFile } from './schema.ts';
 import { sectionOf } from './section.ts';
 import { selectSettings, type Settings } from './settings.ts';
@@ -19,100 +20,71 @@ import {
   writeSettings,
 } from './writes.ts';
 
+import { lineKey, readYaml, writeYaml, type YamlFile } from './yaml-file.ts';
+import type { YamlTask } from './yaml-thread.ts';
+
 export { SettingsProblem } from './problem.ts';
 export type { SettingsFile } from './schema.ts';
 
 /** The file without the sections of other modules. */
 const PLAIN_FORMAT = createSettingsFormat([]);
 
-/** Reads YAML, of which JSON is a part. Throws a SettingsProblem that names every problem with its line. */
+/** Throws a SettingsProblem that names every problem with its line. */
 export function parseSettingsFile(text: string, format = PLAIN_FORMAT): SettingsFile {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const syntax = [...document.errors, ...document.warnings];
-  if (syntax.length > 0) {
-    const problems = syntax.map(({ code, pos, message }): Problem => ({
-      path: [],
-      line: lines.linePos(pos[0]).line,
-      text: code === 'MULTIPLE_DOCS' ? 'A second document begins here, expected one' : message,
-      rule: { name: SYNTAX_RULES[code] ?? 'syntax' },
-    }));
+  return checkedFile(readYaml(text), format);
+}
+
+/** The same beside other requests, which do not wait for a long file. */
+export async function parseSettingsFileInThread(text: string, format: SettingsFormat): Promise<SettingsFile> {
+  return checkedFile(await runInThread<ReturnType<typeof readYaml>>(YAML_THREAD, { read: text }), format);
+}
+
+const YAML_THREAD = new URL(`yaml-thread${path.extname(import.meta.url)}`, import.meta.url);
+
+function checkedFile(read: ReturnType<typeof readYaml>, format: SettingsFormat): SettingsFile {
+  if ('problems' in read) {
     throw new SettingsProblem(
-      problems.map(({ line, text }) => `line ${line}: ${text}`),
-      problems,
+      read.problems.map(({ line, text }) => (line === undefined ? text : `line ${line}: ${text}`)),
+      read.problems.map((problem) => ({ path: [], ...problem })),
     );
   }
-  const value = plainValue(document);
+  const { value, lines } = read;
   if (value === null || value === undefined) {
-    throw problemOfFile(
-      'The file is empty, expected sections such as locales, taxClasses, shippingMethods',
-      'emptyFile',
-    );
+    const text = 'The file is empty, expected sections such as locales, taxClasses, shippingMethods';
+    throw new SettingsProblem([text], [{ path: [], text, rule: { name: 'emptyFile' } }]);
   }
-  const source = { document, lines };
-  refuse(fileProblems(value, format), source);
+  refuse(fileProblems(value, format), lines);
   const file = value as SettingsFile;
-  sources.set(file, source);
+  linesOfFiles.set(file, lines);
   return file;
 }
 
-/** The mistakes that people make. */
-const SYNTAX_RULES: Partial<Record<ErrorCode, 'duplicateKey' | 'indentation' | 'secondDocument'>> = {
-  BAD_INDENT: 'indentation',
-  DUPLICATE_KEY: 'duplicateKey',
-  MULTIPLE_DOCS: 'secondDocument',
-  TAB_AS_INDENT: 'indentation',
-};
-
-const problemOfFile = (text: string, name: 'aliases' | 'emptyFile') =>
-  new SettingsProblem([text], [{ path: [], text, rule: { name } }]);
-
-interface Source {
-  document: Document;
-  lines: LineCounter;
-}
-
-/** The sources of the files that were parsed, so that what their shop refuses is named with its line too. */
-const sources = new WeakMap<SettingsFile, Source>();
+/** The lines of the files that were parsed, so that what their shop refuses is named with its line too. */
+const linesOfFiles = new WeakMap<SettingsFile, YamlFile['lines']>();
 
 /** Problems of the form come first: a file that does not have it can't be checked further. */
 function fileProblems(file: unknown, { validate, sections }: SettingsFormat, current?: Settings): Problem[] {
   const form = formProblems(file, validate);
-  return form.length > 0 ? form : contentProblems(file as SettingsFile, sections, current);
+  if (form.length > 0) return form;
+  return firstProblems(contentProblems(file as SettingsFile, sections, current));
 }
 
 /** Throws when there are problems. */
-function refuse(problems: readonly Problem[], source: Source | undefined): void {
+function refuse(problems: readonly Problem[], lines: YamlFile['lines'] | undefined): void {
   if (problems.length === 0) return;
-  const places = problems.map((problem) => ({ ...problem, line: source && lineOf(problem, source) }));
+  const places = problems.map((problem) => ({ ...problem, line: lines && lineOf(problem, lines) }));
   throw new SettingsProblem(places.map(problemLine), places);
 }
 
-/** Aliases are resolved only here, and some of them have no anchor or multiply without end. */
-function plainValue(document: Document): unknown {
-  try {
-    return document.toJS({ maxAliasCount: 100 });
-  } catch (error) {
-    throw problemOfFile((error as Error).message, 'aliases');
-  }
-}
-
 /** The line of the key or entry that the path leads to, as far as the file has it. */
-function lineOf({ path }: Problem, { document, lines }: Source): number | undefined {
-  let node: unknown = document.contents;
-  let offset: number | undefined;
-  for (const step of path) {
-    if (isMap(node)) {
-      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step);
-      if (!pair) break;
-      if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
-      node = pair.value;
-    } else if (isSeq(node) && typeof step === 'number') {
-      node = node.items[step];
-      offset = (node as { range?: [number] } | undefined)?.range?.[0] ?? offset;
-    } else break;
+function lineOf({ path: steps }: Problem, lines: YamlFile['lines']): number | undefined {
+  let found: number | undefined;
+  for (let depth = 1; depth <= steps.length; depth++) {
+    const line = lines.get(lineKey(steps.slice(0, depth)));
+    if (line === undefined) break;
+    found = line;
   }
-  return offset === undefined ? undefined : lines.linePos(offset).line;
+  return found;
 }
 
 export interface AppliedSettings {
@@ -137,7 +109,7 @@ export async function applySettings(
   const current = (await lockShop(tx, shopId)) ? await selectSettings(tx, shopId) : undefined;
   if (!current) throw unknownShop(shopId);
   // The file may come from code, which the compiler checks less closely than the schema does.
-  refuse(fileProblems(file, format, current), sources.get(file));
+  refuse(fileProblems(file, format, current), linesOfFiles.get(file));
 
   const next = settingsWith(current, file, newIdOf);
   const { changes, sections } = await applyOwnSections(tx, current, next);
@@ -146,7 +118,7 @@ export async function applySettings(
     if (value === undefined || !section.apply) continue;
     // In the shop as the file makes it: a coupon campaign may name a delivery method that comes with it.
     const applied = await section.apply(tx, next, value, newIdOf);
-    refuse(applied.problems, sources.get(file));
+    refuse(applied.problems, linesOfFiles.get(file));
     if (applied.changes.length > 0) sections.add(section.name as SectionName);
     changes.push(...applied.changes);
   }
@@ -206,14 +178,15 @@ const unknownShop = (shopId: string) => new SettingsProblem([`There is no shop $
 
 /** The file as YAML, with amounts as people write money. */
 export function settingsText(file: SettingsFile, format = PLAIN_FORMAT): string {
-  const document = new Document(file);
-  const amounts = amountKeys(format.schema);
-  const digits = file.currencies ? currencyDigits(file.currencies.default) : 2;
-  visit(document, {
-    Pair: (_, { key, value }) => {
-      const isAmount = isScalar<string>(key) && amounts.has(key.value);
-      if (isAmount && isScalar(value) && typeof value.value === 'number') value.minFractionDigits = digits;
-    },
-  });
-  return `# yaml-language-server: $schema=./schema/shop-settings.schema.json\n${document.toString({ lineWidth: 0 })}`;
+  return SCHEMA_LINE + writeYaml(file, amountKeys(format.schema), amountDigits(file));
 }
+
+/** The same beside other requests, which do not wait for a long file. */
+export async function settingsTextInThread(file: SettingsFile, format: SettingsFormat): Promise<string> {
+  const task = { write: file, amountKeys: amountKeys(format.schema), digits: amountDigits(file) };
+  return SCHEMA_LINE + (await runInThread<string>(YAML_THREAD, task satisfies YamlTask));
+}
+
+const SCHEMA_LINE = '# yaml-language-server: $schema=./schema/shop-settings.schema.json\n';
+
+const amountDigits = ({ currencies }: SettingsFile) => (currencies ? currencyDigits(currencies.default) : 2);

@@ -136,9 +136,22 @@ function quoted(text: string): string {
   return /^[\p{L}\p{N}\p{P}\p{S}]+$/u.test(text) ? text : JSON.stringify(text);
 }
 
+/** The first mistakes of a file are enough to mend it. */
+export const MAX_PROBLEMS = 100;
+
+/** The first problems; the others are not looked for. */
+export function firstProblems(problems: Iterable<Problem>): Problem[] {
+  const found: Problem[] = [];
+  for (const problem of problems) {
+    found.push(problem);
+    if (found.length === MAX_PROBLEMS) break;
+  }
+  return found;
+}
+
 /** Finds what the schema refuses: keys, types, bounds. */
 export function formProblems(value: unknown, validate: ValidateFunction): Problem[] {
-  if (validate(value)) return unstorableTexts(value, []);
+  if (validate(value)) return firstProblems(unstorableTexts(value, []));
   const errors = validate.errors!;
   // A value of the wrong type is named once, not again for each bound that it misses as well.
   const wrongType = new Set(
@@ -146,6 +159,7 @@ export function formProblems(value: unknown, validate: ValidateFunction): Proble
   );
   return errors
     .filter(({ keyword, instancePath }) => keyword === 'type' || !wrongType.has(instancePath))
+    .slice(0, MAX_PROBLEMS)
     .map((error) => problemOf(error, value));
 }
 
@@ -328,19 +342,17 @@ function stepsOf(pointer: string, document: unknown): (string | number)[] {
 }
 
 /** PostgreSQL keeps neither U+0000 nor half of a surrogate pair. */
-function unstorableTexts(value: unknown, path: readonly (string | number)[]): Problem[] {
+function* unstorableTexts(value: unknown, path: readonly (string | number)[]): Generator<Problem> {
   if (typeof value === 'string') {
-    return value.includes('\0') || !value.isWellFormed()
-      ? [
-          {
-            path,
-            text: 'holds a character that is not text (U+0000 or half of a surrogate pair)',
-            rule: { name: 'unstorable' },
-          },
-        ]
-      : [];
+    if (!value.includes('\0') && value.isWellFormed()) return;
+    yield {
+      path,
+      text: 'holds a character that is not text (U+0000 or half of a surrogate pair)',
+      rule: { name: 'unstorable' },
+    };
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* unstorableTexts(item, [...path, index]);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) yield* unstorableTexts(item, [...path, key]);
   }
-  if (Array.isArray(value)) return value.flatMap((item, index) => unstorableTexts(item, [...path, index]));
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => unstorableTexts(item, [...path, key]));
 }

@@ -2,7 +2,7 @@ import { isCountry } from '../countries/countries.ts';
 import { isCurrency, parseDecimal } from '../../kernel/money.ts';
 import { suggestion } from '../../kernel/suggestion.ts';
 import type { Problem } from './problem.ts';
-import { countryCodeProblems, namedTwice } from './rules.ts';
+import { countryCodeProblems, repeatedProblems } from './rules.ts';
 import type { SettingsFile } from './schema.ts';
 
 /** What no schema can say about the languages, currencies and countries of a shop. */
@@ -87,7 +87,5 @@ function* listProblems(section: string, list: { default: string; items: string[]
       rule: { name: 'defaultNotListed', value: list.default },
     };
   }
-  for (const [index, item] of list.items.entries()) {
-    if (list.items.indexOf(item) < index) yield namedTwice([section, 'items', index], item);
-  }
+  yield* repeatedProblems([section, 'items'], list.items);
 }

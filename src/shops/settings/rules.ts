@@ -25,10 +25,12 @@ export function* duplicateProblems<Name extends string>(
   name: Name,
   entries: readonly Record<Name, string>[],
 ): Generator<Problem> {
-  const keys = entries.map((entry) => entry[name]);
-  for (const [index, key] of keys.entries()) {
-    const first = keys.indexOf(key);
-    if (first < index) {
+  const places = new Map<string, number>();
+  for (const [index, { [name]: key }] of entries.entries()) {
+    const first = places.get(key);
+    if (first === undefined) {
+      places.set(key, index);
+    } else {
       yield {
         path: [section, index, name],
         text: `${key} is the ${name} of ${section}[${first}] already`,
@@ -38,12 +40,20 @@ export function* duplicateProblems<Name extends string>(
   }
 }
 
-/** Of a plain list. */
-export const namedTwice = (path: Path, value: string): Problem => ({
-  path,
-  text: `${value} is named twice`,
-  rule: { name: 'duplicate', value },
-});
+/** The same for a plain list. */
+export function* repeatedProblems(path: Path, values: readonly string[]): Generator<Problem> {
+  const known = new Set<string>();
+  for (const [index, value] of values.entries()) {
+    if (known.has(value)) {
+      yield {
+        path: [...path, index],
+        text: `${value} is named twice`,
+        rule: { name: 'duplicate', value },
+      };
+    }
+    known.add(value);
+  }
+}
 
 export function* ascendingProblems(path: Path, steps: readonly { from: number }[]): Generator<Problem> {
   for (const [index, { from }] of steps.entries()) {

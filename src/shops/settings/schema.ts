@@ -660,6 +660,10 @@ const Withdrawal = Section(
   { description: 'Withdrawal from the contract by a button (Consumer Rights Directive, article 11a).' },
 );
 
+/** Characters of the words that a shop writes for an email. */
+export const MAX_EMAIL_SUBJECT_LENGTH = 255;
+export const MAX_EMAIL_TEXT_LENGTH = 10_000;
+
 /** A shop's own words for one kind of email, by locale. */
 export const EmailTexts = byLocale(
   'copy',
@@ -668,14 +672,18 @@ export const EmailTexts = byLocale(
     Type.Object(
       {
         subject: Type.Optional(
-          OneLine('Subject, with placeholders. Absent: the built-in one.', 'News on {orderNumber}'),
+          OneLine(
+            'Subject, with placeholders. Absent: the built-in one.',
+            'News on {orderNumber}',
+            MAX_EMAIL_SUBJECT_LENGTH,
+          ),
         ),
         text: Type.Optional(
           Pattern(
             LINES_OF_TEXT,
             'Paragraphs, with blank lines between them; no markup. A line with a placeholder that has nothing to say is left out; {lines} is a table, which stands at the end when it is not named. Absent: the built-in text.',
             'Dear customer,\n\n{shopName} thanks you.',
-            10_000,
+            MAX_EMAIL_TEXT_LENGTH,
           ),
         ),
       },

@@ -1,7 +1,9 @@
+import type { FormLimits } from '../../http/form-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
 import { browserName } from '../../people/accounts/browser-name.ts';
 import {
+  MAX_CREDENTIAL_LENGTH,
   deletePasskey,
   findPasskeys,
   hasHostName,
@@ -35,6 +37,8 @@ const CHALLENGE_LIFETIME = 10 * 60_000;
 
 const siteOf = (visit: Visit): PasskeySite => ({ origin: visit.pageOrigin, name: shopName(visit) });
 
+const PASSKEY_LIMITS: FormLimits = { texts: { credential: MAX_CREDENTIAL_LENGTH } };
+
 /** A passkey signs in without an email. Everything works without one. */
 export function passkeys(pages: Pages): void {
   pages.post(
@@ -62,7 +66,7 @@ export function passkeys(pages: Pages): void {
         messages(locale).storefront.account.passkeys.unknown,
       );
     },
-    { perHour: TRIES_PER_HOUR },
+    { perHour: TRIES_PER_HOUR, limits: PASSKEY_LIMITS },
   );
 
   pages.post(
@@ -79,7 +83,7 @@ export function passkeys(pages: Pages): void {
         ));
       return new Redirect(to(visit, DEVICES), isSaved ? words.added : words.failed);
     }),
-    { perHour: TRIES_PER_HOUR },
+    { perHour: TRIES_PER_HOUR, limits: PASSKEY_LIMITS },
   );
 
   pages.post(
@@ -88,6 +92,7 @@ export function passkeys(pages: Pages): void {
       await deletePasskey(visit.db, visit.shopId, accountId, field('credential'));
       return new Redirect(to(visit, DEVICES), messages(visit.locale).storefront.account.passkeys.removed);
     }),
+    { limits: PASSKEY_LIMITS },
   );
 }
 

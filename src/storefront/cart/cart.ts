@@ -15,6 +15,7 @@ import type { Cart } from '../../carts/schema.ts';
 import { couponKey } from '../../carts/coupon-campaigns/campaign.ts';
 import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
 import { givenText } from '../../catalogue/products/custom-text.ts';
+import { LONGEST_CUSTOM_TEXT } from '../../catalogue/products/custom-text.ts';
 import { customTextMessage } from '../product/customisation.ts';
 import { isId } from '../../kernel/ids.ts';
 import { DRAWER_PATH, drawerPage } from './cart-drawer.ts';
@@ -37,27 +38,31 @@ export function cart(pages: Pages): void {
 
   pages.get(DRAWER_PATH, async (visit) => drawerPage(visit, await findCart(visit)));
 
-  pages.post('/cart/add', async (visit, { field, referrerPath }) => {
-    // The script stays on the page and shows the cart, or why nothing was added, beside it.
-    const isInPlace = field('then') === 'drawer';
-    const formPath = isInPlace ? to(visit, DRAWER_PATH) : referrerPath;
-    const productId = field('productId').toUpperCase();
-    const quantity = parseQuantity(field('quantity') || '1');
-    const words = messages(visit.locale).storefront.cart;
-    if (!isId(productId)) return new Redirect(formPath, words.notForSale);
-    if (quantity === undefined || quantity === 0) return new Redirect(formPath, words.wrongQuantity);
-    try {
-      const added = { productId, quantity, customText: givenText(field('customText')) };
-      const notice = await addToCart(visit, added);
-      return new Redirect(to(visit, isInPlace ? DRAWER_PATH : '/cart'), notice);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      // The text is typed on the page of the product, wherever the button was.
-      const isElsewhere = error instanceof WrongCustomText && !isInPlace;
-      const path = isElsewhere ? to(visit, productPath(error.productNumber)) : formPath;
-      return new Redirect(path, rejectionText(visit, error));
-    }
-  });
+  pages.post(
+    '/cart/add',
+    async (visit, { field, referrerPath }) => {
+      // The script stays on the page and shows the cart, or why nothing was added, beside it.
+      const isInPlace = field('then') === 'drawer';
+      const formPath = isInPlace ? to(visit, DRAWER_PATH) : referrerPath;
+      const productId = field('productId').toUpperCase();
+      const quantity = parseQuantity(field('quantity') || '1');
+      const words = messages(visit.locale).storefront.cart;
+      if (!isId(productId)) return new Redirect(formPath, words.notForSale);
+      if (quantity === undefined || quantity === 0) return new Redirect(formPath, words.wrongQuantity);
+      try {
+        const added = { productId, quantity, customText: givenText(field('customText')) };
+        const notice = await addToCart(visit, added);
+        return new Redirect(to(visit, isInPlace ? DRAWER_PATH : '/cart'), notice);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        // The text is typed on the page of the product, wherever the button was.
+        const isElsewhere = error instanceof WrongCustomText && !isInPlace;
+        const path = isElsewhere ? to(visit, productPath(error.productNumber)) : formPath;
+        return new Redirect(path, rejectionText(visit, error));
+      }
+    },
+    { limits: { texts: { customText: LONGEST_CUSTOM_TEXT } } },
+  );
 
   pages.post('/cart/lines/:lineItemId', async (visit, { field, params }) => {
     const lineItemId = params['lineItemId']!.toUpperCase();

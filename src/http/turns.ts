@@ -1,0 +1,36 @@
+import { HttpError } from './errors.ts';
+
+/** Runs work when it is its turn among all work with the same key. */
+export type Turns = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
+
+/**
+ * Lets so many pieces of work with one key run at the same time. The others wait in the order in which they came, and
+ * those for which the queue is too long are refused.
+ */
+export function createTurns({ running, waiting }: { running: number; waiting: number }): Turns {
+  /** Only keys of which something runs are in it, so it is as large as the number of open requests. */
+  const queues = new Map<string, { running: number; waiting: (() => void)[] }>();
+  return async (key, work) => {
+    let queue = queues.get(key);
+    if (!queue) queues.set(key, (queue = { running: 0, waiting: [] }));
+    if (queue.running < running) {
+      queue.running++;
+    } else {
+      if (queue.waiting.length >= waiting) throw tooManyAtOnce(running + waiting);
+      // Whoever ends hands its place on, so the number of those that run stays the same.
+      await new Promise<void>((resolve) => void queue.waiting.push(resolve));
+    }
+    try {
+      return await work();
+    } finally {
+      const next = queue.waiting.shift();
+      if (next) next();
+      else if (--queue.running === 0) queues.delete(key);
+    }
+  };
+}
+
+const tooManyAtOnce = (limit: number) =>
+  new HttpError(429, `More than ${limit} requests at the same time, wait for their answers`, {
+    'retry-after': '1',
+  });

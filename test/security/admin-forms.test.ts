@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findOrCreateUser, updateHost } from '../../src/admin/users/queries.ts';
+import { givenMerchant, type AdminAnswer, type Merchant } from '../admin.ts';
+import { startDemo } from '../demo.ts';
+import { longestBlock, slowdown } from '../event-loop.ts';
+import { FILLINGS, type Filling } from '../fillings.ts';
+import { findForms, type FormField, type FoundForm } from '../forms.ts';
+import { SEED } from '../seed.ts';
+import type { Service } from '../service.ts';
+
+/*
+ * A form of one shop must not stop the others. The forms are found by opening the pages of the admin, so that a new one is
+ * tested by itself: every field is filled with as much as the page lets people type, and with more than that.
+ */
+
+const MAX_BLOCK = 50;
+const TRIES = 5;
+/** Milliseconds of the processor that a request may cost before it is refused. */
+const MAX_REFUSAL_COST = 150;
+/** A request with more is refused before it is parsed. */
+const MAX_BYTES = 1_000_000;
+
+let service: Service;
+let merchant: Merchant;
+let forms: ReadonlyMap<string, FoundForm>;
+const blocks: { form: string; ms: number }[] = [];
+let requests = 0;
+
+beforeAll(async () => {
+  service = await startDemo({ RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0' });
+  merchant = await givenMerchant(service);
+  await service.db.transaction(async (tx) =>
+    updateHost(tx, await findOrCreateUser(tx, merchant.email), true),
+  );
+  await givenThings();
+  forms = await findForms(merchant, service.app.adminPages, [
+    '/admin/account',
+    '/admin/account/password',
+    '/admin/host',
+    '/admin/sign-in',
+    '/admin/forgotten',
+    '/admin/confirm?to=/admin',
+    '/admin/shops/DemoShop',
+  ]);
+}, 120_000);
+afterAll(async () => {
+  const fields = [...forms.values()].reduce((sum, form) => sum + form.fields.length, 0);
+  const worst = blocks.toSorted((one, other) => other.ms - one.ms).slice(0, 5);
+  const lines = worst.map(({ form, ms }) => `${ms.toFixed(1)} ms  ${form}`);
+  const counts = `${forms.size} forms, ${fields} fields, ${requests} requests, seed ${SEED}`;
+  console.log([`${counts}; longest blocks of the event loop`, ...lines].join('\n  '));
+  await service.close();
+});
+
+/** What some forms are about, and a new shop does not have. */
+async function givenThings(): Promise<void> {
+  await merchant.post('/views', { list: '/orders', name: 'Mine', query: '' });
+  await merchant.post('/users', { email: 'new@people.example', role: 'catalogue' });
+  await merchant.post('/products/import/paste', { rows: 'SKU;Name\nX-1;A thing\n' });
+  await merchant.get('/settings/home');
+}
+
+/** Forms that are one button, or that only a script, an app or an event of the day leads to. */
+const NOT_ON_A_PAGE = [
+  '/admin/account/passkeys/delete',
+  '/admin/account/sessions/end-others',
+  '/admin/account/sessions/:sessionId/end',
+  '/admin/account/totp/codes',
+  '/admin/account/totp/delete',
+  '/admin/confirm/demo',
+  '/admin/confirm/passkey',
+  '/admin/host/jobs/:shopId/:jobId/retry',
+  '/admin/host/jobs/retry',
+  '/admin/host/shops/:shopId/open',
+  '/admin/link',
+  '/admin/sign-in/code',
+  '/admin/shops/:shopId/apps/:appId/install',
+  '/admin/shops/:shopId/apps/webhooks/:webhookId/active',
+  '/admin/shops/:shopId/apps/webhooks/:webhookId/delete',
+  '/admin/shops/:shopId/apps/webhooks/:webhookId/redeliver',
+  '/admin/shops/:shopId/apps/webhooks/:webhookId/replay',
+  '/admin/shops/:shopId/marketing/carts/remind',
+  '/admin/shops/:shopId/orders/:orderId/capture',
+  '/admin/shops/:shopId/orders/:orderId/credit',
+  '/admin/shops/:shopId/orders/:orderId/edit/end',
+  '/admin/shops/:shopId/orders/:orderId/refund',
+  '/admin/shops/:shopId/orders/:orderId/return',
+  '/admin/shops/:shopId/orders/:orderId/returns/:returnId',
+  '/admin/shops/:shopId/products/:productId/pictures/delete',
+  '/admin/shops/:shopId/products/:productId/pictures/order',
+  '/admin/shops/:shopId/products/:productId/pictures/texts',
+  '/admin/shops/:shopId/products/:productId/related/add',
+  '/admin/shops/:shopId/products/import/:importId/mend',
+  '/admin/shops/:shopId/products/import/:importId/start',
+  '/admin/shops/:shopId/products/import/pictures/delete',
+  '/admin/shops/:shopId/settings/history/:versionId',
+  '/admin/shops/:shopId/settings/payments/:method',
+];
+
+test('every form of the admin is found on a page, or named here', () => {
+  const posts = service.app.adminPages.filter(({ method }) => method === 'POST').map(({ url }) => url);
+  expect(posts.filter((url) => !forms.has(url) && !NOT_ON_A_PAGE.includes(url))).toEqual([]);
+  expect(NOT_ON_A_PAGE.filter((url) => !posts.includes(url))).toEqual([]);
+});
+
+const plainForms = () => [...forms.values()].filter(({ isMultipart }) => !isMultipart);
+
+/** Two of them a day. `npm run proof -- --only forms` sends all. */
+const names = Object.keys(FILLINGS);
+const today = [SEED, SEED + 7].map((number) => names[number % names.length]!);
+const chosen = process.env['KONTOR_ALL_FILLINGS'] === undefined ? today : names;
+
+describe.each(chosen)('forms full of %s', (name) => {
+  test('do not stop other people', async () => {
+    const slow: string[] = [];
+    for (const form of plainForms().filter(({ fields }) => fields.some(({ isText }) => isText))) {
+      const fields = filledFields(form.fields, FILLINGS[name]!);
+      let status = 0;
+      const ms = await blockOf(`${form.route}, ${name}`, async () => {
+        ({ status } = await send(form, fields));
+      });
+      if (ms >= MAX_BLOCK) slow.push(`${form.route}: ${ms.toFixed(0)} ms`);
+      // Lists take fewer lines than characters.
+      if (status === 413 && !FILLINGS[name]!(9).includes('\n')) slow.push(`${form.route}: 413`);
+    }
+    expect(slow).toEqual([]);
+  }, 300_000);
+});
+
+test('forms with longer texts than they take are refused at once', async () => {
+  const wrong: string[] = [];
+  for (const form of plainForms()) {
+    const [text] = form.fields.filter(({ isText }) => isText);
+    const fields: [string, string][] = form.fields
+      .filter(({ name }) => name !== text?.name)
+      .map(({ name, value }) => [name, value]);
+    fields.push([text?.name ?? 'anything', 'ab;\n'.repeat(MAX_BYTES / 16)]);
+    wrong.push(...(await refusalProblems(form, fields)));
+  }
+  expect(wrong).toEqual([]);
+}, 300_000);
+
+test('forms with more fields than they take are refused at once', async () => {
+  const wrong: string[] = [];
+  for (const form of plainForms()) {
+    const name = form.fields.find(({ isText }) => isText)?.name ?? 'anything';
+    const fields = Array.from({ length: 20_000 }, (_, index): [string, string] => [
+      index % 2 === 0 ? name : name.replace(/\d+/, String(index)),
+      'x',
+    ]);
+    wrong.push(...(await refusalProblems(form, fields)));
+  }
+  expect(wrong).toEqual([]);
+}, 300_000);
+
+test('as many entries as a form takes do not stop other people', async () => {
+  const slow: string[] = [];
+  for (const form of plainForms()) {
+    const entry = form.fields.filter(({ name }) => /\.\d+(?:\.|$)/.test(name));
+    if (entry.length === 0) continue;
+    const [{ name: first }] = entry as [FormField];
+    const group = first.slice(0, first.search(/\.\d/) + 1);
+    const columns = [
+      ...new Set(
+        entry.filter(({ name }) => name.startsWith(group)).map(({ name }) => name.replace(/\.\d+/, '.#')),
+      ),
+    ];
+    const fields = Array.from({ length: 2_900 }, (_, index): [string, string] => [
+      columns[index % columns.length]!.replace('#', String(Math.floor(index / columns.length))),
+      `${index}`,
+    ]);
+    const version = form.fields.find(({ name }) => name === 'version');
+    if (version) fields.push(['version', version.value]);
+    const ms = await blockOf(`${form.route}, entries`, () => send(form, fields));
+    if (ms >= MAX_BLOCK) slow.push(`${form.route}: ${ms.toFixed(0)} ms`);
+  }
+  expect(slow).toEqual([]);
+}, 300_000);
+
+/** The fields as the page has them, each text as long as it may be; shorter where the whole form would be too large. */
+function filledFields(fields: readonly FormField[], filling: Filling): [string, string][] {
+  for (let share = 1; ; share /= 2) {
+    const filled = fields.map(({ name, isText, maxLength, value }): [string, string] => [
+      name,
+      isText ? filling(Math.ceil(maxLength * share)) : value,
+    ]);
+    if (new URLSearchParams(filled).toString().length < MAX_BYTES) return filled;
+  }
+}
+
+async function send({ action }: FoundForm, fields: [string, string][]): Promise<AdminAnswer> {
+  requests++;
+  const response = await service.app.inject({
+    method: 'POST',
+    url: action,
+    headers: {
+      host: 'localhost:8080',
+      cookie: merchant.cookie,
+      origin: 'http://localhost:8080',
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    payload: new URLSearchParams(fields).toString(),
+  });
+  const { statusCode: status, body: text, headers } = response;
+  expect([action, status < 500]).toEqual([action, true]);
+  return { status, text, headers, location: headers.location };
+}
+
+/** The shortest of some tries, at the speed that the machine has when nothing else runs on it. */
+async function blockOf(form: string, work: () => Promise<unknown>): Promise<number> {
+  let ms = Infinity;
+  for (let tries = 0; tries < TRIES && ms >= MAX_BLOCK; tries++) {
+    const before = slowdown();
+    const block = await longestBlock(work);
+    ms = Math.min(ms, block / Math.min(before, slowdown()));
+  }
+  blocks.push({ form, ms });
+  return ms;
+}
+
+async function refusalProblems(form: FoundForm, fields: [string, string][]): Promise<string[]> {
+  let cost = Infinity;
+  let status = 0;
+  const ms = await blockOf(`${form.route}, too much`, async () => {
+    const before = process.cpuUsage();
+    status = (await send(form, fields)).status;
+    const { user, system } = process.cpuUsage(before);
+    cost = Math.min(cost, (user + system) / 1_000 / slowdown());
+  });
+  return [
+    ...([400, 413].includes(status) ? [] : [`${form.route}: ${status}`]),
+    ...(ms < MAX_BLOCK ? [] : [`${form.route} blocks for ${ms.toFixed(0)} ms`]),
+    ...(cost < MAX_REFUSAL_COST ? [] : [`${form.route} costs ${cost.toFixed(0)} ms`]),
+  ];
+}
