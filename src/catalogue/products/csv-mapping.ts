@@ -2,7 +2,7 @@ import { readJson } from '../../kernel/json-file.ts';
 import { editDistance } from '../../kernel/suggestion.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { columnsOf, moreColumnsOf, type Column } from './csv-columns.ts';
-import { FileProblem } from './csv-file.ts';
+import { FileProblem } from './file-problem.ts';
 
 /** For each column of a file the key of what it holds; null: it is left out. */
 export type Mapping = readonly (string | null)[];

@@ -4,7 +4,7 @@ import { newId } from '../../kernel/ids.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 import type { Mapping } from './csv-mapping.ts';
 import type { DecimalSign } from './decimal-comma.ts';
-import { MOST_PROBLEMS, type ImportReport } from './import.ts';
+import { MAX_NEW_CATEGORIES, MAX_PROBLEMS, type ImportReport } from './import.ts';
 import type { RowProblem } from './row-problem.ts';
 
 export type ImportState = 'mapping' | 'checking' | 'checked' | 'importing' | 'done' | 'failed';
@@ -145,12 +145,14 @@ export async function addProgress(
   done: ImportReport,
 ): Promise<boolean> {
   const problems = JSON.stringify(done.problems);
+  const categories = JSON.stringify(done.newCategories.slice(0, MAX_NEW_CATEGORIES));
   const changed = await tx.run(sql`
     update product_import
     set rows_done = rows_done + ${rows}, created = created + ${done.created}, changed = changed + ${done.changed},
       unchanged = unchanged + ${done.unchanged}, refused = refused + ${done.problems.length},
-      problems = case when refused < ${MOST_PROBLEMS} then problems || ${problems}::jsonb else problems end,
-      new_categories = new_categories || ${JSON.stringify(done.newCategories)}::jsonb,
+      problems = case when refused < ${MAX_PROBLEMS} then problems || ${problems}::jsonb else problems end,
+      new_categories = case when jsonb_array_length(new_categories) < ${MAX_NEW_CATEGORIES}
+        then new_categories || ${categories}::jsonb else new_categories end,
       run_at = ${new Date(tx.now.getTime() + LEASE)}
     where shop_id = ${shopId} and import_id = ${importId} and attempts = ${attempts}`);
   return changed > 0;
