@@ -168,3 +168,97 @@ describe('a file beyond its limits is refused early', () => {
     expect(await stored()).toEqual(before);
   }, 300_000);
 });
+
+test('rows that are pasted are read in steps too', async () => {
+  let answer: Awaited<ReturnType<Merchant['post']>> | undefined;
+  const rows = `SKU;Name\n${'a\n'.repeat(140_000)}`;
+  const ms = await blockOf(async () => {
+    answer = await merchant.post('/products/import/paste', { rows });
+  });
+  expect(answer).toMatchObject({ status: 303 });
+  expect(await latest()).toMatchObject({ rowCount: 140_000, state: 'mapping' });
+  expect(ms).toBeLessThan(LONGEST_BLOCK);
+}, 60_000);
+
+describe('a file within its limits stops nobody', () => {
+  const MEGA = 999_000;
+  const titles = Array.from(
+    { length: 499 },
+    (_, index) => `Unknown title of column ${index} ${'x'.repeat(40)}`,
+  );
+  const categories = Array.from({ length: 45 }, (_, path) =>
+    Array.from({ length: 18 }, (_name, depth) => `C${path}-${depth} ${'x'.repeat(10)}`).join(' > '),
+  ).join(' | ');
+
+  test.each<[string, () => string, string[]]>([
+    ['20,000 short rows', () => `a;b\n${rowsOf(20_000)}`, ['Alias', 'Name/en']],
+    ['20,000 rows without a number', () => `a;b\n${';x\n'.repeat(20_000)}`, ['Alias', 'Name/en']],
+    ['20,000 rows with a bad price', () => `a;b\n${rowsOf(20_000)}`, ['Alias', 'ListPrices/EUR/gross']],
+    [
+      '500 columns',
+      () =>
+        `a;${titles.join(';')}\n${Array.from({ length: 1_500 }, (_, row) => `${row}${'; '.repeat(499)}\n`).join('')}`,
+      ['Alias'],
+    ],
+    ...['blanks', 'bars', 'backslashes', 'digits', 'addresses', 'quotes'].map(
+      (kind, index): [string, () => string, string[]] => [
+        `cells of a million ${kind}`,
+        () => {
+          const cell = [' ', '|', '\\', '1,', 'http://a ', '""'][index]!;
+          const text = cell.repeat(MEGA / cell.length);
+          return `a;b;c;d;e;f;g;h\nx${`;"${text}"`.repeat(7)}\n`;
+        },
+        [
+          'Alias',
+          'Name/en',
+          'ListPrices/EUR/gross',
+          'Categories',
+          'Images',
+          'Keywords/en',
+          'AvailabilityDate',
+          'TaxClass',
+        ],
+      ],
+    ),
+    [
+      'texts that are as long as they may be',
+      () =>
+        `a;b;c\n${Array.from({ length: 22 }, (_, row) => `L-${row};${'y<'.repeat(99_000)};${'é>'.repeat(90_000)}\n`).join('')}`,
+      ['Alias', 'Text/en', 'Description/en'],
+    ],
+    [
+      'many new categories',
+      () => `a;b\n${Array.from({ length: 300 }, (_, row) => `K-${row};${categories}\n`).join('')}`,
+      ['Alias', 'Categories'],
+    ],
+  ])(
+    '%s',
+    async (_case, fileOf, columns) => {
+      const file = fileOf();
+      const steps: Record<string, number> = {};
+      const step = async (name: string, work: () => Promise<unknown>) => {
+        steps[name] = await blockOf(work);
+      };
+      await step('send', async () => expect(await send(file)).toMatchObject({ status: 303 }));
+      const path = pathOf(await latest());
+      const fields = Object.fromEntries(columns.map((key, place) => [`column.${place}`, key]));
+      await step('columns', async () => expect(await merchant.get(path)).toMatchObject({ status: 200 }));
+      await step('check', async () => {
+        expect(await merchant.post(path, { decimalSign: '.', ...fields })).toMatchObject({ status: 303 });
+        await runAll();
+        expect(await latest()).toMatchObject({ state: 'checked' });
+      });
+      await step('report', async () => expect(await merchant.get(path)).toMatchObject({ status: 200 }));
+      await step('refused rows', async () =>
+        expect(await merchant.get(`${path}/refused.csv`)).toMatchObject({ status: 200 }),
+      );
+      const { text } = await merchant.get(path);
+      const cells = [...text.matchAll(/name="(cell\.\d+)"/g)].map(([, name]) => [name!, 'mended']);
+      if (cells.length > 0) {
+        await step('mend', () => merchant.post(`${path}/mend`, Object.fromEntries(cells)));
+      }
+      expect(Object.entries(steps).filter(([, ms]) => ms >= LONGEST_BLOCK)).toEqual([]);
+    },
+    120_000,
+  );
+});

@@ -64,8 +64,8 @@ export class CsvReader {
   *read(piece: string): Generator<FileRow> {
     const skipped = this.#isBeginning && piece.startsWith(BYTE_ORDER_MARK) ? 1 : 0;
     if (piece !== '') this.#isBeginning = false;
-    /** Of what the cell does not have yet. */
-    let start = skipped;
+    /** What the cell does not have yet; the end is only known after a quote. */
+    let [start, end] = [skipped, skipped];
     for (let at = skipped; at < piece.length; at++) {
       const code = piece.charCodeAt(at);
       const isBreak = code === LINE_FEED || code === RETURN;
@@ -74,17 +74,17 @@ export class CsvReader {
 
       if (this.#state === 'quoted') {
         if (code === QUOTE) {
-          this.#addToCell(piece.slice(start, at));
+          end = at;
           this.#state = 'quote';
         } else if (isBreak && !isSecondHalf) this.#line++;
       } else if (code === QUOTE) {
-        if (this.#state === 'plain')
+        if (this.#state === 'plain') {
           throw this.#problem('quoteInCell', 'a quote is inside of a cell without quotes');
-        // Of two quotes, the second one stands for itself.
-        start = this.#state === 'quote' ? at : at + 1;
+        }
+        if (this.#state === 'start') start = at + 1;
         this.#state = 'quoted';
       } else if (isBreak || code === this.#delimiter) {
-        if (this.#state === 'plain') this.#addToCell(piece.slice(start, at));
+        if (this.#state !== 'start') this.#addToCell(piece.slice(start, this.#state === 'plain' ? at : end));
         if (!isBreak) this.#endCell();
         else if (this.#state !== 'start' || this.#cells.length > 0) yield this.#endRow();
         if (isBreak && !isSecondHalf) this.#line++;
@@ -96,9 +96,8 @@ export class CsvReader {
         throw this.#problem('textAfterQuote', 'text follows the quote that ends a cell');
       }
     }
-    if (this.#state === 'plain' || this.#state === 'quoted') {
-      this.#addToCell(piece.slice(start));
-    }
+    if (this.#state !== 'start')
+      this.#addToCell(piece.slice(start, this.#state === 'quote' ? end : undefined));
   }
 
   /** The last row, if no line break ends it. */
@@ -108,8 +107,9 @@ export class CsvReader {
     if (this.#state !== 'start' || this.#cells.length > 0) yield this.#endRow();
   }
 
+  /** Two quotes stand for one. They are replaced in one go, because a text may have hundreds of thousands of them. */
   #addToCell(text: string): void {
-    this.#cell += text;
+    this.#cell += this.#state === 'plain' ? text : text.split('""').join('"');
     const { cell, row } = this.#limits;
     // A quote that was forgotten makes one cell of everything after it.
     const reason = this.#state === 'quoted' ? '; is its quote closed?' : '';

@@ -31,6 +31,7 @@ export interface ImportSummary {
 
 export interface StoredImport extends ImportSummary {
   reading: Reading;
+  /** The first ones. */
   problems: RowProblem[];
   newCategories: string[];
   error: string | null;
@@ -40,7 +41,12 @@ const summary = sql`
   upper(import_id::text) as "importId", author, file_name as "fileName", state, row_count as "rowCount",
   rows_done as "rowsDone", created, changed, unchanged, refused`;
 
-const stored = sql`${summary}, reading, problems, new_categories as "newCategories", error`;
+/** Problems that are read with an import: as many as a page shows. */
+export const SHOWN_PROBLEMS = 100;
+
+const stored = sql`
+  ${summary}, reading, new_categories as "newCategories", error,
+  jsonb_path_query_array(problems, ${`$[0 to ${SHOWN_PROBLEMS - 1}]`}::jsonpath) as problems`;
 
 /** A shop keeps so many; the oldest one goes when another comes. */
 const MOST_IMPORTS = 20;
@@ -54,6 +60,23 @@ export function findImports(db: Queries, shopId: string) {
 export function findImport(db: Queries, shopId: string, importId: string) {
   return db.one<StoredImport>(sql`
     select ${stored} from product_import where shop_id = ${shopId} and import_id = ${importId}`);
+}
+
+const PROBLEMS_AT_ONCE = 500;
+
+/** All problems that are stored, in steps: together they may be some megabytes. */
+export async function* eachProblem(
+  db: Queries,
+  shopId: string,
+  importId: string,
+): AsyncGenerator<RowProblem> {
+  for (let first = 0; ; first += PROBLEMS_AT_ONCE) {
+    const row = await db.one<{ problems: RowProblem[] }>(sql`
+      select jsonb_path_query_array(problems, ${`$[${first} to ${first + PROBLEMS_AT_ONCE - 1}]`}::jsonpath) as problems
+      from product_import where shop_id = ${shopId} and import_id = ${importId}`);
+    yield* row?.problems ?? [];
+    if ((row?.problems.length ?? 0) < PROBLEMS_AT_ONCE) return;
+  }
 }
 
 export async function findImportContent(db: Queries, shopId: string, importId: string): Promise<string> {

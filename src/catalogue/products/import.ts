@@ -61,7 +61,7 @@ export async function openImport(
   const settings = await shopSettings(db, shopId);
   const file = await openProductFile(path);
   const start = await inspectFile(file);
-  const mapping = strictMapping(start.header, settings);
+  const mapping = await strictMapping(start.header, settings);
   return { file, mapping, decimalSign: decimalSignIn(start, mappedColumns(mapping, settings)) };
 }
 
