@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { FileProblem } from '../catalogue/products/csv-file.ts';
 import { knownColumns } from '../catalogue/products/csv-mapping.ts';
 import { productText } from '../catalogue/products/export.ts';
 import { readPictureFile } from '../catalogue/products/fetch-picture.ts';
+import { FileProblem } from '../catalogue/products/file-problem.ts';
 import { importPictures } from '../catalogue/products/import-pictures.ts';
 import { importProducts, openImport } from '../catalogue/products/import.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';

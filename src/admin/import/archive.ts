@@ -38,7 +38,7 @@ export async function takeArchive(visit: ShopVisit, path: string): Promise<Redir
       const { count, table } = await keepFiles(tx, visit, path);
       if (count === 0 && !table) throw badRequest(words.emptyArchive);
       if (!table) return new Redirect(to(visit, '/products/import'), words.picturesKept({ count }));
-      const given = await newImport(visit, table.name, decodedText(table.bytes));
+      const given = await newImport(visit, table.name, await decodedText(table.bytes));
       const importId = await insertImport(tx, shopId, { ...given, author: user.email });
       return new Redirect(to(visit, `/products/import/${importId}`), words.picturesKept({ count }));
     });

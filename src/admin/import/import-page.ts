@@ -1,4 +1,5 @@
 import { knownColumns, likelyKeys } from '../../catalogue/products/csv-mapping.ts';
+import type { FileRow } from '../../catalogue/products/csv-reader.ts';
 import {
   findImport,
   findImportContent,
@@ -8,6 +9,7 @@ import {
 } from '../../catalogue/products/import-queries.ts';
 import { badRequest, conflict, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
+import { newPauses } from '../../http/pauses.ts';
 import { isId } from '../../kernel/ids.ts';
 import { choiceField, problemOf, tickField, type Choice } from '../components/form.ts';
 import { Redirect, type AdminPage } from '../page.ts';
@@ -71,15 +73,30 @@ async function columnsForm(visit: ShopVisit, found: StoredImport, draft?: Draft)
   const content = await findImportContent(visit.db, visit.shopId, found.importId);
   const { header, sample } = await startOf(visit, found.fileName, content);
   const { mapping, decimalSign, visible } = found.reading;
-  const choices = columnChoices(visit, knownColumns(visit.settings).values());
+  const options = columnChoices(visit, knownColumns(visit.settings).values()).map(columnOption);
   const chosenIn = (place: number) => draft?.field(`column.${place}`) ?? mapping[place] ?? '';
   const open = header.flatMap((title, place) => (chosenIn(place) === '' ? [{ title, place }] : []));
-  const guesses = likelyKeys(
+  const guesses = await likelyKeys(
     open.map(({ title }) => title),
     visit.settings,
   );
   const likely = new Map(open.map(({ place }, index) => [place, guesses[index]]));
   const used = mapping.filter((key) => key !== null).length;
+  const pause = newPauses();
+  const rows: Markup[] = [];
+  for (const [place, title] of header.entries()) {
+    await pause();
+    rows.push(
+      columnRow(visit, {
+        title,
+        place,
+        values: shownValues(sample, place),
+        chosen: chosenIn(place),
+        options,
+        likely: likely.get(place),
+      }),
+    );
+  }
   return html`<form method="post" class="card" action="${to(visit, `/products/import/${found.importId}`)}">
     ${problemOf(draft)}
     <h2>${words.columnsTitle}</h2>
@@ -95,20 +112,7 @@ async function columnsForm(visit: ShopVisit, found: StoredImport, draft?: Draft)
         </tr>
       </thead>
       <tbody>
-        ${header.map((title, place) => {
-          const values = sample
-            .map(({ cells }) => cells[place] ?? '')
-            .filter((cell) => cell.trim() !== '')
-            .slice(0, SHOWN_VALUES);
-          return columnRow(visit, {
-            title,
-            place,
-            values,
-            chosen: chosenIn(place),
-            choices,
-            likely: likely.get(place),
-          });
-        })}
+        ${rows}
       </tbody>
     </table>
     ${choiceField({
@@ -126,17 +130,42 @@ async function columnsForm(visit: ShopVisit, found: StoredImport, draft?: Draft)
   </form>`;
 }
 
+function shownValues(sample: readonly FileRow[], place: number): string[] {
+  const values: string[] = [];
+  for (const { cells } of sample) {
+    const cell = cells[place]?.trim() ?? '';
+    if (cell !== '') values.push(cell);
+    if (values.length === SHOWN_VALUES) break;
+  }
+  return values;
+}
+
+/** A column that can be chosen. It is rendered once for all columns of a file, which may be hundreds. */
+interface ColumnOption {
+  key: string;
+  open: Markup;
+  chosen: Markup;
+}
+
+function columnOption({ value, text }: Choice): ColumnOption {
+  return {
+    key: value,
+    open: html`<option value="${value}">${text}</option>`,
+    chosen: html`<option value="${value}" selected>${text}</option>`,
+  };
+}
+
 interface ShownColumn {
   title: string;
   place: number;
   values: readonly string[];
   chosen: string;
-  choices: readonly Choice[];
+  options: readonly ColumnOption[];
   /** What was probably meant, where nothing is chosen. */
   likely: string | undefined;
 }
 
-function columnRow(visit: ShopVisit, { title, place, values, chosen, choices, likely }: ShownColumn): Markup {
+function columnRow(visit: ShopVisit, { title, place, values, chosen, options, likely }: ShownColumn): Markup {
   const words = visit.words.import;
   const name = `column.${place}`;
   return html`<tr>
@@ -149,10 +178,7 @@ function columnRow(visit: ShopVisit, { title, place, values, chosen, choices, li
     <td>
       <select id="${name}" name="${name}">
         <option value="">${words.leaveOut}</option>
-        ${choices.map(
-          ({ value, text }) =>
-            html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`,
-        )}
+        ${options.map((option) => (option.key === chosen ? option.chosen : option.open))}
       </select>
       ${likely !== undefined && html`<p class="hint">${words.likely({ name: columnTitle(visit, likely) })}</p>`}
     </td>

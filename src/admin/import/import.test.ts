@@ -181,7 +181,8 @@ test('an import goes on behind the rows that are saved when a process died', asy
 test.each([
   ['an empty file', '', 400, 'The file is empty.'],
   ['titles alone', 'SKU;Name\n', 400, 'The file has no rows'],
-  ['an open quote', 'SKU;Name\nx;"y\n', 400, 'The file cannot be read'],
+  ['an open quote', 'SKU;Name\nx;"y\n', 400, 'A quotation mark in line 2 is not closed.'],
+  ['a quote inside of a cell', 'SKU;Name\nx;5" pipe\n', 400, 'Line 2 has a quotation mark inside of a cell'],
 ])('%s is refused on the page', async (_case, text, status, message) => {
   const before = await findImports(service.db, 'DemoShop');
   const answer = await sendFile(text);

@@ -26,7 +26,7 @@ export function importFiles(pages: ShopPages): void {
     save: async (visit, _request, { name, path }) => {
       if (/\.zip$/i.test(name)) return takeArchive(visit, path);
       if ((await stat(path)).size > UPLOAD_LIMIT) throw badRequest(visit.words.import.tooLarge);
-      return takeTable(visit, name, decodedText(await readFile(path)));
+      return takeTable(visit, name, await decodedText(await readFile(path)));
     },
   });
 

@@ -1,11 +1,12 @@
-import { FileProblem, inspectFile, textFile, type FileStart } from '../../catalogue/products/csv-file.ts';
+import { inspectFile, readStart, textFile, type FileStart } from '../../catalogue/products/csv-file.ts';
 import { guessMapping, namedColumns } from '../../catalogue/products/csv-mapping.ts';
+import { FileProblem } from '../../catalogue/products/file-problem.ts';
 import { decimalSignIn } from '../../catalogue/products/import.ts';
 import { insertImport, type NewImport } from '../../catalogue/products/import-queries.ts';
 import { badRequest } from '../../http/errors.ts';
+import { UPLOAD_LIMIT } from '../../http/upload.ts';
+import { REGIONS } from '../components/format.ts';
 import type { ShopVisit } from '../visit.ts';
-
-const MOST_COLUMNS = 500;
 
 /** Reads a table once, and guesses what its columns are. */
 export async function newImport(
@@ -14,10 +15,10 @@ export async function newImport(
   content: string,
 ): Promise<Omit<NewImport, 'author'>> {
   const words = visit.words.import;
-  if (content.trim() === '') throw badRequest(words.empty);
-  const start = await startOf(visit, fileName, content);
+  // A file in another encoding may be longer in ours.
+  if (Buffer.byteLength(content) > UPLOAD_LIMIT) throw badRequest(words.tooLarge);
+  const start = await readable(visit, () => inspectFile(textFile(fileName, content)));
   if (start.rows === 0) throw badRequest(words.noRows);
-  if (start.header.length > MOST_COLUMNS) throw badRequest(words.tooManyColumns({ most: MOST_COLUMNS }));
   const mapping = guessMapping(start.header, visit.settings);
   const decimalSign = decimalSignIn(start, namedColumns(mapping, visit.settings));
   return {
@@ -29,12 +30,24 @@ export async function newImport(
   };
 }
 
-export async function startOf(visit: ShopVisit, fileName: string, content: string): Promise<FileStart> {
+/** What the first rows of a stored table hold. */
+export function startOf(visit: ShopVisit, fileName: string, content: string): Promise<FileStart> {
+  return readable(visit, () => readStart(textFile(fileName, content)));
+}
+
+/** Says in the language of the person why a file can't be read. */
+async function readable<Result>(
+  { words, language }: ShopVisit,
+  read: () => Promise<Result>,
+): Promise<Result> {
   try {
-    return await inspectFile(textFile(fileName, content));
+    return await read();
   } catch (error) {
-    if (!(error instanceof FileProblem)) throw error;
-    throw badRequest(visit.words.import.unreadable({ reason: error.message }));
+    if (!(error instanceof FileProblem) || error.code === undefined) throw error;
+    const { line, most } = error.values;
+    const given = { line: Number(line), most: Number(most).toLocaleString(REGIONS[language]) };
+    const reason = words.import.fileProblems[error.code];
+    throw badRequest(typeof reason === 'string' ? reason : reason(given));
   }
 }
 

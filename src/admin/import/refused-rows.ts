@@ -1,63 +1,78 @@
+import { Readable } from 'node:stream';
 import { LONGEST } from '../../catalogue/products/request-fields.ts';
-import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
+import { escapeFormula, longCsvLine } from '../../catalogue/products/csv-cells.ts';
 import { rowsOf, textFile } from '../../catalogue/products/csv-file.ts';
 import { PROBLEM_COLUMN } from '../../catalogue/products/csv-mapping.ts';
-import { findImportContent, type StoredImport } from '../../catalogue/products/import-queries.ts';
+import {
+  eachProblem,
+  findImportContent,
+  type StoredImport,
+} from '../../catalogue/products/import-queries.ts';
 import { badRequest } from '../../http/errors.ts';
+import { newPauses } from '../../http/pauses.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { loadImport } from './import-page.ts';
 import { storeImport } from './new-import.ts';
 import { columnTitle } from './column-titles.ts';
-import { reasonText, SHOWN_PROBLEMS } from './report.ts';
+import { reasonText } from './report.ts';
 
 /** The rows that were not taken: as a file to mend elsewhere, or mended on the page. */
 export function refusedRows(pages: ShopPages): void {
   pages.file('/products/import/:importId/refused.csv', 'products_write', async (visit, request) => {
     const found = await loadImport(visit, request);
-    const { header, rows } = await readRefused(visit, found);
-    const reasons = new Map(
-      found.problems.map((problem) => {
-        const column = problem.column === null ? '' : `${columnTitle(visit, problem.column)}: `;
-        return [problem.line, column + reasonText(visit, problem)];
-      }),
-    );
-    const lines = [
-      headerLine([...header, PROBLEM_COLUMN]),
-      ...rows.map(({ line, cells }) =>
-        csvLine([...padded(cells, header.length), reasons.get(line) ?? ''].map(escapeFormula)),
-      ),
-    ];
-    // The mark at the beginning tells spreadsheets that it is UTF-8.
-    return { type: 'text/csv', fileName: visit.words.import.refusedFile, content: `\uFEFF${lines.join('')}` };
+    return {
+      type: 'text/csv',
+      fileName: visit.words.import.refusedFile,
+      content: Readable.from(refusedLines(visit, found), { objectMode: false }),
+    };
   });
 
-  pages.post(
-    '/products/import/:importId/mend',
-    'products_write',
-    async (visit, form) => {
-      const found = await loadImport(visit, form);
-      const { header, rows } = await readRefused(visit, found);
-      const columns = new Map(found.problems.map(({ line, column }) => [line, column]));
-      const mended = rows.slice(0, SHOWN_PROBLEMS).flatMap(({ line, cells }) => {
-        const name = `cell.${line}`;
-        const place = found.reading.mapping.indexOf(columns.get(line) ?? '');
-        if (place === -1 || !form.fieldNames.includes(name)) return [];
-        return [padded(cells, header.length).with(place, form.field(name))];
-      });
-      if (mended.length === 0) throw badRequest(visit.words.import.noRows);
-      const importId = await storeImport(visit, {
+  pages.post('/products/import/:importId/mend', 'products_write', async (visit, form) => {
+    const found = await loadImport(visit, form);
+    const columns = new Map(found.problems.map(({ line, column }) => [line, column]));
+    const pause = newPauses();
+    let titles: string[] = [];
+    const lines: string[] = [];
+    for await (const { header, line, cells } of rowsIn(visit, found, columns)) {
+      titles = header;
+      const name = `cell.${line}`;
+      const place = found.reading.mapping.indexOf(columns.get(line) ?? '');
+      if (place === -1 || !form.fieldNames.includes(name)) continue;
+      lines.push(await longCsvLine(padded(cells, header.length).with(place, form.field(name)), pause));
+    }
+    if (lines.length === 0) throw badRequest(visit.words.import.noRows);
+    const importId = await storeImport(
+      visit,
+      {
         fileName: visit.words.import.mendedName({ name: found.fileName }),
-        content: [headerLine(header), ...mended.map((cells) => csvLine(cells.map(escapeFormula)))].join(''),
-        rowCount: mended.length,
+        content: [headerLine(titles), ...lines].join(''),
+        rowCount: lines.length,
         reading: found.reading,
         state: 'checking',
-      });
-      return new Redirect(to(visit, `/products/import/${importId}`));
-    },
-    { limits: { texts: { 'cell.*': LONGEST.text } } },
-  );
+      },
+      { limits: { texts: { 'cell.*': LONGEST.text } } },
+    );
+    return new Redirect(to(visit, `/products/import/${importId}`));
+  });
+}
+
+/** The file with the rows and why each of them was refused, line by line. */
+async function* refusedLines(visit: ShopVisit, found: StoredImport): AsyncGenerator<string> {
+  const reasons = new Map<number, string>();
+  for await (const problem of eachProblem(visit.db, visit.shopId, found.importId)) {
+    const column = problem.column === null ? '' : `${columnTitle(visit, problem.column)}: `;
+    reasons.set(problem.line, column + reasonText(visit, problem));
+  }
+  const pause = newPauses();
+  let isFirst = true;
+  for await (const { header, line, cells } of rowsIn(visit, found, reasons)) {
+    // The mark at the beginning tells spreadsheets that it is UTF-8.
+    if (isFirst) yield `\u{feff}${headerLine([...header, PROBLEM_COLUMN])}`;
+    isFirst = false;
+    yield await longCsvLine([...padded(cells, header.length), reasons.get(line)!], pause);
+  }
 }
 
 /** In quotes, so that a comma in a title is not taken for what separates the cells. */
@@ -67,14 +82,16 @@ const headerLine = (titles: readonly string[]): string =>
 const padded = (cells: readonly string[], length: number): string[] =>
   Array.from({ length }, (_, place) => cells[place] ?? '');
 
-async function readRefused(visit: ShopVisit, { importId, fileName, problems }: StoredImport) {
+/** The rows of the file in these lines. */
+async function* rowsIn(
+  visit: ShopVisit,
+  { importId, fileName }: StoredImport,
+  lines: Pick<ReadonlySet<number>, 'has'>,
+): AsyncGenerator<{ header: string[]; line: number; cells: string[] }> {
   const content = await findImportContent(visit.db, visit.shopId, importId);
-  const refused = new Set(problems.map(({ line }) => line));
-  const rows: { line: number; cells: string[] }[] = [];
   let titles: string[] = [];
   for await (const { header, row } of rowsOf(textFile(fileName, content))) {
     if (header) titles = header;
-    if (row && refused.has(row.line)) rows.push(row);
+    if (row && lines.has(row.line)) yield { header: titles, ...row };
   }
-  return { header: titles, rows };
 }

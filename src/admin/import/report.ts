@@ -1,13 +1,10 @@
-import type { StoredImport } from '../../catalogue/products/import-queries.ts';
+import { SHOWN_PROBLEMS, type StoredImport } from '../../catalogue/products/import-queries.ts';
 import type { RowProblem } from '../../catalogue/products/row-problem.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { buttonForm } from '../components/form.ts';
 import { REGIONS } from '../components/format.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { columnTitle } from './column-titles.ts';
-
-/** Problems that a page shows; all of them are in the file. */
-export const SHOWN_PROBLEMS = 100;
 
 /** How far a check or an import is, or what came of it. While it runs, htmx asks for this part again and again. */
 export function reportView(visit: ShopVisit, found: StoredImport): Markup {
@@ -97,8 +94,7 @@ function numberText({ language }: ShopVisit, value: number): string {
 /** Bad cells can be mended in their place: the rows are then checked as a file of their own. */
 function problemCard(visit: ShopVisit, found: StoredImport, path: string): Markup {
   const words = visit.words.import;
-  const problems = found.problems.toSorted((left, right) => left.line - right.line);
-  const shown = problems.slice(0, SHOWN_PROBLEMS);
+  const shown = found.problems.toSorted((left, right) => left.line - right.line);
   return html`<form class="card" method="post" action="${path}/mend" aria-labelledby="problems">
     <h2 id="problems">${words.problemsTitle}</h2>
     <p class="hint">${words.problemsHint}</p>

@@ -49,19 +49,23 @@ const ROWS_AT_ONCE = 200;
 const MAX_ROWS = 50_000;
 
 async function* listText(visit: ShopVisit, state: Parameters<typeof findPage>[1]): AsyncGenerator<string> {
+  const pause = newPauses();
   yield orderTitles(visit.words);
   for (let offset = 0; offset < MAX_ROWS; offset += ROWS_AT_ONCE) {
     const { rows } = await findPage(visit, { ...state, limit: ROWS_AT_ONCE, offset });
-    yield* orderLines(rows);
+    yield orderLines(rows);
+    await pause();
     if (rows.length < ROWS_AT_ONCE) return;
   }
 }
 
 /** All orders of a shop, newest first; those that come in meanwhile are not in it. */
 export async function* orderFile(db: Database, shopId: string, words: Words): AsyncGenerator<string> {
+  const pause = newPauses();
   yield orderTitles(words);
   for await (const orders of everyPage(db, (filter, sort) => findManagedOrders(db, shopId, filter, sort))) {
-    yield* orderLines(orders);
+    yield orderLines(orders);
+    await pause();
   }
 }
 
@@ -78,11 +82,14 @@ export async function* orderLineFile(db: Database, settings: Settings, words: Wo
     `${titles.taxRate} %`,
   ]);
   const { shopId } = settings;
+  const pause = newPauses();
   for await (const orders of everyPage(db, (filter, sort) =>
     findWholeManagedOrders(db, shopId, filter, sort),
   )) {
-    yield orders.flatMap((order) => lineTexts(order, settings)).join('');
-    await newPauses()();
+    for (const order of orders) {
+      yield lineTexts(order, settings).join('');
+      await pause();
+    }
   }
 }
 
@@ -125,10 +132,8 @@ function orderTitles({ orders }: Words, more: readonly string[] = []): string {
   ])}`;
 }
 
-/** Other requests are served between the pages. */
-async function* orderLines(rows: readonly ListedManagedOrder[]): AsyncGenerator<string> {
-  yield rows.map((row) => csvLine(orderCells(row))).join('');
-  await newPauses()();
+function orderLines(rows: readonly ListedManagedOrder[]): string {
+  return rows.map((row) => csvLine(orderCells(row))).join('');
 }
 
 function lineTexts(order: ManagedOrder, settings: Settings): string[] {

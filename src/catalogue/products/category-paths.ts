@@ -1,6 +1,7 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
+import { newPauses } from '../../http/pauses.ts';
 import { aliasOf, aliasStart, freeAlias } from '../../kernel/aliases.ts';
 import { newId } from '../../kernel/ids.ts';
 import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
@@ -49,7 +50,11 @@ export async function findCategoryTree(
     pathOf: new Map(),
     idOf: new Map(),
   };
-  for (const { categoryId, parentId } of rows) if (parentId !== null) addPath(tree, categoryId);
+  const pause = newPauses();
+  for (const { categoryId, parentId } of rows) {
+    if (parentId !== null) addPath(tree, categoryId);
+    await pause();
+  }
   return tree;
 }
 
@@ -89,12 +94,16 @@ export function readPaths(cell: string): string[] {
 
 /** Without the signs that have a backslash before them. */
 function splitAt(text: string, sign: '|' | '>'): string[] {
-  const parts = [''];
-  for (const [piece] of text.matchAll(/\\.|[^\\]|\\$/gs)) {
-    if (piece === sign) parts.push('');
-    else parts[parts.length - 1] += piece;
+  const parts: string[] = [];
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '\\') at++;
+    else if (text[at] === sign) {
+      parts.push(text.slice(start, at));
+      start = at + 1;
+    }
   }
-  return parts;
+  return [...parts, text.slice(start)];
 }
 
 export const joinPaths = (paths: readonly string[]): string => paths.join(' | ');

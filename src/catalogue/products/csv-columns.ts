@@ -6,10 +6,15 @@ import type { Settings } from '../../shops/settings/settings.ts';
 import { joinPaths, readPaths } from './category-paths.ts';
 import { setFact, WITHDRAWAL_EXCLUSIONS, type ProductSafety } from './facts.ts';
 import { withPrice } from './prices.ts';
-import { joinPictureTexts, readPictures, readPictureTexts } from './picture-addresses.ts';
+import {
+  joinPictureTexts,
+  MAX_PICTURES_LENGTH,
+  readPictures,
+  readPictureTexts,
+} from './picture-addresses.ts';
 import type { StoredProduct } from './queries.ts';
 import { LONGEST } from './request-fields.ts';
-import { CellProblem } from './row-problem.ts';
+import { CellProblem, tooLong } from './row-problem.ts';
 import { findUnit, WEIGHT_UNITS } from './units.ts';
 
 /**
@@ -22,7 +27,9 @@ export interface Column {
   key: string;
   title: (language: string) => string;
   cell: (product: FileProduct) => string;
-  /** Throws a CellProblem. Only called with a cell that differs from what the product says. */
+  /** Characters of a cell that is applied. */
+  maxLength: number;
+  /** Throws a CellProblem. Only called with a cell within its length that differs from what the product says. */
   apply: (product: FileProduct, cell: string) => void;
   /**
    * Its cells are numbers: a negative one begins with the sign of a formula but is none, and a file may write them with a
@@ -44,6 +51,9 @@ export interface FileProduct extends StoredProduct {
   imageTexts: readonly Localised[];
 }
 
+/** Characters of the paths of all categories of a product. */
+const MAX_PATHS_LENGTH = 20_000;
+
 /** The columns whose title is in the message catalogue; its `part` is the currency or the language of a column. */
 type ColumnName = Exclude<keyof Messages['productFile'], 'language'>;
 
@@ -58,7 +68,7 @@ export function columnsOf(settings: Settings): Column[] {
       return column(name, make(locale), language, languageName(locale, language));
     });
   return [
-    column('Class', { cell: (product) => product.class, apply: setClass }),
+    column('Class', { cell: (product) => product.class, maxLength: LONGEST.word, apply: setClass }),
     column('Alias', { cell: (product) => product.productNumber, apply: refuse }),
     ...perCurrency('ListPrices', (currency) => ({
       cell: ({ prices }) => amountText(prices?.[currency], currency),
@@ -162,6 +172,7 @@ export function moreColumnsOf(settings: Settings): Column[] {
       'Categories',
       {
         cell: ({ categories }) => categories,
+        maxLength: MAX_PATHS_LENGTH,
         apply: (product, cell) => {
           // A variation is where its master is.
           if (product.kind === 'variation') return;
@@ -182,6 +193,7 @@ export function moreColumnsOf(settings: Settings): Column[] {
       {
         // They are fetched when the rows are saved.
         cell: ({ images }) => images,
+        maxLength: MAX_PICTURES_LENGTH,
         apply: (_product, cell) => void readPictures(cell),
       },
     ],
@@ -190,8 +202,11 @@ export function moreColumnsOf(settings: Settings): Column[] {
       {
         // They are saved with the pictures.
         cell: ({ imageTexts }) => joinPictureTexts(imageTexts.map((texts) => texts[locale] ?? '')),
+        maxLength: MAX_PICTURES_LENGTH,
         apply: (_product, cell) => {
-          for (const one of readPictureTexts(cell)) checkText(one, LONGEST.pictureText);
+          checkText(cell);
+          if (readPictureTexts(cell).some((one) => one.length > LONGEST.pictureText))
+            throw tooLong(LONGEST.pictureText);
         },
       },
     ]),
@@ -237,6 +252,7 @@ export function moreColumnsOf(settings: Settings): Column[] {
       {
         cell: ({ facts: { energyLabel: label } }) =>
           label ? `${label.classes} ${label.best} ${label.file}` : '',
+        maxLength: 2_000,
         apply: (product, cell) => {
           const [, classes, best, file] = ENERGY_LABEL.exec(cell) ?? [];
           if (cell !== '' && !file)
@@ -246,7 +262,7 @@ export function moreColumnsOf(settings: Settings): Column[] {
       },
     ],
   ];
-  return effects.map(([key, one]) => ({ key, title: () => key, ...one }));
+  return effects.map(([key, one]) => ({ key, title: () => key, maxLength: LONGEST.line, ...one }));
 }
 
 /** The columns that say what the pictures of a product show. */
@@ -304,7 +320,7 @@ function safetyParty(key: 'manufacturer' | 'responsiblePerson'): Effects {
           'is not such as Beacon Ltd | Kai 4, 20457 Hamburg | safety@beacon.example',
         );
       }
-      checkText(cell, LONGEST.line);
+      checkText(cell);
       const { [key]: _old, ...others } = product.facts.safety ?? {};
       setSafety(product, cell === '' ? others : { ...others, [key]: { name, address, contact } });
     },
@@ -314,8 +330,9 @@ function safetyParty(key: 'manufacturer' | 'responsiblePerson'): Effects {
 function safetyText(locale: string): Effects {
   return {
     cell: ({ facts }) => facts.safety?.text?.[locale] ?? '',
+    maxLength: LONGEST.features,
     apply: (product, cell) => {
-      checkText(cell, LONGEST.features);
+      checkText(cell);
       const { text, ...others } = product.facts.safety ?? {};
       const { [locale]: _old, ...texts } = text ?? {};
       const next = cell === '' ? texts : { ...texts, [locale]: cell };
@@ -344,6 +361,7 @@ function column(name: ColumnName, effects: Effects, part?: string, shownPart = p
       const title = messages(language).productFile[name];
       return typeof title === 'string' ? title : title({ part: shownPart });
     },
+    maxLength: LONGEST.line,
     ...effects,
   };
 }
@@ -361,10 +379,10 @@ function languageName(locale: string, key: string): string {
   return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1);
 }
 
-type Effects = Pick<Column, 'cell' | 'apply' | 'isNumber'>;
+/** A cell is one line of text where nothing else is said. */
+type Effects = Pick<Column, 'cell' | 'apply' | 'isNumber'> & { maxLength?: number };
 
 function setClass(product: FileProduct, cell: string): void {
-  if (cell.length > 200) throw new CellProblem('tooLong', 'is longer than 200 characters', { most: 200 });
   // An empty one says nothing.
   if (cell !== '') product.class = cell;
 }
@@ -377,12 +395,13 @@ function refuse(): void {
 function text(
   key: 'name' | 'uri' | 'shortDescription' | 'description' | 'essentialFeatures' | 'title',
   locale: string,
-  longest: number,
+  maxLength: number,
 ): Effects {
   return {
     cell: ({ facts }) => facts[key]?.[locale] ?? '',
+    maxLength,
     apply: (product, cell) => {
-      checkText(cell, longest);
+      checkText(cell);
       const { [locale]: _old, ...others } = product.facts[key] ?? {};
       const next = cell === '' ? others : { ...others, [locale]: cell };
       setFact(product, key, Object.keys(next).length > 0 ? next : undefined);
@@ -394,7 +413,7 @@ function line(key: 'manufacturer' | 'manufacturerProductNumber' | 'productCode' 
   return {
     cell: ({ facts }) => facts[key] ?? '',
     apply: (product, cell) => {
-      checkText(cell, LONGEST.line);
+      checkText(cell);
       setFact(product, key, cell === '' ? undefined : cell);
     },
   };
@@ -405,8 +424,9 @@ function keywords(locale: string): Effects {
   return {
     cell: ({ facts }) =>
       (facts.searchKeywords?.[locale] ?? []).map((word) => word.replaceAll(/[\\,]/g, '\\$&')).join(','),
+    maxLength: LONGEST.words * LONGEST.word,
     apply: (product, cell) => {
-      checkText(cell, LONGEST.words * LONGEST.word);
+      checkText(cell);
       const words = [...cell.matchAll(/(?:\\.|[^,\\])+/g)]
         .map(([word]) => word.replaceAll(/\\(.)/g, '$1').trim())
         .filter((word) => word !== '');
@@ -454,6 +474,7 @@ function shippingMethods({ shippingMethods: methods }: Settings): Effects {
         .filter(({ shippingMethodId }) => facts.shippingMethodIds?.includes(shippingMethodId))
         .map(({ key }) => key)
         .join(','),
+    maxLength: LONGEST.features,
     apply: (product, cell) => {
       const ids = cell.split(',').flatMap((part) => {
         const key = part.trim();
@@ -486,9 +507,7 @@ function moment(key: 'forSaleFrom' | 'forSaleUntil'): Effects {
   };
 }
 
-function checkText(cell: string, longest: number): void {
-  if (cell.length > longest)
-    throw new CellProblem('tooLong', `is longer than ${longest} characters`, { most: longest });
+function checkText(cell: string): void {
   if (cell.includes('\0') || !cell.isWellFormed())
     throw new CellProblem('unicode', 'holds text that is not valid Unicode');
 }

@@ -1,26 +1,29 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { parse } from 'csv-parse';
+import { newPauses } from '../../http/pauses.ts';
 import { unescapeFormula } from './csv-cells.ts';
-
-/** What spreadsheets put between cells: a semicolon where the comma is the decimal sign, a tab in what is copied. */
-export const DELIMITERS = [';', ',', '\t'] as const;
-export type Delimiter = (typeof DELIMITERS)[number];
+import { CsvReader, DELIMITERS, type Delimiter, type FileRow, type TableLimits } from './csv-reader.ts';
+import { FileProblem } from './file-problem.ts';
 
 /** A product file that can be read, several times if need be. */
 export interface ProductFile {
   /** For messages. */
   name: string;
   delimiter: Delimiter;
-  read: () => Readable;
+  limits: TableLimits;
+  /** Its text in small pieces. */
+  read: () => Iterable<string> | AsyncIterable<string>;
 }
 
-/** The file as a whole can't be taken. */
-export class FileProblem extends Error {
-  override name = 'FileProblem';
-}
+/**
+ * What a file that is sent to the admin may have. The longest texts of a product have 200,000 characters, and a longer cell
+ * is reported with its row; a table for people has a few dozen columns. The bytes are those of an upload.
+ */
+export const SENT_LIMITS: TableLimits = { rows: 200_000, columns: 500, cell: 1_000_000, row: 8_000_000 };
+
+/** A file of this machine may have any number of rows, because they are never in memory together. */
+const MACHINE_LIMITS: TableLimits = { ...SENT_LIMITS, rows: Infinity };
 
 /** The one that is most often in the first line, outside of quotes; without any, the one that exports have. */
 export function delimiterOf(start: string): Delimiter {
@@ -36,25 +39,45 @@ export function delimiterOf(start: string): Delimiter {
   return DELIMITERS.reduce((best, one) => (counts.get(one)! > counts.get(best)! ? one : best));
 }
 
-type Encoding = 'utf-8' | 'utf-16le' | 'windows-1252';
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 /** Spreadsheets on Windows still write the old encoding, in which every sequence of bytes is a text. */
 function encodingOf(start: Buffer, isWhole: boolean): Encoding {
   if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
+  if (start[0] === 0xfe && start[1] === 0xff) return 'utf-16be';
   if (isUtf8(start)) return 'utf-8';
   // The last character may be cut.
   const cuts = isWhole ? [] : [1, 2, 3];
   return cuts.some((cut) => isUtf8(start.subarray(0, -cut))) ? 'utf-8' : 'windows-1252';
 }
 
-/** The text of a file that was sent. PostgreSQL has no character 0. */
-export function decodedText(bytes: Buffer): string {
-  return new TextDecoder(encodingOf(bytes, true)).decode(bytes).replaceAll('\0', '');
+/** Bytes or characters that are decoded or parsed at once, which takes a few milliseconds at most. */
+const PIECE = 16_384;
+
+function* piecesOf<Piece>(length: number, cut: (start: number, end: number) => Piece): Generator<Piece> {
+  for (let start = 0; start < length; start += PIECE) yield cut(start, start + PIECE);
+}
+
+/** The text of a file that was sent. */
+export async function decodedText(bytes: Buffer): Promise<string> {
+  const pause = newPauses();
+  const pieces: string[] = [];
+  const parts = piecesOf(bytes.length, (start, end) => bytes.subarray(start, end));
+  for await (const piece of decodedPieces(parts, encodingOf(bytes, true))) {
+    pieces.push(piece);
+    await pause();
+  }
+  return pieces.join('');
 }
 
 /** A text that is in memory. */
 export function textFile(name: string, text: string): ProductFile {
-  return { name, delimiter: delimiterOf(text.slice(0, START)), read: () => Readable.from([text]) };
+  return {
+    name,
+    delimiter: delimiterOf(text.slice(0, START)),
+    limits: SENT_LIMITS,
+    read: () => piecesOf(text.length, (start, end) => text.slice(start, end)),
+  };
 }
 
 /** As much of a file as its first line has. */
@@ -74,25 +97,22 @@ export async function openProductFile(path: string): Promise<ProductFile> {
     return {
       name: path,
       delimiter: delimiterOf(new TextDecoder(encoding).decode(start)),
-      read: () => {
-        const bytes = createReadStream(path);
-        return encoding === 'utf-8' ? bytes : Readable.from(decodedPieces(bytes, encoding));
-      },
+      limits: MACHINE_LIMITS,
+      read: () => decodedPieces(createReadStream(path, { highWaterMark: PIECE }), encoding),
     };
   } finally {
     await file.close();
   }
 }
 
-async function* decodedPieces(bytes: AsyncIterable<Buffer>, encoding: Encoding): AsyncGenerator<string> {
+/** PostgreSQL has no character 0. */
+async function* decodedPieces(
+  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
+  encoding: Encoding,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding);
-  for await (const piece of bytes) yield decoder.decode(piece, { stream: true });
-}
-
-export interface FileRow {
-  /** The line of the file in which the row ends. */
-  line: number;
-  cells: string[];
+  for await (const piece of pieces) yield decoder.decode(piece, { stream: true }).split('\0').join('');
+  yield decoder.decode();
 }
 
 interface Read {
@@ -102,60 +122,67 @@ interface Read {
   bytes: number;
 }
 
-/** The records of the file, the header first. Quotes that are not closed end it with a clear line. */
-export async function* rowsOf({ name, delimiter, read: open }: ProductFile): AsyncGenerator<Read> {
-  const parser = parse({
-    delimiter,
-    bom: true,
-    info: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    max_record_size: 8_000_000,
-  });
-  const stream = open();
-  stream.on('error', (error) => parser.destroy(error));
-  stream.pipe(parser);
+/** The records of the file, the header first. Other requests are served between them. */
+export async function* rowsOf({ name, delimiter, limits, read }: ProductFile): AsyncGenerator<Read> {
+  const reader = new CsvReader(delimiter, limits);
+  const pause = newPauses();
   let isFirst = true;
-  let read = 0;
+  let bytes = 0;
+  const toRead = ({ line, cells }: FileRow): Read => {
+    const entry = isFirst
+      ? { header: cells, bytes }
+      : { row: { line, cells: cells.map(unescapeFormula) }, bytes };
+    isFirst = false;
+    bytes = 0;
+    return entry;
+  };
   try {
-    for await (const entry of parser) {
-      const { record, info } = entry as { record: string[]; info: { lines: number; bytes: number } };
-      const bytes = info.bytes - read;
-      read = info.bytes;
-      yield isFirst
-        ? { header: record, bytes }
-        : { row: { line: info.lines, cells: record.map(unescapeFormula) }, bytes };
-      isFirst = false;
+    for await (const piece of read()) {
+      bytes += Buffer.byteLength(piece);
+      for (const row of reader.read(piece)) {
+        yield toRead(row);
+        await pause();
+      }
+      await pause();
     }
+    for (const row of reader.end()) yield toRead(row);
   } catch (error) {
-    const { code, message, lines } = error as Error & { code?: string; lines?: number };
-    if (code?.startsWith('CSV_')) throw new FileProblem(`${name}, line ${lines ?? '?'}: ${message}`);
-    throw error;
-  } finally {
-    stream.destroy();
+    if (!(error instanceof FileProblem)) throw error;
+    throw new FileProblem(`${name}, ${error.message}`, error.code, error.values);
   }
-  if (isFirst) throw new FileProblem(`${name} is empty`);
+  if (isFirst) throw new FileProblem(`${name} is empty`, 'empty');
 }
 
 export interface FileStart {
   header: string[];
   /** The first rows. */
   sample: FileRow[];
-  /** Of the whole file, without the header. */
-  rows: number;
 }
 
-/** Rows that show what the columns hold. */
-const SAMPLE = 500;
+/** Rows that show what the columns hold, as far as they fit into so many characters. */
+const SAMPLE_ROWS = 500;
+const SAMPLE_CHARACTERS = 1_000_000;
 
-/** Reads the whole file once. */
-export async function inspectFile(file: ProductFile): Promise<FileStart> {
-  const start: FileStart = { header: [], sample: [], rows: 0 };
+/** Reads the first rows. */
+export async function readStart(file: ProductFile): Promise<FileStart> {
+  return inspectFile(file, { isSample: true });
+}
+
+/** Reads the whole file once, and counts its rows without the header. */
+export async function inspectFile(
+  file: ProductFile,
+  { isSample = false } = {},
+): Promise<FileStart & { rows: number }> {
+  const start: FileStart & { rows: number } = { header: [], sample: [], rows: 0 };
+  let characters = 0;
   for await (const { header, row } of rowsOf(file)) {
     if (header) start.header = header;
     if (!row) continue;
     start.rows++;
-    if (start.sample.length < SAMPLE) start.sample.push(row);
+    if (start.sample.length < SAMPLE_ROWS && characters < SAMPLE_CHARACTERS) {
+      start.sample.push(row);
+      characters += row.cells.reduce((sum, cell) => sum + cell.length, 0);
+    } else if (isSample) break;
   }
   return start;
 }

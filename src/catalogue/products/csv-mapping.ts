@@ -1,8 +1,9 @@
+import { newPauses } from '../../http/pauses.ts';
 import { readJson } from '../../kernel/json-file.ts';
 import { editDistance } from '../../kernel/suggestion.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { columnsOf, moreColumnsOf, type Column } from './csv-columns.ts';
-import { FileProblem } from './csv-file.ts';
+import { FileProblem } from './file-problem.ts';
 
 /** For each column of a file the key of what it holds; null: it is left out. */
 export type Mapping = readonly (string | null)[];
@@ -49,9 +50,13 @@ function keyIn(cell: string): string {
   return title.endsWith(']') ? title.slice(title.lastIndexOf('[') + 1, -1) : title;
 }
 
+/** Characters: no column has a longer name. */
+const MAX_TITLE = 500;
+
 /** Lower case, words alone: `Art.-Nr.` is `art nr`. */
 function plain(title: string): string {
   return title
+    .slice(0, MAX_TITLE)
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
@@ -98,15 +103,15 @@ function partTexts(part: string): string[] {
 }
 
 /** As the command line takes a file: every column must be known, or be the one that says why a row was refused. */
-export function strictMapping(header: readonly string[], settings: Settings): Mapping {
+export async function strictMapping(header: readonly string[], settings: Settings): Promise<Mapping> {
   const mapping = guessMapping(header, settings);
   for (const [place, cell] of header.entries()) {
     if (mapping[place] !== null || keyIn(cell) === PROBLEM_COLUMN) continue;
     const again = guessMapping([cell], settings)[0];
     if (again !== null) throw new FileProblem(`A column is there twice: ${again}`);
-    const [likely] = likelyKeys([cell], settings);
+    const [likely] = await likelyKeys([cell], settings);
     throw new FileProblem(
-      `The column ${keyIn(cell)} is unknown in ${settings.shopId}` +
+      `The column ${keyIn(cell).slice(0, MAX_TITLE)} is unknown in ${settings.shopId}` +
         (likely === undefined ? '.' : `, did you mean ${likely}?`) +
         ` Its columns are: ${[...knownColumns(settings).keys()].join(', ')}`,
     );
@@ -118,19 +123,31 @@ export function strictMapping(header: readonly string[], settings: Settings): Ma
 const MOST_GUESSES = 30;
 
 /** For each title the column whose name differs least; undefined: none is like it, or there are too many titles. */
-export function likelyKeys(titles: readonly string[], settings: Settings): (string | undefined)[] {
+export async function likelyKeys(
+  titles: readonly string[],
+  settings: Settings,
+): Promise<(string | undefined)[]> {
   const names = [...columnNames(settings)].map(([name, key]) => [plain(name), key] as const);
-  return titles.map((title, place) => {
-    if (place >= MOST_GUESSES) return undefined;
-    const typed = plain(title).slice(0, 60);
-    let best: { key: string; distance: number } | undefined;
-    for (const [name, key] of names) {
-      if (Math.abs(name.length - typed.length) > typed.length / 3) continue;
-      const distance = editDistance(typed, name);
-      if (distance <= typed.length / 3 && distance < (best?.distance ?? Infinity)) best = { key, distance };
-    }
-    return best?.key;
-  });
+  const pause = newPauses();
+  const keys: (string | undefined)[] = [];
+  for (const title of titles.slice(0, MOST_GUESSES)) {
+    await pause();
+    keys.push(likelyKey(plain(title).slice(0, 60), names));
+  }
+  return keys;
+}
+
+function likelyKey(
+  typed: string,
+  names: readonly (readonly [name: string, key: string])[],
+): string | undefined {
+  let best: { key: string; distance: number } | undefined;
+  for (const [name, key] of names) {
+    if (Math.abs(name.length - typed.length) > typed.length / 3) continue;
+    const distance = editDistance(typed, name);
+    if (distance <= typed.length / 3 && distance < (best?.distance ?? Infinity)) best = { key, distance };
+  }
+  return best?.key;
 }
 
 /** The columns that a mapping names, which nobody has confirmed yet. */

@@ -7,7 +7,7 @@ import { givenShop, givenToken } from '../../../test/builders.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { applySettings } from '../../shops/settings/file.ts';
-import { FileProblem } from './csv-file.ts';
+import { FileProblem } from './file-problem.ts';
 import { importFile } from './import.ts';
 
 let service: Service;
@@ -483,7 +483,7 @@ describe('the import', () => {
     ['an unknown column', 'Alias;Colour\nx;red\n', 'The column Colour is unknown in Harbour'],
     ['another tax model', 'Alias;ListPrices/EUR/net\nx;1\n', 'The column ListPrices/EUR/net is unknown'],
     ['a column twice', 'Alias;Alias\nx;y\n', 'A column is there twice'],
-    ['an open quote', 'Alias;Name/en\nx;"y\n', 'line 2: Quote Not Closed'],
+    ['an open quote', 'Alias;Name/en\nx;"y\n', 'line 2: a quote is not closed'],
   ])('refuses %s, and nothing changes', async (_case, text, message) => {
     const before = await everything();
     const failure = await imported(text).catch((error: unknown) => error);

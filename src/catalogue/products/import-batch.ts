@@ -1,5 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { newPauses } from '../../http/pauses.ts';
 import { newId } from '../../kernel/ids.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
@@ -27,7 +28,7 @@ import {
   recordStockEvents,
 } from './product-events.ts';
 import { storedColumns, type StoredProduct } from './queries.ts';
-import { CellProblem, rowProblem, type RowProblem } from './row-problem.ts';
+import { CellProblem, rowProblem, tooLong, type RowProblem } from './row-problem.ts';
 import { isBackInStock } from './save-product.ts';
 
 /** A row of a product file, with what tells it apart from others. */
@@ -101,7 +102,9 @@ export async function planRows(
     tree,
   };
 
+  const pause = newPauses();
   for (const row of rows) {
+    await pause();
     try {
       const stored = known.get(row.number);
       const master = row.master === '' ? undefined : masters.get(row.master);
@@ -130,13 +133,18 @@ export async function savePlan(tx: Transaction, settings: Settings, plan: BatchP
 }
 
 /** The categories that the rows name and the shop does not have yet. */
-export function newCategories({ tree, changes }: BatchPlan): string[] {
-  return tree
-    ? missingPaths(
-        tree,
-        changes.flatMap(({ after }) => readPaths(after.categories)),
-      )
-    : [];
+export async function newCategories({ tree, changes }: BatchPlan): Promise<string[]> {
+  if (!tree) return [];
+  const pause = newPauses();
+  const missing = new Map<string, string>();
+  for (const { after } of changes) {
+    await pause();
+    for (const path of missingPaths(tree, readPaths(after.categories))) {
+      const key = path.toLowerCase();
+      if (!missing.has(key)) missing.set(key, path);
+    }
+  }
+  return [...missing.values()];
 }
 
 function checkMaster(
@@ -198,8 +206,7 @@ function newRow(
   master: StoredProduct | undefined,
 ): StoredProduct {
   const refuse = (problem: CellProblem) => new RowRefusal('Alias', problem, number);
-  if (number.length > 100)
-    throw refuse(new CellProblem('tooLong', 'is longer than 100 characters', { most: 100 }));
+  if (number.length > MAX_NUMBER) throw refuse(tooLong(MAX_NUMBER));
   if (CONTROL.test(number)) throw refuse(new CellProblem('controlCharacters', 'holds control characters'));
   return {
     productId: newId(tx.now),
@@ -218,6 +225,7 @@ function newRow(
   };
 }
 
+const MAX_NUMBER = 100;
 const SELECTED_BY = 'Variation';
 const CONTROL = /\p{Cc}/u;
 
@@ -225,9 +233,13 @@ const CONTROL = /\p{Cc}/u;
 function applyCells(product: FileProduct, { cells }: ImportRow, { columns, decimalSign }: RowReading): void {
   for (const { column, place } of columns) {
     const written = cells[place] ?? '';
-    const cell = column.isNumber ? plainNumber(written, decimalSign) : written;
-    if (cell === column.cell(product)) continue;
+    const present = column.cell(product);
+    if (written === present) continue;
     try {
+      // Before anything reads it.
+      if (written.length > column.maxLength) throw tooLong(column.maxLength);
+      const cell = column.isNumber ? plainNumber(written, decimalSign) : written;
+      if (cell === present) continue;
       const isKey = column.key === 'Alias' || column.key === 'SuperProduct';
       column.apply(product, isKey ? cell.trim() : cell);
     } catch (error) {
@@ -329,7 +341,7 @@ const isMoved = ({ before, after }: Change) => (before?.categories ?? '') !== af
 async function saveCategories(tx: Transaction, settings: Settings, plan: BatchPlan): Promise<void> {
   const { tree } = plan;
   if (!tree) return;
-  await createPaths(tx, settings.shopId, settings.defaultLocale, tree, newCategories(plan));
+  await createPaths(tx, settings.shopId, settings.defaultLocale, tree, await newCategories(plan));
   await replaceAssignments(
     tx,
     settings.shopId,

@@ -4,7 +4,7 @@ import { newId } from '../../kernel/ids.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 import type { Mapping } from './csv-mapping.ts';
 import type { DecimalSign } from './decimal-comma.ts';
-import { MOST_PROBLEMS, type ImportReport } from './import.ts';
+import { MAX_NEW_CATEGORIES, MAX_PROBLEMS, type ImportReport } from './import.ts';
 import type { RowProblem } from './row-problem.ts';
 
 export type ImportState = 'mapping' | 'checking' | 'checked' | 'importing' | 'done' | 'failed';
@@ -31,6 +31,7 @@ export interface ImportSummary {
 
 export interface StoredImport extends ImportSummary {
   reading: Reading;
+  /** The first ones. */
   problems: RowProblem[];
   newCategories: string[];
   error: string | null;
@@ -40,7 +41,12 @@ const summary = sql`
   upper(import_id::text) as "importId", author, file_name as "fileName", state, row_count as "rowCount",
   rows_done as "rowsDone", created, changed, unchanged, refused`;
 
-const stored = sql`${summary}, reading, problems, new_categories as "newCategories", error`;
+/** Problems that are read with an import: as many as a page shows. */
+export const SHOWN_PROBLEMS = 100;
+
+const stored = sql`
+  ${summary}, reading, new_categories as "newCategories", error,
+  jsonb_path_query_array(problems, ${`$[0 to ${SHOWN_PROBLEMS - 1}]`}::jsonpath) as problems`;
 
 /** A shop keeps so many; the oldest one goes when another comes. */
 const MOST_IMPORTS = 20;
@@ -54,6 +60,23 @@ export function findImports(db: Queries, shopId: string) {
 export function findImport(db: Queries, shopId: string, importId: string) {
   return db.one<StoredImport>(sql`
     select ${stored} from product_import where shop_id = ${shopId} and import_id = ${importId}`);
+}
+
+const PROBLEMS_AT_ONCE = 500;
+
+/** All problems that are stored, in steps: together they may be some megabytes. */
+export async function* eachProblem(
+  db: Queries,
+  shopId: string,
+  importId: string,
+): AsyncGenerator<RowProblem> {
+  for (let first = 0; ; first += PROBLEMS_AT_ONCE) {
+    const row = await db.one<{ problems: RowProblem[] }>(sql`
+      select jsonb_path_query_array(problems, ${`$[${first} to ${first + PROBLEMS_AT_ONCE - 1}]`}::jsonpath) as problems
+      from product_import where shop_id = ${shopId} and import_id = ${importId}`);
+    yield* row?.problems ?? [];
+    if ((row?.problems.length ?? 0) < PROBLEMS_AT_ONCE) return;
+  }
 }
 
 export async function findImportContent(db: Queries, shopId: string, importId: string): Promise<string> {
@@ -145,12 +168,14 @@ export async function addProgress(
   done: ImportReport,
 ): Promise<boolean> {
   const problems = JSON.stringify(done.problems);
+  const categories = JSON.stringify(done.newCategories.slice(0, MAX_NEW_CATEGORIES));
   const changed = await tx.run(sql`
     update product_import
     set rows_done = rows_done + ${rows}, created = created + ${done.created}, changed = changed + ${done.changed},
       unchanged = unchanged + ${done.unchanged}, refused = refused + ${done.problems.length},
-      problems = case when refused < ${MOST_PROBLEMS} then problems || ${problems}::jsonb else problems end,
-      new_categories = new_categories || ${JSON.stringify(done.newCategories)}::jsonb,
+      problems = case when refused < ${MAX_PROBLEMS} then problems || ${problems}::jsonb else problems end,
+      new_categories = case when jsonb_array_length(new_categories) < ${MAX_NEW_CATEGORIES}
+        then new_categories || ${categories}::jsonb else new_categories end,
       run_at = ${new Date(tx.now.getTime() + LEASE)}
     where shop_id = ${shopId} and import_id = ${importId} and attempts = ${attempts}`);
   return changed > 0;

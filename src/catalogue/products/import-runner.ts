@@ -2,7 +2,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
-import { FileProblem, textFile } from './csv-file.ts';
+import { textFile } from './csv-file.ts';
+import { FileProblem } from './file-problem.ts';
 import {
   addProgress,
   endImport,

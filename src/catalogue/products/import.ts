@@ -1,15 +1,9 @@
 import type { Database, Transaction } from '../../db/database.ts';
 import { recordEvents } from '../../platform/events/log.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import {
-  inspectFile,
-  openProductFile,
-  rowsOf,
-  type FileRow,
-  type FileStart,
-  type ProductFile,
-} from './csv-file.ts';
+import { inspectFile, openProductFile, rowsOf, type FileStart, type ProductFile } from './csv-file.ts';
 import { mappedColumns, strictMapping, type FileColumn, type Mapping } from './csv-mapping.ts';
+import type { FileRow } from './csv-reader.ts';
 import { decimalSignOf, type DecimalSign } from './decimal-comma.ts';
 import {
   newCategories,
@@ -49,12 +43,14 @@ export interface ImportOptions {
   onBatch?: (tx: Transaction, rows: number, done: BatchReport & { newCategories: string[] }) => Promise<void>;
 }
 
+/** A batch ends with so many rows or characters: the JSON of one with long texts would take the processor for too long. */
 const ROWS_AT_ONCE = 500;
+const CHARACTERS_AT_ONCE = 500_000;
 /** Batches under way: while PostgreSQL works on one, the next is made. */
 const BATCHES_AT_ONCE = 2;
 /** More would be no report any more. */
-export const MOST_PROBLEMS = 10_000;
-const MOST_NEW_CATEGORIES = 1_000;
+export const MAX_PROBLEMS = 10_000;
+export const MAX_NEW_CATEGORIES = 1_000;
 
 /** Opens a file of this machine, all of whose columns must be known. */
 export async function openImport(
@@ -65,7 +61,7 @@ export async function openImport(
   const settings = await shopSettings(db, shopId);
   const file = await openProductFile(path);
   const start = await inspectFile(file);
-  const mapping = strictMapping(start.header, settings);
+  const mapping = await strictMapping(start.header, settings);
   return { file, mapping, decimalSign: decimalSignIn(start, mappedColumns(mapping, settings)) };
 }
 
@@ -80,8 +76,13 @@ export async function importFile(
 
 /** What the numbers among the first rows say. */
 export function decimalSignIn({ sample }: FileStart, columns: readonly FileColumn[]): DecimalSign {
-  const places = columns.flatMap(({ column, place }) => (column.isNumber ? [place] : []));
-  return decimalSignOf(sample.flatMap(({ cells }) => places.map((place) => cells[place] ?? '')));
+  const numbers = columns.filter(({ column }) => column.isNumber);
+  const cellsOf = ({ cells }: FileRow) =>
+    numbers.flatMap(({ column, place }) => {
+      const cell = cells[place] ?? '';
+      return cell.length > column.maxLength ? [] : [cell];
+    });
+  return decimalSignOf(sample.flatMap(cellsOf));
 }
 
 export async function importProducts(db: Database, options: ImportOptions): Promise<ImportReport> {
@@ -148,6 +149,7 @@ async function* batchesOf(
   seen: NumberLines,
 ): AsyncGenerator<Batch> {
   let batch: Batch = { rows: [], problems: [] };
+  let characters = 0;
   for await (const { row, bytes } of rowsOf(file)) {
     onProgress?.(0, bytes / 2);
     if (!row) continue;
@@ -160,9 +162,11 @@ async function* batchesOf(
       seen.set(read.number, read.line);
       batch.rows.push(read);
     }
-    if (batch.rows.length + batch.problems.length === ROWS_AT_ONCE) {
+    characters += row.cells.reduce((sum, cell) => sum + cell.length, 0);
+    if (batch.rows.length + batch.problems.length === ROWS_AT_ONCE || characters >= CHARACTERS_AT_ONCE) {
       yield batch;
       batch = { rows: [], problems: [] };
+      characters = 0;
     }
   }
   if (batch.rows.length + batch.problems.length > 0) yield batch;
@@ -206,7 +210,7 @@ async function importBatch(run: Run, { rows, problems }: Batch): Promise<void> {
   try {
     const done = await db.transaction(async (tx) => {
       const plan = await planRows(tx, settings, reading, rows, promised);
-      const paths = newCategories(plan);
+      const paths = await newCategories(plan);
       if (options.isCheck) {
         const changed = new Set(plan.changes.map(({ after }) => after.productNumber));
         for (const { number, line } of rows) if (changed.has(number)) promised.set(number, line);
@@ -241,9 +245,8 @@ function addTo(report: ImportReport, done: ImportReport): void {
   report.created += done.created;
   report.changed += done.changed;
   report.unchanged += done.unchanged;
-  report.problems.push(...done.problems.slice(0, MOST_PROBLEMS - report.problems.length));
-  for (const path of done.newCategories) {
-    if (report.newCategories.length < MOST_NEW_CATEGORIES && !report.newCategories.includes(path))
-      report.newCategories.push(path);
-  }
+  report.problems.push(...done.problems.slice(0, MAX_PROBLEMS - report.problems.length));
+  const known = new Set(report.newCategories);
+  const added = done.newCategories.filter((path) => !known.has(path));
+  report.newCategories.push(...added.slice(0, MAX_NEW_CATEGORIES - report.newCategories.length));
 }

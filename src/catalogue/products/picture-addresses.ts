@@ -1,7 +1,10 @@
 import path from 'node:path';
-import { CellProblem } from './row-problem.ts';
+import { CellProblem, tooLong } from './row-problem.ts';
 
 const MOST_PICTURES = 20;
+
+/** Characters of a cell with pictures, or with what they show. */
+export const MAX_PICTURES_LENGTH = 40_000;
 
 /** As much as an upload may have. */
 export const MOST_PICTURE_BYTES = 10 * 1_048_576;
@@ -19,6 +22,7 @@ export interface NamedPicture {
 
 /** The pictures in a cell, with bars between them; blanks may stand between addresses too. */
 export function readPictures(cell: string): NamedPicture[] {
+  if (cell.length > MAX_PICTURES_LENGTH) throw tooLong(MAX_PICTURES_LENGTH);
   const places = cell
     .split('|')
     .map((part) => part.trim())
@@ -45,6 +49,7 @@ export function joinPictureTexts(texts: readonly string[]): string {
 }
 
 export function readPictureTexts(cell: string): string[] {
+  if (cell.length > MAX_PICTURES_LENGTH) throw tooLong(MAX_PICTURES_LENGTH);
   const parts = [...cell.matchAll(/((?:\\[^]|[^|\\]|\\$)*)(?:\||$)/g)].map(([, part]) => part!.trim());
   // Where the cell ends, an empty one is found behind it.
   const texts = parts.slice(0, -1).map((part) => part.replaceAll(/\\([^])/g, '$1'));

@@ -57,8 +57,13 @@ export class CellProblem extends Error {
   }
 }
 
-/** Enough to find the place. */
+export const tooLong = (most: number) =>
+  new CellProblem('tooLong', `is longer than ${most} characters`, { most });
+
+/** Characters that are enough to find the place. */
 const SHOWN = 100;
+/** Characters of a text: it may quote the cell. */
+const MAX_TEXT = 500;
 
 export function rowProblem(
   line: number,
@@ -67,5 +72,17 @@ export function rowProblem(
   cell: string,
 ): RowProblem {
   const text = column === null ? message : `${column} ${message}`;
-  return { line, column, code, values, cell: cell.slice(0, SHOWN), text };
+  return {
+    line,
+    column,
+    code,
+    values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shortened(value)])),
+    cell: cell.slice(0, SHOWN).toWellFormed(),
+    text: shortened(text),
+  };
+}
+
+/** Half of a pair that was cut apart can't be stored. */
+function shortened<Value extends string | number>(value: Value): Value | string {
+  return typeof value === 'string' ? value.slice(0, MAX_TEXT).toWellFormed() : value;
 }

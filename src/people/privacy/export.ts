@@ -1,5 +1,6 @@
 import type { Queries } from '../../db/database.ts';
 import { toMilliseconds } from '../../http/dates.ts';
+import { newPauses } from '../../http/pauses.ts';
 import type { PersonalData } from '../../platform/personal-data.ts';
 import type { CustomerRecord } from './queries.ts';
 
@@ -34,6 +35,7 @@ export async function* exportText(
     },
     emailAddresses: person.emails,
   };
+  const pause = newPauses();
   let separator = '{';
   for (const [name, value] of Object.entries(head)) {
     yield `${separator}"${name}":${JSON.stringify(value)}`;
@@ -44,8 +46,11 @@ export async function* exportText(
     let comma = '';
     for await (const entries of section.read(db, shopId, person, origin)) {
       if (entries.length === 0) continue;
-      yield comma + entries.map((entry) => JSON.stringify(entry)).join(',');
-      comma = ',';
+      for (const entry of entries) {
+        yield comma + JSON.stringify(entry);
+        comma = ',';
+        await pause();
+      }
       onEntries?.(name, entries.length);
     }
     yield ']';

@@ -3,6 +3,7 @@ import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, safe, type Markup } from '../../http/html.ts';
+import { newPauses } from '../../http/pauses.ts';
 import { PAGES } from '../../shops/legal/schema.ts';
 import { countListed } from '../../catalogue/products/listing-page.ts';
 import type { Pages } from '../pages.ts';
@@ -40,10 +41,13 @@ export function sitemap(pages: Pages): void {
     const number = Number(digits);
     const listed = number === 0 ? await mainPages(visit) : await productPages(visit, number);
     if (listed.length === 0) throw notFound();
-    return document(
-      'urlset',
-      listed.flatMap((page) => entries(visit, page)),
-    );
+    const content: Markup[] = [];
+    const pause = newPauses();
+    for (const page of listed) {
+      content.push(...entries(visit, page));
+      await pause();
+    }
+    return document('urlset', content);
   });
 }
 
