@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify';
-import { isPrivate, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { forbidden, notFound } from '../http/errors.ts';
-import { isFromThisMachine } from '../http/forwarded.ts';
+import type { ObservedDemoAccess } from '../http/demo-access.ts';
+import { isOwnFormOnThisMachine } from '../http/forwarded.ts';
 import type { InternalCall } from '../http/internal-call.ts';
 import { originOf, storefrontUrl } from '../http/links.ts';
 import { readingLocale } from '../http/locale.ts';
@@ -13,6 +14,7 @@ import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { isLanguage, LANGUAGES, words, type Language } from './messages.ts';
 import { withUser, type Device, type DeviceCookie } from './device-cookie.ts';
 import type { NoticeCookie } from './notice-cookie.ts';
+import { DEMO_OWNER } from './users/demo-owner.ts';
 import { permissionsOf, type Permission } from './users/permissions.ts';
 import { findRole, findSignedInUser, touchSession, type SignedInUser } from './users/queries.ts';
 import type { ShopVisit, Visit } from './visit.ts';
@@ -22,6 +24,7 @@ export interface AdminDeps {
   config: Config;
   limiter: RateLimiter;
   hosts: ShopHosts;
+  demoAccess: ObservedDemoAccess;
   call: InternalCall;
 }
 
@@ -54,11 +57,13 @@ const TOUCH_AFTER = 5 * 60_000;
 
 /** Turns a request into a visit: who asks, and in which language. */
 export async function openVisit(request: FastifyRequest, deps: OpenDeps): Promise<Visit<'anybody'>> {
-  const { db, config, key, notices, devices } = deps;
+  const { db, config, demoAccess, key, notices, devices } = deps;
   if (request.url.includes('%00')) throw notFound();
   const origin = originOf(request, config.PUBLIC_URL?.replace(/\/$/, ''));
   const { name } = adminCookie(origin);
-  const user = await findSignedInUser(db, request.cookies[name]);
+  const found = await findSignedInUser(db, request.cookies[name]);
+  // The demo owner is nobody where others can call, also with a session from before.
+  const user = found?.email === DEMO_OWNER && !demoAccess.isOpen() ? undefined : found;
   if (user && db.now.getTime() - user.seenAt.getTime() > TOUCH_AFTER) await touchSession(db, user.sessionId);
   const language = languageOf(user, request.headers['accept-language']);
   const visit: Visit<'anybody'> = {
@@ -66,7 +71,11 @@ export async function openVisit(request: FastifyRequest, deps: OpenDeps): Promis
     config,
     key,
     origin,
-    isLocal: isPrivate(config) && isFromThisMachine(request),
+    demo: {
+      isOpen: demoAccess.isOpen(),
+      isEnded: demoAccess.isEnded(),
+      isOwnForm: isOwnFormOnThisMachine(request),
+    },
     language,
     words: words(language),
     notice: notices.read(request.cookies[notices.nameAt(origin)], user),

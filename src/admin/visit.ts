@@ -19,8 +19,15 @@ interface AnyVisit {
   key: Buffer;
   /** Scheme and host of the service, which the admin is on. */
   origin: string;
-  /** Nobody but people on this machine can have sent the request. */
-  isLocal: boolean;
+  /** Whether the owner of the demo shop signs in without a password. */
+  demo: {
+    /** Only programs on this machine call. */
+    isOpen: boolean;
+    /** It was open on this machine until a request showed that others can call. */
+    isEnded: boolean;
+    /** A browser on this machine has sent this request from a page of this service. */
+    isOwnForm: boolean;
+  };
   language: Language;
   words: Words;
   /** What the last form has to say. */

@@ -57,13 +57,13 @@ export function confirm(pages: Pages): void {
 
   // The demo owner has no password, and is whoever sits at this machine.
   pages.post('/confirm/demo', 'signed in', async (visit, form) => {
-    if (!isDemoOwner(visit)) throw forbidden(visit.words.signIn.onlyHere);
+    if (!isDemoOwner(visit) || !visit.demo.isOwnForm) throw forbidden(visit.words.signIn.onlyHere);
     await confirmSession(visit.db, visit.user.sessionId);
     return new Redirect(targetOf(form.field('to')));
   });
 }
 
-const isDemoOwner = ({ isLocal, user }: Visit<'signed in'>) => isLocal && user.email === DEMO_OWNER;
+const isDemoOwner = ({ user }: Visit<'signed in'>) => user.email === DEMO_OWNER;
 
 async function confirmPage(visit: Visit<'signed in'>, target: string, draft?: Draft): Promise<AdminPage> {
   const { words } = visit;
