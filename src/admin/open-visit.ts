@@ -9,7 +9,8 @@ import { originOf, storefrontUrl } from '../http/links.ts';
 import { readingLocale } from '../http/locale.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import { SCOPES } from '../http/scopes.ts';
-import { findSettings } from '../shops/settings/settings.ts';
+import { findSettings, type Settings } from '../shops/settings/settings.ts';
+import { domainPolicy } from '../shops/shop/domain-policy.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { isLanguage, LANGUAGES, words, type Language } from './messages.ts';
 import { withUser, type Device, type DeviceCookie } from './device-cookie.ts';
@@ -117,7 +118,8 @@ export async function openShopVisit(
     may: (needed) => permissions.has(needed),
     locale: readingLocale(localeOf(visit.language, settings.locales), settings),
     base: `/admin/shops/${shopId}`,
-    storefront: storefrontAddress(visit.origin, shopId, settings.domains, deps.hosts),
+    storefront: storefrontAddress(visit.origin, settings, deps.hosts),
+    domainPolicy: domainPolicy(deps.config, deps.demoAccess, request.host),
     call: (method, path, options) =>
       deps.call({ shopId, app: callerOf(user, permissions) }, method, path, {
         ...options,
@@ -144,13 +146,13 @@ function callerOf({ userId, email }: SignedInUser, permissions: ReadonlySet<Perm
   };
 }
 
-function storefrontAddress(origin: string, shopId: string, domains: readonly string[], hosts: ShopHosts) {
-  const localHost = domains.length === 0 ? hosts.localHostOf(shopId) : undefined;
+function storefrontAddress(origin: string, settings: Settings, hosts: ShopHosts) {
+  const localHost = settings.domainsInUse.length === 0 ? hosts.localHostOf(settings.shopId) : undefined;
   const { hostname, port } = new URL(origin);
   if (localHost !== undefined && hostname === 'localhost') {
     return `http://${localHost}${port === '' ? '' : `:${port}`}`;
   }
-  return storefrontUrl(origin, { shopId, domains });
+  return storefrontUrl(origin, settings);
 }
 
 function languageOf(user: SignedInUser | undefined, accepted = ''): Language {

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { InternalRequest, Method } from '../http/internal-call.ts';
 import type { Settings } from '../shops/settings/settings.ts';
+import type { DomainPolicy } from '../shops/shop/domain-policy.ts';
 import type { Device } from './device-cookie.ts';
 import type { Language, Words } from './messages.ts';
 import type { Notice } from './page.ts';
@@ -57,6 +58,8 @@ export interface ShopVisit extends AnyVisit {
   base: string;
   /** Where the shop's pages are. */
   storefront: string;
+  /** Which domains the shop may name. */
+  domainPolicy: DomainPolicy;
   /**
    * Calls an operation of the API in the name of the person: `call('GET', '/rs/orders', { query })`. Its refusals are
    * thrown. Reads that a page needs in another shape than the API's are queries of the modules.

@@ -39,7 +39,7 @@ export function contentProblems(
   };
   return [
     ...shopProblems(file, frame),
-    ...domainProblems(file),
+    ...domainProblems(file.domains ?? []),
     ...regionProblems(file),
     ...taxClassProblems(file, frame),
     ...shippingProblems(file, frame),
@@ -66,10 +66,10 @@ function* shopProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
 }
 
 /** Every shop of a private installation has such a host by itself. */
-const LOCAL = /\.localhost(?::|$)/;
+const LOCAL = /(?:^|\.)localhost\.?(?::|$)/;
 const IP_ADDRESS = /^[\d.]+(?::|$)/;
 
-function* domainProblems({ domains = [] }: SettingsFile): Generator<Problem> {
+export function* domainProblems(domains: readonly string[]): Generator<Problem> {
   const hosts = domains.map((domain) => domain.toLowerCase());
   for (const [index, host] of hosts.entries()) {
     const path = ['domains', index];

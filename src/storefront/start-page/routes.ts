@@ -37,8 +37,8 @@ export function startPageRoutes(
     const shops = found.map(({ domain, ...shop }) => {
       const localHost = hosts.localHostOf(shop.shopId);
       const own = localHost === undefined ? undefined : localAddress(origin, localHost);
-      const domains = domain === null ? [] : [domain];
-      return { ...shop, storefront: own ?? storefrontUrl(origin, { shopId: shop.shopId, domains }) };
+      const domainsInUse = domain === null ? [] : [domain];
+      return { ...shop, storefront: own ?? storefrontUrl(origin, { shopId: shop.shopId, domainsInUse }) };
     });
     return sendPage(reply, startPage(shops, count, origin, notice));
   });
