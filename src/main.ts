@@ -258,18 +258,19 @@ function shopAddress(app: FastifyInstance, { HOST }: Config, address: string, sh
 /** As long as nobody has a password, the person who sees this output can become the owner of the installation. */
 async function adminLines(db: Database, origin: string, hasDemo: boolean, config: Config): Promise<string[]> {
   const admin = `  Admin                 ${origin}/admin`;
+  if (await hasUsersBeside(db, DEMO_OWNER)) return [admin];
   const tokens = linkTokens(await installationKey(config));
   const linkFor = (ownerOf: (tx: Transaction) => Promise<string | null>) =>
     db.transaction(async (tx) =>
       tokens.urlOf(origin, await insertLink(tx, await ownerOf(tx), LINK_LIFETIME.reset)),
     );
+  const owner = `  Become the owner      ${await linkFor(async () => null)}`;
+  if (!hasDemo) return [admin, owner];
   return [
-    hasDemo ? `${admin}  (signs you in to the demo shop with one click)` : admin,
-    ...((await hasUsersBeside(db, DEMO_OWNER))
-      ? []
-      : [`  Become the owner      ${await linkFor(async () => null)}`]),
-    // For browsers that do not say where a form comes from: the button asks for that.
-    ...(hasDemo ? [`  Be the demo owner     ${await linkFor(putDemoOwner)}`] : []),
+    `${admin}  (signs you in to the demo shop with one click)`,
+    owner,
+    // For browsers that do not say where a form comes from, which the button asks for.
+    `  Be the demo owner     ${await linkFor(putDemoOwner)}`,
   ];
 }
 
