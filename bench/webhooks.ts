@@ -8,6 +8,7 @@ import { generateProducts } from '../src/commands/demo/generate.ts';
 import { readConfig } from '../src/config.ts';
 import type { Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
+import { readDemoAccess } from '../src/http/demo-access.ts';
 import { newId, secretHash } from '../src/kernel/ids.ts';
 import { recordEvents } from '../src/platform/events/log.ts';
 import { installationKey, seal } from '../src/shops/apps/sealing.ts';
@@ -96,6 +97,7 @@ export async function measureWebhooks(
     const worker = startWebhooks({
       db,
       config,
+      demoAccess: await readDemoAccess(db, config),
       log: pino({ level: 'warn' }),
       origin: 'http://localhost:8080',
     });

@@ -36,6 +36,7 @@ import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from './ht
 import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
 import { createCallerDirectory, type Caller } from './http/callers.ts';
 import { compressAnswer, isCompressible } from './http/compression.ts';
+import { createDemoAccess } from './http/demo-access.ts';
 import { demoTokenCheck } from './http/demo-tokens.ts';
 import { EMAIL_KINDS } from './email-kinds.ts';
 import { errorBody, unavailable } from './http/errors.ts';
@@ -130,6 +131,7 @@ export async function buildApp({
 }: AppDeps): Promise<FastifyInstance> {
   const logRequest = requestLog(log);
   const hosts = createShopHosts({ db, config, log, isMigrated, port: () => portOf(app) });
+  const demoAccess = createDemoAccess({ db, config, log, isMigrated });
   db.caches.isCacheableOrigin = (origin) => hosts.isKnownOrigin(origin);
   const hostOf = requestHostReader(config.TRUST_PROXY);
   const app = Fastify({
@@ -173,7 +175,7 @@ export async function buildApp({
   const appUse = createAppUseCounter(db, (error) =>
     log.warn({ err: error }, 'calls of apps are not counted'),
   );
-  const isRefusedDemoToken = demoTokenCheck(config);
+  const isRefusedDemoToken = demoTokenCheck(demoAccess);
   const warnOfProxy = proxyWarning();
   const authentication = createAuthentication({
     config,
@@ -196,10 +198,13 @@ export async function buildApp({
     }
   });
   app.decorate('shopHosts', hosts);
+  app.decorate('demoAccess', demoAccess);
   app.addHook('onReady', () => hosts.refreshQuietly());
+  app.addHook('onReady', () => demoAccess.refreshQuietly());
   app.decorateRequest('caller');
   app.addHook('onRequest', (request, reply, done) => {
     setHeaders(request, reply);
+    demoAccess.observe(request);
     warnOfProxy(request);
     // A path that leads nowhere ends here, before its body is read.
     if (request.is404) authentication.rejectUnknownRoute(request, reply).catch(done);
@@ -244,7 +249,7 @@ export async function buildApp({
   const eventWaiting = createEventWaiting(db, log);
   let key: Promise<Buffer> | undefined;
   const loadKey = () => (key ??= installationKey(config));
-  const payments: PaymentDeps = { db, providers: createProviders(db, config, providers), loadKey, log };
+  const payments: PaymentDeps = { db, providers: createProviders(db, demoAccess, providers), loadKey, log };
   const api = operations(app, {
     config,
     db,
@@ -304,13 +309,13 @@ export async function buildApp({
   audit(api);
   events(api, eventWaiting);
   apps(api);
-  const webhookDeps = { policy: receiverPolicy(config), loadKey };
+  const webhookDeps = { policy: receiverPolicy(config, demoAccess), loadKey };
   webhooks(api, webhookDeps);
   managedWebhooks(api, webhookDeps);
   api.finish();
-  await docsRoutes(app, config);
+  await docsRoutes(app, { config, demoAccess });
   mediaRoutes(app, { media });
-  startPageRoutes(app, { db, config, hosts, isMigrated });
+  startPageRoutes(app, { db, config, hosts, demoAccess, isMigrated });
   await paymentWebhooks(app, { payments, config, limiter, isMigrated });
   await storefrontRoutes(app, {
     db,
@@ -328,6 +333,7 @@ export async function buildApp({
     config,
     limiter,
     hosts,
+    demoAccess,
     call: createInternalCall(app),
     isMigrated,
     settingsFormat,
@@ -340,6 +346,7 @@ export async function buildApp({
   app.addHook('preClose', async () => eventWaiting.close());
   app.addHook('onClose', async () => {
     await hosts.close();
+    await demoAccess.close();
     limiter.close();
     await limiter.flush();
     await appUse.close();

@@ -5,6 +5,7 @@ import { cleanupSteps } from './cleanup-steps.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
 import { EMAIL_KINDS } from './email-kinds.ts';
+import type { DemoAccess } from './http/demo-access.ts';
 import { repeat, type Background } from './platform/background.ts';
 import { runCleanup } from './platform/cleanup.ts';
 import { openMediaStorage } from './platform/media/open-storage.ts';
@@ -55,6 +56,7 @@ export function startEmails({ db, config, log, origin, pause }: EmailDeps): Back
 export interface WebhookDeps {
   db: Database;
   config: Config;
+  demoAccess: DemoAccess;
   log: FastifyBaseLogger;
   /** Scheme and host of the links in what is sent. */
   origin: string;
@@ -74,6 +76,7 @@ export function startWebhooks(deps: WebhookDeps): Background {
 export interface PaymentWorkDeps {
   db: Database;
   config: Config;
+  demoAccess: DemoAccess;
   log: FastifyBaseLogger;
   /** Payment providers that take the place of built-in ones. */
   providers?: Partial<Providers> | undefined;
@@ -82,13 +85,20 @@ export interface PaymentWorkDeps {
 }
 
 /** Starts to ask payment providers what has become of payments, and to make refunds. */
-export function startPayments({ db, config, log, providers, pause }: PaymentWorkDeps): Background {
+export function startPayments({
+  db,
+  config,
+  demoAccess,
+  log,
+  providers,
+  pause,
+}: PaymentWorkDeps): Background {
   let key: Promise<Buffer> | undefined;
   return startPaymentWorker({
     db,
     log,
     pause,
-    providers: createProviders(db, config, providers),
+    providers: createProviders(db, demoAccess, providers),
     loadKey: () => (key ??= installationKey(config)),
   });
 }

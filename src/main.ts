@@ -2,12 +2,12 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
-import { DEMO_OWNER } from './admin/users/demo-owner.ts';
+import { DEMO_OWNER, putDemoOwner } from './admin/users/demo-owner.ts';
 import { insertLink, LINK_LIFETIME, linkTokens } from './admin/users/links.ts';
 import { hasUsersBeside } from './admin/users/queries.ts';
 import { isPrivate, type Config } from './config.ts';
 import { openDataFolder } from './db/data-folder.ts';
-import { openDatabase, type Database } from './db/database.ts';
+import { openDatabase, type Database, type Transaction } from './db/database.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
@@ -117,10 +117,12 @@ export async function serve(
       );
       const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? address;
       emails = startEmails({ db, config, log, origin });
-      webhooks = startWebhooks({ db, config, log, origin });
-      payments = startPayments({ db, config, log, providers });
+      const { demoAccess } = app;
+      webhooks = startWebhooks({ db, config, demoAccess, log, origin });
+      payments = startPayments({ db, config, demoAccess, log, providers });
       const created = (await countShops(db)) === 0 ? await demo.createShops(db, config) : undefined;
       await app.shopHosts.refresh();
+      await demoAccess.refresh();
       ready = true;
       background = startBackground(db, config, log);
       // Nobody waits for it: the shop sells without its pictures, and a store that is away now may be back soon.
@@ -148,10 +150,11 @@ export async function serve(
         );
       lines.flush();
       if (place?.isFirst ?? true) {
-        const access = created ?? (isPrivate(config) ? await demo.findAccess(db) : undefined);
+        const access = created ?? (demoAccess.isOpen() ? await demo.findAccess(db) : undefined);
         const addressOf = (shopId: string) => shopAddress(app, config, address, shopId);
         const text = welcome(address, config, [
-          ...(await adminLines(db, origin, access !== undefined && isPrivate(config), config)),
+          ...(await adminLines(db, origin, access !== undefined && demoAccess.isOpen(), config)),
+          ...(demoAccess.isEnded() ? ['  Demo access           closed, see npx kontor help demo open'] : []),
           ...(await nextStep(db, config, { address, addressOf, access })),
         ]);
         process.stdout.write(text);
@@ -252,15 +255,22 @@ function shopAddress(app: FastifyInstance, { HOST }: Config, address: string, sh
   return host === undefined ? `${address}/shop/${shopId}` : address.replace('localhost', host);
 }
 
-/** As long as nobody has a password, whoever sees this output becomes the owner of the installation. */
+/** As long as nobody has a password, the person who sees this output can become the owner of the installation. */
 async function adminLines(db: Database, origin: string, hasDemo: boolean, config: Config): Promise<string[]> {
   const admin = `  Admin                 ${origin}/admin`;
   if (await hasUsersBeside(db, DEMO_OWNER)) return [admin];
-  const linkId = await db.transaction((tx) => insertLink(tx, null, LINK_LIFETIME.reset));
-  const link = linkTokens(await installationKey(config)).urlOf(origin, linkId);
+  const tokens = linkTokens(await installationKey(config));
+  const linkFor = (ownerOf: (tx: Transaction) => Promise<string | null>) =>
+    db.transaction(async (tx) =>
+      tokens.urlOf(origin, await insertLink(tx, await ownerOf(tx), LINK_LIFETIME.reset)),
+    );
+  const owner = `  Become the owner      ${await linkFor(async () => null)}`;
+  if (!hasDemo) return [admin, owner];
   return [
-    hasDemo ? `${admin}  (signs you in to the demo shop with one click)` : admin,
-    `  Become the owner      ${link}`,
+    `${admin}  (signs you in to the demo shop with one click)`,
+    owner,
+    // For browsers that do not say where a form comes from, which the button asks for.
+    `  Be the demo owner     ${await linkFor(putDemoOwner)}`,
   ];
 }
 

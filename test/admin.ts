@@ -61,6 +61,7 @@ export function merchantWith(service: Service, cookie: string, shopId: string, e
         cookie,
         ...(method === 'POST' && {
           origin: 'http://localhost:8080',
+          'sec-fetch-site': 'same-origin',
           'content-type': 'application/x-www-form-urlencoded',
         }),
       },
@@ -114,6 +115,7 @@ export function givenBrowser(
         'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0',
         ...(method === 'POST' && {
           origin: `${service.config.PUBLIC_URL === undefined ? 'http' : 'https'}://${host}`,
+          'sec-fetch-site': 'same-origin',
           'content-type': 'application/x-www-form-urlencoded',
         }),
       },

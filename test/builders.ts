@@ -1,3 +1,4 @@
+import { applySettings } from '../src/shops/settings/file.ts';
 import { ensureApp, insertToken } from '../src/shops/apps/queries.ts';
 import { SCOPES, type Scope } from '../src/http/scopes.ts';
 import { newId, newSecret, secretHash } from '../src/kernel/ids.ts';
@@ -13,6 +14,19 @@ export async function givenShop(
   const shop = { name: shopId, email: 'shop@mail.example', country: 'DE', locale: 'en_GB', currency: 'EUR' };
   await service.db.transaction((tx) => insertShop(tx, { ...shop, ...facts, shopId }));
   await service.app.shopHosts.refresh();
+}
+
+/** Domains that the shop uses at once, as on a private installation. */
+export async function givenDomains(
+  { app, db }: Service,
+  shopId: string,
+  domains: readonly string[],
+): Promise<void> {
+  const policy = { isOfService: () => false, needsProof: false };
+  await db.transaction((tx) =>
+    applySettings(tx, shopId, { domains: [...domains] }, undefined, undefined, policy),
+  );
+  await app.shopHosts.refresh();
 }
 
 /** A token of an app of its own, with these scopes; all 16 when none are named. */

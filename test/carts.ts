@@ -296,7 +296,8 @@ export const price = (amount: number, taxType = 'GROSS') => ({
 });
 
 /** Sent by timers, at any moment: counted calls, when tokens were last used, and the hosts of shops. */
-const BY_TIMERS = /\b(?:app_use|rate_window|last_used_at|shop_domain)\b|from shop order by created_at/;
+const BY_TIMERS =
+  /\b(?:app_use|rate_window|last_used_at|shop_domain|demo_access_end)\b|from shop order by created_at/;
 /** Who calls is asked again every few seconds. */
 const LOOKS_UP_CALLER = /from shop\s+left join token\b/;
 

@@ -6,6 +6,7 @@ import pg, { type QueryConfig } from 'pg';
 import { expect, inject } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
+import { reopenDemoAccess } from '../src/http/demo-access.ts';
 import { addDemoFiles } from '../src/commands/demo/add-files.ts';
 import { createDemoShops, insertDemoShop } from '../src/commands/demo/demo-shop.ts';
 import { givenToken } from './builders.ts';
@@ -34,6 +35,12 @@ export async function startDemo(
   if (hasImages) await promisify(execFile)('cp', ['-a', demo.media, service.config.KONTOR_DATA]);
   await service.app.shopHosts.refresh();
   return service;
+}
+
+/** Opens demo access again, after requests that look like those of strangers have closed it. */
+export async function reopenDemo({ app, db }: Service): Promise<void> {
+  await reopenDemoAccess(db);
+  await app.demoAccess.refresh();
 }
 
 /** A cluster uses its templates, and so it can't copy them while they are new; nor are the files in S3 copied here. */
@@ -139,7 +146,7 @@ async function tablesOf(db: Database): Promise<Table[]> {
       select from information_schema.columns
       where table_schema = 'public' and table_name = tablename and column_name = 'shop_id'
     ) as "isOfShop"
-    from pg_tables where schemaname = 'public' and tablename not in ('app_use', 'rate_window') order by 1`);
+    from pg_tables where schemaname = 'public' and tablename not in ('app_use', 'demo_access_end', 'rate_window') order by 1`);
   return rows;
 }
 

@@ -21,6 +21,7 @@ let port: number;
 beforeAll(async () => {
   service = await startDemo();
   port = await listen(service);
+  bearer.authorization = `Bearer ${await givenToken(service, 'DemoShop')}`;
 });
 
 afterAll(() => service.close());
@@ -76,7 +77,8 @@ async function sendBytes(bytes: string, at = port): Promise<string> {
   return answer;
 }
 
-const bearer = { authorization: 'Bearer demo-all' };
+/** Of a token that is good for every request: some of these here are those of strangers, which end the known tokens. */
+const bearer = { authorization: '' };
 const customers = '/rs/shops/DemoShop/customers';
 
 describe('what is no request of the API', () => {
@@ -167,7 +169,7 @@ describe('what is no request of the API', () => {
       );
       return Number(answer.split(' ')[1]);
     };
-    const authorization = 'Authorization: Bearer demo-all';
+    const authorization = `Authorization: ${bearer.authorization}`;
     expect(await ask(cartToken)).toBe(200);
     expect(await ask(cartToken, cartToken.toUpperCase().replace(/:.*/, ': x'))).toBe(403);
     expect(await ask('X-epages-cart-token: x', cartToken)).toBe(403);
@@ -207,7 +209,7 @@ describe('slow clients', () => {
     server.requestTimeout = 600;
     const at = await listen(slow);
     const started = performance.now();
-    const head = `POST ${customers} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer demo-all\r\n`;
+    const head = `POST ${customers} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${bearer.authorization}\r\n`;
     const [silent, ...answers] = await Promise.all([
       sendBytes('', at),
       sendBytes(`${head}X-Slow:`, at),
@@ -465,17 +467,18 @@ describe('without its database', () => {
     const { name, drop } = await cloneDatabase();
     const db = openDatabase(databaseOptions(name));
     const config = readConfig({});
+    const known = { authorization: 'Bearer demo-all' };
     await createDemoShops(db, config);
     const app = await buildApp({ config, db, log: pino({ level: 'silent' }) });
     const at = await listen({ app });
-    const get = (path: string, headers: Record<string, string> = bearer) => send({ at, path, headers });
+    const get = (path: string, headers: Record<string, string> = known) => send({ at, path, headers });
     expect((await get(customers)).status).toBe(200);
     expect((await get('/ready')).status).toBe(200);
 
     await drop();
     const unknown = { authorization: 'Bearer somebody-else' };
     const calls: [string, Record<string, string>][] = [
-      [customers, bearer],
+      [customers, known],
       [customers, unknown],
       ['/rs/shops/DemoShop/locales', {}],
       ['/rs/shops/Nowhere/locales', {}],
@@ -496,7 +499,7 @@ describe('without its database', () => {
         at,
         method: 'POST',
         path: customers,
-        headers: bearer,
+        headers: known,
         body: { billingAddress: {} },
       });
       expect(write.status).toBe(503);
@@ -612,7 +615,8 @@ describe('what is left behind', () => {
       });
     }
     expect(lines).toHaveLength(requests.length);
-    expect(lines.join('')).not.toMatch(/private-word|demo-all|Bearer|billingAddress|\?/);
+    expect(lines.join('')).not.toMatch(/private-word|Bearer|billingAddress|\?/);
+    expect(lines.join('')).not.toContain(bearer.authorization.slice('Bearer '.length));
     const [first] = lines;
     expect(JSON.parse(first!).app).toMatch(/^[0-9a-f-]{36}$/i);
   });
@@ -634,7 +638,7 @@ describe('what is left behind', () => {
     expect(of('GET', `${route}/:customerId`, 404)).toBe(1);
     expect(of('any', 'unrouted', 404)).toBe(3);
     expect(of('GET', '/health', 200)).toBe(1);
-    expect(text).not.toMatch(/private-word|demo-all|nothing|DemoShop/);
+    expect(text).not.toMatch(/private-word|nothing|DemoShop/);
     expect(text).toMatch(/^database_connections\{state="open"\} \d+$/m);
   });
 });

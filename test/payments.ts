@@ -25,10 +25,10 @@ export const BUYER = {
 
 /** What the worker of payments works with. */
 export function paymentDeps(service: Service, providers: Partial<Providers> = {}): PaymentDeps {
-  const { db, config } = service;
+  const { app, db, config } = service;
   return {
     db,
-    providers: createProviders(db, config, providers),
+    providers: createProviders(db, app.demoAccess, providers),
     loadKey: () => installationKey(config),
     log: pino({ level: 'silent' }),
   };

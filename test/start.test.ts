@@ -43,7 +43,9 @@ describe('the embedded database', () => {
     expect(service.stderr()).toBe('');
     const { address } = service;
     expect(address).toMatch(/^http:\/\/localhost:\d+$/);
-    const ownerLink = /(http\S+\/admin\/link\?token=\S+)\n/.exec(service.stdout())?.[1];
+    const [ownerLink, demoLink] = [...service.stdout().matchAll(/(http\S+\/admin\/link\?token=\S+)\n/g)].map(
+      ([, link]) => link,
+    );
     const cartId = /carts\/([0-9A-F-]{36})\n/.exec(service.stdout())?.[1];
     expect(service.stdout()).toBe(`
   Kontor is running     ${address}
@@ -51,6 +53,7 @@ describe('the embedded database', () => {
   Data                  ${data}
   Admin                 ${address}/admin  (signs you in to the demo shop with one click)
   Become the owner      ${ownerLink}
+  Be the demo owner     ${demoLink}
   Demo shop             ${address.replace('localhost', 'demoshop.localhost')}
   Token (demo shop)     demo-all
 
@@ -72,7 +75,23 @@ describe('the embedded database', () => {
     }
     expect((await createCustomer(service, 'kept')).status).toBe(201);
 
-    // The link makes an owner, once.
+    // One link signs the demo owner in, once, also a browser that does not say where its forms come from.
+    const enter = () =>
+      fetch(demoLink!, {
+        method: 'POST',
+        body: new URLSearchParams(),
+        headers: { origin: address },
+        redirect: 'manual',
+      });
+    expect(await (await fetch(demoLink!)).text()).toContain('Sign in as the demo owner');
+    const entered = await enter();
+    expect([entered.status, entered.headers.get('location')]).toEqual([303, '/admin']);
+    const cookie = entered.headers.get('set-cookie')!.split(';', 1)[0]!;
+    const home = await fetch(`${address}/admin/shops/DemoShop`, { headers: { cookie } });
+    expect(home.status).toBe(200);
+    expect((await enter()).status).toBe(410);
+
+    // The other one makes an owner, once.
     const body = new URLSearchParams({ email: 'owner@shop.example', newPassword: 'four quiet green boats' });
     const send = () =>
       fetch(ownerLink!, { method: 'POST', body, headers: { origin: address }, redirect: 'manual' });

@@ -1,18 +1,21 @@
 import type { FastifyRequest } from 'fastify';
-import { isPrivate, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { forbidden, notFound } from '../http/errors.ts';
-import { isFromThisMachine } from '../http/forwarded.ts';
+import type { ObservedDemoAccess } from '../http/demo-access.ts';
+import { isOwnFormOnThisMachine } from '../http/forwarded.ts';
 import type { InternalCall } from '../http/internal-call.ts';
 import { originOf, storefrontUrl } from '../http/links.ts';
 import { readingLocale } from '../http/locale.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import { SCOPES } from '../http/scopes.ts';
-import { findSettings } from '../shops/settings/settings.ts';
+import { findSettings, type Settings } from '../shops/settings/settings.ts';
+import { domainPolicy } from '../shops/shop/domain-policy.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { isLanguage, LANGUAGES, words, type Language } from './messages.ts';
 import { withUser, type Device, type DeviceCookie } from './device-cookie.ts';
 import type { NoticeCookie } from './notice-cookie.ts';
+import { DEMO_OWNER } from './users/demo-owner.ts';
 import { permissionsOf, type Permission } from './users/permissions.ts';
 import { findRole, findSignedInUser, touchSession, type SignedInUser } from './users/queries.ts';
 import type { ShopVisit, Visit } from './visit.ts';
@@ -22,6 +25,7 @@ export interface AdminDeps {
   config: Config;
   limiter: RateLimiter;
   hosts: ShopHosts;
+  demoAccess: ObservedDemoAccess;
   call: InternalCall;
 }
 
@@ -54,11 +58,13 @@ const TOUCH_AFTER = 5 * 60_000;
 
 /** Turns a request into a visit: who asks, and in which language. */
 export async function openVisit(request: FastifyRequest, deps: OpenDeps): Promise<Visit<'anybody'>> {
-  const { db, config, key, notices, devices } = deps;
+  const { db, config, demoAccess, key, notices, devices } = deps;
   if (request.url.includes('%00')) throw notFound();
   const origin = originOf(request, config.PUBLIC_URL?.replace(/\/$/, ''));
   const { name } = adminCookie(origin);
-  const user = await findSignedInUser(db, request.cookies[name]);
+  const found = await findSignedInUser(db, request.cookies[name]);
+  // The demo owner is nobody where others can call, also with a session from before.
+  const user = found?.email === DEMO_OWNER && !demoAccess.isOpen() ? undefined : found;
   if (user && db.now.getTime() - user.seenAt.getTime() > TOUCH_AFTER) await touchSession(db, user.sessionId);
   const language = languageOf(user, request.headers['accept-language']);
   const visit: Visit<'anybody'> = {
@@ -66,7 +72,11 @@ export async function openVisit(request: FastifyRequest, deps: OpenDeps): Promis
     config,
     key,
     origin,
-    isLocal: isPrivate(config) && isFromThisMachine(request),
+    demo: {
+      isOpen: demoAccess.isOpen(),
+      isEnded: demoAccess.isEnded(),
+      isOwnForm: isOwnFormOnThisMachine(request),
+    },
     language,
     words: words(language),
     notice: notices.read(request.cookies[notices.nameAt(origin)], user),
@@ -108,7 +118,8 @@ export async function openShopVisit(
     may: (needed) => permissions.has(needed),
     locale: readingLocale(localeOf(visit.language, settings.locales), settings),
     base: `/admin/shops/${shopId}`,
-    storefront: storefrontAddress(visit.origin, shopId, settings.domains, deps.hosts),
+    storefront: storefrontAddress(visit.origin, settings, deps.hosts),
+    domainPolicy: domainPolicy(deps.config, deps.demoAccess, request.host),
     call: (method, path, options) =>
       deps.call({ shopId, app: callerOf(user, permissions) }, method, path, {
         ...options,
@@ -135,13 +146,13 @@ function callerOf({ userId, email }: SignedInUser, permissions: ReadonlySet<Perm
   };
 }
 
-function storefrontAddress(origin: string, shopId: string, domains: readonly string[], hosts: ShopHosts) {
-  const localHost = domains.length === 0 ? hosts.localHostOf(shopId) : undefined;
+function storefrontAddress(origin: string, settings: Settings, hosts: ShopHosts) {
+  const localHost = settings.domainsInUse.length === 0 ? hosts.localHostOf(settings.shopId) : undefined;
   const { hostname, port } = new URL(origin);
   if (localHost !== undefined && hostname === 'localhost') {
     return `http://${localHost}${port === '' ? '' : `:${port}`}`;
   }
-  return storefrontUrl(origin, { shopId, domains });
+  return storefrontUrl(origin, settings);
 }
 
 function languageOf(user: SignedInUser | undefined, accepted = ''): Language {

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { InternalRequest, Method } from '../http/internal-call.ts';
 import type { Settings } from '../shops/settings/settings.ts';
+import type { DomainPolicy } from '../shops/shop/domain-policy.ts';
 import type { Device } from './device-cookie.ts';
 import type { Language, Words } from './messages.ts';
 import type { Notice } from './page.ts';
@@ -19,8 +20,15 @@ interface AnyVisit {
   key: Buffer;
   /** Scheme and host of the service, which the admin is on. */
   origin: string;
-  /** Nobody but people on this machine can have sent the request. */
-  isLocal: boolean;
+  /** Whether the owner of the demo shop signs in without a password. */
+  demo: {
+    /** Only programs on this machine call. */
+    isOpen: boolean;
+    /** It was open on this machine until a request showed that others can call. */
+    isEnded: boolean;
+    /** A browser on this machine has sent this request from a page of this service. */
+    isOwnForm: boolean;
+  };
   language: Language;
   words: Words;
   /** What the last form has to say. */
@@ -50,6 +58,8 @@ export interface ShopVisit extends AnyVisit {
   base: string;
   /** Where the shop's pages are. */
   storefront: string;
+  /** Which domains the shop may name. */
+  domainPolicy: DomainPolicy;
   /**
    * Calls an operation of the API in the name of the person: `call('GET', '/rs/orders', { query })`. Its refusals are
    * thrown. Reads that a page needs in another shape than the API's are queries of the modules.

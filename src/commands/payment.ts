@@ -12,6 +12,7 @@ import {
   type ProviderMethod,
 } from '../orders/payments/providers.ts';
 import { webhookPath } from '../orders/payments/webhook-route.ts';
+import { readDemoAccess } from '../http/demo-access.ts';
 import { installationKey } from '../shops/apps/sealing.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { print, printTable, recordCommand, withShop, type Runs } from './command.ts';
@@ -21,7 +22,7 @@ export const runs = {
   'payment set': ({ config, arguments: [shopId, methodKey], options }) =>
     withShop(config, shopId!, async (db) => {
       const method = await findMethod(db, shopId!, methodKey!);
-      const provider = createProviders(db, config)[method.providerName];
+      const provider = createProviders(db, await readDemoAccess(db, config))[method.providerName];
       const label = PROVIDER_LABELS[method.providerName];
       const names = Object.keys(provider.fields);
       if (names.length === 0) return print(`${label} needs no keys: ${methodKey} is ready.`);

@@ -3,6 +3,7 @@ import { countProducts } from '../catalogue/products/listing-page.ts';
 import { finishRebuild } from '../catalogue/products/listing-rebuild.ts';
 import type { Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
+import { readDemoAccess } from '../http/demo-access.ts';
 import { settingsFormat } from '../settings-format.ts';
 import {
   applySettings,
@@ -13,7 +14,9 @@ import {
   type SettingsFile,
 } from '../shops/settings/file.ts';
 import { changeSettings } from '../shops/settings/history.ts';
+import { domainPolicy, type DomainPolicy } from '../shops/shop/domain-policy.ts';
 import { counted, print, recordCommand, withShop } from './command.ts';
+import { printPendingDomains } from './domains.ts';
 import { CommandProblem } from './problem.ts';
 import { startProgress } from './progress.ts';
 
@@ -26,14 +29,16 @@ export async function applyFile(
 ): Promise<void> {
   const file = await readSettings(path);
   await withShop(config, shopId, async (db) => {
-    if (isDryRun) return printPlan(shopId, await wouldChange(db, shopId, file));
-    const { changes, rebuildsListing } = await db.transaction((tx) => applyParsed(tx, shopId, file));
+    const policy = domainPolicy(config, await readDemoAccess(db, config));
+    if (isDryRun) return printPlan(shopId, await wouldChange(db, shopId, file, policy));
+    const { changes, rebuildsListing } = await db.transaction((tx) => applyParsed(tx, shopId, file, policy));
     for (const change of changes) print(change);
     print(
       changes.length === 0
         ? 'Nothing to change.'
         : `${counted(changes.length, 'change')} applied to ${shopId}.`,
     );
+    if (file.domains !== undefined) await printPendingDomains(db, config, shopId);
     if (rebuildsListing) await waitForLists(db, shopId);
   });
 }
@@ -53,11 +58,16 @@ class Undone extends Error {
 }
 
 /** Applies the file and takes it back, so that everything is checked as it would be in earnest. */
-async function wouldChange(db: Database, shopId: string, file: SettingsFile): Promise<string[]> {
+async function wouldChange(
+  db: Database,
+  shopId: string,
+  file: SettingsFile,
+  policy: DomainPolicy,
+): Promise<string[]> {
   let changes: string[] = [];
   await db
     .transaction(async (tx) => {
-      ({ changes } = await applySettings(tx, shopId, file, settingsFormat));
+      ({ changes } = await applySettings(tx, shopId, file, settingsFormat, undefined, policy));
       throw new Undone();
     })
     .catch((error: unknown) => {
@@ -73,8 +83,8 @@ export async function printSettings(config: Config, shopId: string): Promise<voi
   });
 }
 
-async function applyParsed(tx: Transaction, shopId: string, file: SettingsFile) {
-  const applied = await changeSettings(tx, shopId, file, settingsFormat, 'kontor shop apply');
+async function applyParsed(tx: Transaction, shopId: string, file: SettingsFile, policy: DomainPolicy) {
+  const applied = await changeSettings(tx, shopId, file, settingsFormat, 'kontor shop apply', policy);
   if (applied.changes.length > 0) await recordCommand(tx, shopId, 'shop apply');
   return applied;
 }

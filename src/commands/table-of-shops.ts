@@ -93,6 +93,16 @@ export const shopCommands: readonly Command[] = [
     run: async (call) => (await import('./shop.ts')).runs['shop export-settings'](call),
   },
   {
+    name: 'shop confirm-domain',
+    arguments: ['ID', 'HOST'],
+    summary: 'Let a shop use a domain without a proof.',
+    details:
+      'A shop names its domains in its settings, and proves each with a record in the DNS, which the admin shows. Where you\n' +
+      "run the DNS yourself, or know that the domain is the shop's, this command takes the place of the proof.",
+    example: 'shop confirm-domain MyShop www.tea-time.example',
+    run: async (call) => (await import('./domains.ts')).runs['shop confirm-domain'](call),
+  },
+  {
     name: 'shop backup',
     arguments: ['ID', 'FILE'],
     summary: 'Write a shop with its files to a backup.',

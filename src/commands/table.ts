@@ -182,6 +182,16 @@ export const COMMANDS: readonly Command[] = [
     run: async (call) => (await import('./mcp.ts')).runs['mcp'](call),
   },
   {
+    name: 'demo open',
+    summary: 'Open demo access again on this machine.',
+    details:
+      'The known tokens, the demo owner without a password, the demo payment, domains without a proof and webhooks to\n' +
+      'private addresses are for a machine on which you try things out. The first request that comes through a proxy or\n' +
+      'from a stranger closes them for good. Run this only when nobody else can reach the service.',
+    example: 'demo open',
+    run: async (call) => (await import('./demo.ts')).runs['demo open'](call),
+  },
+  {
     name: 'demo generate',
     arguments: ['SHOP'],
     summary: 'Fill a shop with many made-up products.',

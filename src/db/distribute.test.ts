@@ -139,6 +139,7 @@ describe.skipIf(CITUS_URL === undefined)('on the cluster that KONTOR_TEST_CITUS_
       'admin_session',
       'admin_user',
       'cleanup',
+      'demo_access_end',
       'migration',
       'rate_window',
     ]);

@@ -3,6 +3,7 @@ import { Sql } from './sql.ts';
 type ColumnType =
   | 'uuid'
   | 'text'
+  | 'integer'
   | 'bigint'
   | 'numeric'
   | 'bytea'

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { isPrivate, type Config } from '../config.ts';
-import { isFromThisMachine } from './forwarded.ts';
+import type { DemoAccess } from './demo-access.ts';
 
 /**
  * The demo shop of a first start on this machine has tokens that everybody knows from the README. They are good
@@ -28,12 +27,10 @@ export const DEMO_TOKENS_REFUSED =
   'this machine can call: create one with `npx kontor token create DemoShop --scopes all`';
 
 /** Says of a token or cart token whether it is refused for this request. Logs the first time only. */
-export function demoTokenCheck(config: Config) {
-  const isOpen = !isPrivate(config);
+export function demoTokenCheck(demoAccess: DemoAccess) {
   let isLogged = false;
   return (token: string, request: FastifyRequest): boolean => {
-    if (!known.has(token)) return false;
-    if (!isOpen && isFromThisMachine(request)) return false;
+    if (!known.has(token) || demoAccess.isOpen()) return false;
     if (!isLogged) {
       isLogged = true;
       request.log.warn(DEMO_TOKENS_REFUSED);

@@ -1,36 +1,74 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { isLoopback } from '../config.ts';
 
-/** Headers with which proxies say for whom they call, beside the family X-Forwarded-*. */
-const FORWARDING_HEADERS = [
-  'forwarded',
-  'via',
-  'x-real-ip',
-  'x-client-ip',
-  'x-original-host',
-  'cf-connecting-ip',
-  'true-client-ip',
-];
+/**
+ * Headers that only proxies and CDNs send, beside those that begin with `x-`: the standard ones, those of the families of
+ * Cloudflare, Fly, Fastly, CloudFront, Akamai and Vercel, and any that name the address or the TLS of a client.
+ */
+const PROXY_HEADER =
+  /^(?:forwarded|via|cdn-|cf-|fly-|fastly-|cloudfront-|akamai-|vercel-|max-forwards|surrogate-capability|front-end-https|ssl-client|client-cert|eagleid|rndr-id)|client-?ip|real-?ip|connecting-?ip|remote-?(?:addr|ip|host)|forwarded|proxy-client/;
 
-function hasForwardingHeader(headers: IncomingHttpHeaders): boolean {
-  return (
-    FORWARDING_HEADERS.some((name) => headers[name] !== undefined) ||
-    Object.keys(headers).some((name) => name.startsWith('x-forwarded'))
-  );
-}
+/**
+ * What browsers, scripts of pages, tracers and clients of the API send by themselves. Every other header that begins with
+ * `x-` counts as a proxy's, because there are more of them than any list can name.
+ */
+const CLIENT_X_HEADER =
+  /^x-(?:epages-|kontor-|prometheus-|requested-with$|request-id$|correlation-id$|csrf|xsrf|http-method|method-override$|api-key$|auth-token$|access-token$|idempotency-key$|client-(?:data|name|version|info)$|app-version$|moz$|purpose$|b3-|datadog-|sentry-|pjax|inertia|turbo|livewire|devtools-|postman-|insomnia-|stainless-|trace-id$|(?:hub-)?signature)/;
 
 const PORT = /:\d{1,5}$/;
 
+const isLoopbackHost = (host: string) => isLoopback(host.replace(PORT, ''));
+
+/** What a request looks like that an ordinary program on this machine did not send directly. */
+type SignedRequest = Pick<IncomingMessage, 'headers' | 'httpVersion' | 'socket'>;
+
 /**
- * Whether a program on this machine has sent the request directly: no proxy has passed it on, and it was not led here
- * by a name that somebody else has pointed at this machine (DNS rebinding).
+ * The sign that a request came through a proxy or from a stranger; undefined: a program on this machine seems to have
+ * sent it directly. A host that is not loopback is somebody else's name for this machine (a proxy that passes it on, or
+ * DNS rebinding), and so is an origin; nginx calls with HTTP/1.0 unless it is told otherwise. A page from another port of
+ * this machine, a file and a browser extension are no strangers.
  */
-export function isFromThisMachine({ headers, socket }: FastifyRequest): boolean {
+export function signOfOthers({ headers, httpVersion, socket }: SignedRequest): string | undefined {
+  if (!isLoopback(socket.remoteAddress ?? '')) return 'a peer that is not this machine';
+  if (httpVersion === '1.0' || httpVersion === '0.9') return `HTTP/${httpVersion}`;
+  if (!isLoopbackHost(headers.host ?? '')) return 'a Host header that is not localhost';
+  if (headers.origin !== undefined && isForeignOrigin(headers.origin)) {
+    return 'an Origin header that is not localhost';
+  }
+  // A browser says of its own page that it is the same origin, while the page is at another address for it than here.
+  if (headers['sec-fetch-site'] === 'same-origin' && isForeignOrigin(headers.referer ?? '')) {
+    return 'a Referer header that is not localhost';
+  }
+  for (const name of Object.keys(headers)) {
+    if (name.startsWith('x-') ? !CLIENT_X_HEADER.test(name) : PROXY_HEADER.test(name)) {
+      return `the header ${name.slice(0, 100)}`;
+    }
+  }
+  return undefined;
+}
+
+function isForeignOrigin(origin: string): boolean {
+  const [, host] = /^https?:\/\/([^/?#]+)/i.exec(origin) ?? [];
+  return host !== undefined && !isLoopbackHost(host);
+}
+
+/** Whether a program on this machine has sent the request directly. */
+export function isFromThisMachine({ raw }: FastifyRequest): boolean {
+  return signOfOthers(raw) === undefined;
+}
+
+/**
+ * Whether a browser on this machine has sent a form from a page of this service: it says so in headers that no page and
+ * no script can set. A proxy that rewrites Host leaves them alone, and then they name its own address.
+ */
+export function isOwnFormOnThisMachine({ headers, raw }: FastifyRequest): boolean {
   return (
-    isLoopback(socket.remoteAddress ?? '') &&
-    isLoopback((headers.host ?? '').replace(PORT, '')) &&
-    !hasForwardingHeader(headers)
+    signOfOthers(raw) === undefined &&
+    headers['sec-fetch-site'] === 'same-origin' &&
+    headers.origin === `http://${headers.host}` &&
+    // nginx ends the connection after each request; a browser never asks for that.
+    headers.connection !== 'close'
   );
 }
 

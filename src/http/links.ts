@@ -24,7 +24,7 @@ export function shopUrl(origin: string, shopId: string): string {
 /** Where the pages of a shop are: on its main domain, else below /shop on the service's host, whose origin is given. */
 export function storefrontUrl(
   origin: string,
-  { shopId, domains: [domain] }: { shopId: string; domains: readonly string[] },
+  { shopId, domainsInUse: [domain] }: { shopId: string; domainsInUse: readonly string[] },
 ): string {
   return domain === undefined ? `${origin}/shop/${shopId}` : `${schemeOf(origin)}//${domain}`;
 }

@@ -125,7 +125,7 @@ async function countPage(
 /** What follows from the host of the request: the shop's own host, or the one that all shops share. */
 function visitAddresses(request: FastifyRequest, settings: Settings, { config, hosts }: PageDeps) {
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
-  const { shopId, domains } = settings;
+  const { shopId, domainsInUse } = settings;
   const isOwnHost = hosts.shopOf(request.host) === shopId;
   if (!isOwnHost) {
     const origin = originOf(request, publicUrl);
@@ -144,7 +144,7 @@ function visitAddresses(request: FastifyRequest, settings: Settings, { config, h
     origin: publicUrl ?? pageOrigin.replace(/[^/.]+\.(?=localhost(?::|$))/, ''),
     pageOrigin,
     base: '',
-    home: domains.length > 0 ? storefrontUrl(pageOrigin, settings) : pageOrigin,
+    home: domainsInUse.length > 0 ? storefrontUrl(pageOrigin, settings) : pageOrigin,
     loadsScripts: true,
   };
 }

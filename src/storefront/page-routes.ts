@@ -195,7 +195,7 @@ function redirectToHome(
   const { base, home, pageOrigin, settings } = visit;
   const isOwnHost = base === '';
   // On its own host an address without `/shop/ID` was given one for the router.
-  const isHome = isOwnHost ? !request.originalUrl.endsWith(request.url) : settings.domains.length === 0;
+  const isHome = isOwnHost ? !request.originalUrl.endsWith(request.url) : settings.domainsInUse.length === 0;
   if (isHome) return undefined;
   const target = isOwnHost ? pageOrigin : home;
   // Browsers must not remember the redirect, because the shop may lose its domain.

@@ -13,6 +13,7 @@ import { runDueImports } from '../../src/catalogue/products/import-runner.ts';
 import { sql } from '../../src/db/sql.ts';
 import { openMediaStorage } from '../../src/platform/media/open-storage.ts';
 import { settingsFormat } from '../../src/settings-format.ts';
+import { PROOF_NEEDED } from '../../src/shops/settings/domains.ts';
 import { changeSettings } from '../../src/shops/settings/history.ts';
 import { selectSettings } from '../../src/shops/settings/settings.ts';
 import { browsing, look } from '../browser.ts';
@@ -39,7 +40,7 @@ beforeAll(async () => {
   });
   service.setClock(new Date(Date.now() - DAY));
   await service.db.transaction((tx) =>
-    changeSettings(tx, 'DemoShop', { lowStockLevel: 7 }, settingsFormat, COLLEAGUE),
+    changeSettings(tx, 'DemoShop', { lowStockLevel: 7 }, settingsFormat, COLLEAGUE, PROOF_NEEDED),
   );
   service.setClock(undefined);
 });
@@ -369,7 +370,8 @@ async function apps({ page, click, fill, look, step }: Merchant, screen: string)
 
   const receiver = await startReceiver();
   const { db, config } = service;
-  const worker = startWebhooks({ db, config, log, origin: serviceOrigin, pause: 50 });
+  const { demoAccess } = service.app;
+  const worker = startWebhooks({ db, config, demoAccess, log, origin: serviceOrigin, pause: 50 });
   onTestFinished(async () => {
     await worker.stop();
     await receiver.close();

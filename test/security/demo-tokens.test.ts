@@ -3,7 +3,7 @@ import { hasDemoTokens } from '../../src/commands/demo/demo-shop.ts';
 import { sql } from '../../src/db/sql.ts';
 import { DEMO_TOKENS } from '../../src/http/demo-tokens.ts';
 import { givenToken } from '../builders.ts';
-import { expectRefusal, fingerprint, startDemo } from '../demo.ts';
+import { expectRefusal, fingerprint, reopenDemo, startDemo } from '../demo.ts';
 import { startService, type Answer, type CallOptions, type Service } from '../service.ts';
 
 /**
@@ -23,7 +23,11 @@ beforeAll(async () => {
   ({ cartId } = row!);
 });
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(async () => {
+  vi.restoreAllMocks();
+  // The first sign of others closes demo access for good; every test begins with it open.
+  await reopenDemo(service);
+});
 
 afterAll(async () => {
   for (const one of opened) await one.close();

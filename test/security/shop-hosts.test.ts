@@ -2,8 +2,7 @@ import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
 import { deleteShop } from '../../src/shops/shop/queries.ts';
-import { applySettings } from '../../src/shops/settings/file.ts';
-import { givenShop, givenToken } from '../builders.ts';
+import { givenDomains, givenShop, givenToken } from '../builders.ts';
 import { changesNothing } from '../carts.ts';
 import { startDemo } from '../demo.ts';
 import { startService, type Service } from '../service.ts';
@@ -18,14 +17,9 @@ let service: Service;
 beforeAll(async () => {
   service = await startDemo();
   await loadAppScripts(service);
-  await setDomains(service, 'EmptyShop', ['empty.example', 'www.empty.example:8443']);
+  await givenDomains(service, 'EmptyShop', ['empty.example', 'www.empty.example:8443']);
 });
 afterAll(() => service.close());
-
-async function setDomains({ app, db }: Service, shopId: string, domains: string[]): Promise<void> {
-  await db.transaction((tx) => applySettings(tx, shopId, { domains }));
-  await app.shopHosts.refresh();
-}
 
 async function send(options: InjectOptions & { url: string }, { app }: Service = service) {
   const { statusCode: status, headers, body } = await app.inject(options);
@@ -225,11 +219,11 @@ describe('a shop with a domain', () => {
 
   test('loses it with the domain, in every process within seconds and here at once', async () => {
     await givenShop(service, 'Moving');
-    await setDomains(service, 'Moving', ['moving.example']);
+    await givenDomains(service, 'Moving', ['moving.example']);
     expect((await get('moving.example', '/')).body).toContain('<h1>Moving</h1>');
-    await setDomains(service, 'Moving', []);
+    await givenDomains(service, 'Moving', []);
     expect((await get('moving.example', '/')).body).toContain('<title>Kontor</title>');
-    await setDomains(service, 'Moving', ['moving.example']);
+    await givenDomains(service, 'Moving', ['moving.example']);
     await service.db.transaction((tx) => deleteShop(tx, 'Moving'));
     await service.app.shopHosts.refresh();
     expect((await get('moving.example', '/')).body).toContain('<title>Kontor</title>');
@@ -241,7 +235,7 @@ describe('a shop with a domain', () => {
     const other = await startService({ PUBLIC_URL: 'https://kontor.example' }, service);
     try {
       await givenShop(service, 'Thief');
-      await setDomains(service, 'Thief', ['kontor.example']);
+      await givenDomains(service, 'Thief', ['kontor.example']);
       await other.app.shopHosts.refresh();
       expect((await get('kontor.example', '/docs', {}, other)).body).toContain('API reference');
     } finally {
@@ -312,14 +306,14 @@ describe('cookies', () => {
 
   test('are bound to the host under https, and name the shop on a shared one', async () => {
     const secure = await startService({ PUBLIC_URL: 'https://kontor.example' }, service);
-    await setDomains(service, 'DemoShop', ['demo.example']);
+    await givenDomains(service, 'DemoShop', ['demo.example']);
     await secure.app.shopHosts.refresh();
     try {
       expect(await cookieOf('demo.example', '/currency', secure, 'https://demo.example')).toMatch(
         /^__Host-visit=\S+; Max-Age=2592000; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
       );
     } finally {
-      await setDomains(service, 'DemoShop', []);
+      await givenDomains(service, 'DemoShop', []);
       await secure.app.shopHosts.refresh();
     }
     expect(

@@ -29,33 +29,34 @@ export function refusedRows(pages: ShopPages): void {
     };
   });
 
-  pages.post('/products/import/:importId/mend', 'products_write', async (visit, form) => {
-    const found = await loadImport(visit, form);
-    const columns = new Map(found.problems.map(({ line, column }) => [line, column]));
-    const pause = newPauses();
-    let titles: string[] = [];
-    const lines: string[] = [];
-    for await (const { header, line, cells } of rowsIn(visit, found, columns)) {
-      titles = header;
-      const name = `cell.${line}`;
-      const place = found.reading.mapping.indexOf(columns.get(line) ?? '');
-      if (place === -1 || !form.fieldNames.includes(name)) continue;
-      lines.push(await longCsvLine(padded(cells, header.length).with(place, form.field(name)), pause));
-    }
-    if (lines.length === 0) throw badRequest(visit.words.import.noRows);
-    const importId = await storeImport(
-      visit,
-      {
+  pages.post(
+    '/products/import/:importId/mend',
+    'products_write',
+    async (visit, form) => {
+      const found = await loadImport(visit, form);
+      const columns = new Map(found.problems.map(({ line, column }) => [line, column]));
+      const pause = newPauses();
+      let titles: string[] = [];
+      const lines: string[] = [];
+      for await (const { header, line, cells } of rowsIn(visit, found, columns)) {
+        titles = header;
+        const name = `cell.${line}`;
+        const place = found.reading.mapping.indexOf(columns.get(line) ?? '');
+        if (place === -1 || !form.fieldNames.includes(name)) continue;
+        lines.push(await longCsvLine(padded(cells, header.length).with(place, form.field(name)), pause));
+      }
+      if (lines.length === 0) throw badRequest(visit.words.import.noRows);
+      const importId = await storeImport(visit, {
         fileName: visit.words.import.mendedName({ name: found.fileName }),
         content: [headerLine(titles), ...lines].join(''),
         rowCount: lines.length,
         reading: found.reading,
         state: 'checking',
-      },
-      { limits: { texts: { 'cell.*': LONGEST.text } } },
-    );
-    return new Redirect(to(visit, `/products/import/${importId}`));
-  });
+      });
+      return new Redirect(to(visit, `/products/import/${importId}`));
+    },
+    { limits: { texts: { 'cell.*': LONGEST.text } } },
+  );
 }
 
 /** The file with the rows and why each of them was refused, line by line. */

@@ -23,7 +23,7 @@ export async function settingsPreview(
 ): Promise<readonly string[]> {
   try {
     return await visit.db.transaction(async (tx) => {
-      const { changes } = await changeSettings(tx, visit.shopId, file, format, visit.user.email);
+      const { changes } = await change(tx, visit, file, format);
       throw new TakenBack(changes);
     });
   } catch (error) {
@@ -42,8 +42,17 @@ class TakenBack extends Error {
   }
 }
 
+function change(
+  tx: Transaction,
+  { shopId, user, domainPolicy }: ShopVisit,
+  file: SettingsFile,
+  format: SettingsFormat,
+) {
+  return changeSettings(tx, shopId, file, format, user.email, domainPolicy);
+}
+
 async function apply(tx: Transaction, visit: ShopVisit, file: SettingsFile, format: SettingsFormat) {
-  const applied = await changeSettings(tx, visit.shopId, file, format, visit.user.email);
+  const applied = await change(tx, visit, file, format);
   if (applied.changes.length > 0) {
     await recordAction(tx, visit, '/settings', { sections: [...applied.sections].join() });
   }

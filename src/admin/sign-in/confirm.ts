@@ -65,7 +65,7 @@ export function confirm(pages: Pages): void {
     '/confirm/demo',
     'signed in',
     async (visit, form) => {
-      if (!isDemoOwner(visit)) throw forbidden(visit.words.signIn.onlyHere);
+      if (!isDemoOwner(visit) || !visit.demo.isOwnForm) throw forbidden(visit.words.signIn.onlyHere);
       await confirmSession(visit.db, visit.user.sessionId);
       return new Redirect(targetOf(form.field('to')));
     },
@@ -73,7 +73,7 @@ export function confirm(pages: Pages): void {
   );
 }
 
-const isDemoOwner = ({ isLocal, user }: Visit<'signed in'>) => isLocal && user.email === DEMO_OWNER;
+const isDemoOwner = ({ user }: Visit<'signed in'>) => user.email === DEMO_OWNER;
 
 async function confirmPage(visit: Visit<'signed in'>, target: string, draft?: Draft): Promise<AdminPage> {
   const { words } = visit;

@@ -23,7 +23,7 @@ import type { Visit } from '../visit.ts';
 import { enter } from './enter.ts';
 
 /**
- * What a one-time link leads to: the choice of a password. Opening it changes nothing, because email programs open links
+ * What a one-time link leads to: the choice of a password, or a button for the demo owner, who has none. Opening it changes nothing, because email programs open links
  * before people do; the form uses it up.
  */
 export function link(pages: Pages): void {
@@ -36,6 +36,14 @@ export function link(pages: Pages): void {
       const { db, words } = visit;
       const found = await linkOf(visit, form);
       if (!found) throw gone(words.signIn.linkUsed);
+      if (found.email === DEMO_OWNER) {
+        await db.transaction(async (tx) => {
+          if (!(await takeLink(tx, found))) throw gone(words.signIn.linkUsed);
+          const user = { userId: found.userId!, email: DEMO_OWNER };
+          await enter(tx, visit, user, { userAgent: form.userAgent, by: 'link' });
+        });
+        return new Redirect('/admin');
+      }
       const email = found.email ?? form.field('email').toLowerCase();
       if (!isEmailAddress(email) || email === DEMO_OWNER) throw badRequest(words.signIn.wrongEmail);
       const password = typedPassword(form, 'newPassword');
@@ -76,6 +84,7 @@ async function linkOf(visit: Visit<'anybody'>, request: PageRequest): Promise<Op
   if (!found) return undefined;
   if (found.userId !== null) {
     const user = await findUser(visit.db, found.userId);
+    if (user?.email === DEMO_OWNER && !visit.demo.isOpen) return undefined;
     return user && { ...found, email: user.email, hasTotp: user.hasTotp };
   }
   // An installation has one first user; the links that were printed before there was one are worth nothing then.
@@ -85,6 +94,16 @@ async function linkOf(visit: Visit<'anybody'>, request: PageRequest): Promise<Op
 
 function choicePage(visit: Visit<'anybody'>, { email }: OpenLink, draft?: Draft): AdminPage {
   const words = visit.words.signIn;
+  if (email === DEMO_OWNER) {
+    return {
+      title: words.title,
+      main: html`<form method="post" class="narrow card">
+        ${problemOf(draft)}
+        <p>${words.demo}</p>
+        <button class="main">${words.demoButton}</button>
+      </form>`,
+    };
+  }
   return {
     title: email === undefined ? words.ownerTitle : words.choosePassword,
     scripts: [PASSWORD_SCRIPT],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenBrowser, givenMerchant, type AdminBrowser } from '../../../test/admin.ts';
 import { queuedEmails } from '../../../test/carts.ts';
-import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
+import { fingerprint, givenOtherShop, reopenDemo, startDemo } from '../../../test/demo.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { installationKey } from '../../shops/apps/sealing.ts';
@@ -421,6 +421,7 @@ describe('a forgotten password', () => {
 
 describe('the demo owner', () => {
   test('needs no password on this machine, and does not exist for anybody else', async () => {
+    await reopenDemo(service);
     const browser = givenBrowser(service);
     expect((await browser.post('/admin/sign-in/demo', { to: '/admin/account' })).location).toBe(
       '/admin/account',

@@ -11,21 +11,11 @@ import { openState, sealState } from '../sealed-state.ts';
 import { recordInAllShops } from '../users/audit.ts';
 import { isPassword } from '../users/password.ts';
 import { passwordField, typedPassword } from '../users/password-field.ts';
-import {
-  deleteSession,
-  findOrCreateUser,
-  findRole,
-  findShopsOf,
-  findUser,
-  findUserByEmail,
-  putRole,
-} from '../users/queries.ts';
-import { DEMO_OWNER } from '../users/demo-owner.ts';
+import { deleteSession, findShopsOf, findUser, findUserByEmail } from '../users/queries.ts';
+import { DEMO_OWNER, DEMO_SHOP, putDemoOwner } from '../users/demo-owner.ts';
 import type { Visit } from '../visit.ts';
 import { enter, targetOf } from './enter.ts';
 import { afterSameTime, requireTriesLeft } from './tries.ts';
-
-const DEMO_SHOP = 'DemoShop';
 
 /** The password was right, and the code of the authenticator app is still missing. */
 interface PasswordShown {
@@ -103,11 +93,12 @@ export function signIn(pages: Pages): void {
     '/sign-in/demo',
     'anybody',
     async (visit, form) => {
-      if (!visit.isLocal) throw forbidden(visit.words.signIn.onlyHere);
+      const { words, demo } = visit;
+      if (!demo.isOpen) throw forbidden(words.signIn.onlyHere);
+      if (!demo.isOwnForm) throw forbidden(words.signIn.demoLinkNeeded);
       const { userAgent } = form;
       await visit.db.transaction(async (tx) => {
-        const userId = await findOrCreateUser(tx, DEMO_OWNER);
-        if (!(await findRole(tx, DEMO_SHOP, userId))) await putRole(tx, DEMO_SHOP, userId, 'owner');
+        const userId = await putDemoOwner(tx);
         await enter(tx, visit, { userId, email: DEMO_OWNER }, { userAgent, by: 'demo' });
       });
       return new Redirect(targetOf(form.field('to')));
@@ -161,7 +152,18 @@ async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft
       <div class="narrow">${await passkeyRequestForm(visit, '/admin/sign-in/passkey', target)}</div>
       <p class="narrow"><a href="/admin/forgotten">${visit.words.forgotten.link}</a></p>
       ${
-        visit.isLocal &&
+        visit.demo.isEnded &&
+        html`<section class="narrow card">
+          <h2>${words.demoEndedTitle}</h2>
+          <p>${words.demoEnded}</p>
+          <p>${words.demoEndedForOthers}</p>
+          <pre class="code">npx kontor user create you@shop.example --shop ${DEMO_SHOP}</pre>
+          <p>${words.demoEndedForMe}</p>
+          <pre class="code">npx kontor demo open</pre>
+        </section>`
+      }
+      ${
+        visit.demo.isOpen &&
         html`<form class="narrow card" method="post" action="/admin/sign-in/demo">
           <input type="hidden" name="to" value="${target}" />
           <p>${words.demo}</p>

@@ -6,8 +6,8 @@ import { receiverPolicy } from '../../shops/webhooks/receiver-address.ts';
 import { fetchPicture } from './fetch-picture.ts';
 import { namedAddress, readPictures } from './picture-addresses.ts';
 
-const open = receiverPolicy(readConfig({ HOST: '0.0.0.0' }));
-const isPrivate = receiverPolicy(readConfig({ HOST: '127.0.0.1' }));
+const open = receiverPolicy(readConfig({ HOST: '0.0.0.0' }), { isOpen: () => false });
+const isPrivate = receiverPolicy(readConfig({ HOST: '127.0.0.1' }), { isOpen: () => true });
 
 test.each([
   'http://127.0.0.1/lamp.png',

@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts';
 import type { Database, Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { readDemoAccess } from '../../http/demo-access.ts';
 import { isRefusal } from '../../http/errors.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
@@ -83,8 +84,8 @@ async function storePictures(
   missing: readonly NamedPicture[],
   toProblem: (problem: CellProblem) => RowProblem,
 ): Promise<void> {
-  const { config, isCheck = false, readFile, onPicture } = given;
-  const policy = receiverPolicy(config);
+  const { db, config, isCheck = false, readFile, onPicture } = given;
+  const policy = receiverPolicy(config, await readDemoAccess(db, config));
   for (const { place, isFile, name } of missing) {
     if (isCheck && !isFile) continue;
     try {

@@ -24,6 +24,7 @@ export const runs = {
   'shop restore': async ({ config, arguments: [file], options }) => {
     const began = performance.now();
     const { restoreShop, shopExists } = await import('./restore.ts');
+    const { printPendingDomains, proveDomains } = await import('../domains.ts');
     const backup = await checkBackup(file!);
     const former =
       options['source-key'] === undefined ? undefined : await readKey(String(options['source-key']));
@@ -47,6 +48,8 @@ export const runs = {
           ? `Access tokens of the backup are valid again. See: npx kontor token list ${shopId}`
           : `Access tokens, domains, webhooks and the keys of payment providers were left out, because the id is another one. Next: npx kontor token create ${shopId} --scopes all`,
       );
+      await proveDomains(db, config, shopId);
+      await printPendingDomains(db, config, shopId);
       if (appsWithoutSecret.length > 0) {
         print(
           `Secrets of these apps were left out, because they were sealed with another key (see --source-key): ${appsWithoutSecret.join(', ')}`,

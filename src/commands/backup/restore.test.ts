@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { givenShop, givenToken } from '../../../test/builders.ts';
+import { givenDomains, givenShop, givenToken } from '../../../test/builders.ts';
 import { changesNothing } from '../../../test/carts.ts';
 import { loadRecording, type Recording } from '../../../test/recording.ts';
 import { databaseOptions, startService, type Service } from '../../../test/service.ts';
@@ -233,18 +233,16 @@ describe('a restore is refused', () => {
   });
 
   test('when another shop has one of its domains; a copy does without', async () => {
-    const setDomains = (shopId: string, domains: string[]) =>
-      service.db.transaction((tx) => applySettings(tx, shopId, { domains }, settingsFormat));
     await givenShop(service, 'Old');
-    await setDomains('Old', ['tea.example', 'www.tea.example']);
+    await givenDomains(service, 'Old', ['tea.example', 'www.tea.example']);
     const old = await givenBackup(service, 'Old');
     await service.db.transaction((tx) => deleteShop(tx, 'Old'));
     await givenShop(service, 'New');
-    await setDomains('New', ['www.tea.example']);
+    await givenDomains(service, 'New', ['www.tea.example']);
     expect(await refusalOf(service, old)).toContain('Another shop has a domain of Old.');
     await restored(service, old, { as: 'OldCopy' });
     expect((await rowsOf(service, 'OldCopy'))['shop_domain']).toEqual([]);
-    await setDomains('New', []);
+    await givenDomains(service, 'New', []);
     await restored(service, old);
     expect((await rowsOf(service, 'Old'))['shop_domain']).toMatchObject([
       { host: 'tea.example', position: '0' },

@@ -6,11 +6,17 @@ import type { Database, Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { readMigrations } from '../../db/migrate.ts';
 import { catalogueSql, type Sql } from '../../db/sql.ts';
+import { readDemoAccess } from '../../http/demo-access.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
 import { resealAccounts } from '../../orders/payments/accounts.ts';
 import { resealSecrets, resealWebhookSecrets, type SealingKeys } from '../../shops/apps/apps.ts';
 import { findSimilarShop } from '../../shops/shop/queries.ts';
+import { domainProblems } from '../../shops/settings/checks.ts';
+import { domainOfService, refuseDomainsOfOthers, writeDomains } from '../../shops/settings/domains.ts';
+import { problemLine, SettingsProblem } from '../../shops/settings/problem.ts';
+import { selectSettings } from '../../shops/settings/settings.ts';
+import { domainPolicy } from '../../shops/shop/domain-policy.ts';
 import { recordCommand, similarShop } from '../command.ts';
 import { CommandProblem } from '../problem.ts';
 import { setTextFormats } from '../../platform/backup/content.ts';
@@ -47,6 +53,7 @@ export interface Restored {
 const OF_ONE_SHOP_ONLY: readonly string[] = [
   'token',
   'shop_domain',
+  'pending_domain',
   'webhook',
   'webhook_delivery',
   'payment_account',
@@ -122,12 +129,33 @@ async function insertShop(
     const appsWithoutSecret = await resealSecrets(tx, shopId, keys);
     const webhooksWithoutSecret = await resealWebhookSecrets(tx, shopId, keys);
     const paymentsWithoutKeys = await resealAccounts(tx, shopId, keys);
+    await claimDomains(tx, config, shopId);
     await recordCommand(tx, shopId, 'shop restore');
     return { shopId, files, appsWithoutSecret, webhooksWithoutSecret, paymentsWithoutKeys };
   } catch (error) {
     if (hasBegunFiles) await storage.removeShop(shopId);
     throw error;
   }
+}
+
+/**
+ * A backup is a file from anywhere: what it says of proofs counts for nothing. Its domains have to be proved here, unless
+ * nobody but programs on this machine can call, and none of them may be the service's own.
+ */
+async function claimDomains(tx: Transaction, config: Config, shopId: string): Promise<void> {
+  const { domains } = (await selectSettings(tx, shopId))!;
+  const policy = domainPolicy(config, await readDemoAccess(tx, config));
+  const [problem] = [
+    ...domainProblems(domains),
+    ...domains.flatMap((host, index) => (policy.isOfService(host) ? [domainOfService(host, index)] : [])),
+  ];
+  if (problem) {
+    throw new CommandProblem(
+      `The backup has a domain that no shop can have (${problemLine(problem)}). Restore it under another id, without domains: --as ID`,
+    );
+  }
+  await refuseDomainsOfOthers(tx, shopId, domains);
+  await writeDomains(tx, shopId, domains, policy.needsProof ? [] : domains);
 }
 
 /** false: of the schema that this installation has. A newer one is refused. */
@@ -202,7 +230,7 @@ function explained(error: unknown, shopId: string): unknown {
       { cause: error },
     );
   }
-  if (constraint === 'shop_domain_pkey') {
+  if (constraint === 'shop_domain_pkey' || error instanceof SettingsProblem) {
     return new CommandProblem(
       `Another shop has a domain of ${shopId}. Take it out of the settings of that shop (npx kontor shop apply), or restore under another id, without domains: --as ID`,
       { cause: error },

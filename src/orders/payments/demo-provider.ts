@@ -1,5 +1,6 @@
 import type { Database, Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
+import type { DemoAccess } from '../../http/demo-access.ts';
 import { isId } from '../../kernel/ids.ts';
 import { PaymentRefused, type Account, type Outcome, type PaymentProvider } from './provider.ts';
 
@@ -7,7 +8,7 @@ import { PaymentRefused, type Account, type Outcome, type PaymentProvider } from
  * A provider without a bank: its payment page is one of the storefront, on which the shopper chooses what happens. Its
  * payments are in a table of their own, which the order knows nothing of, as it knows nothing of a real provider's.
  */
-export function createDemoProvider(db: Database, { isAvailable }: { isAvailable: boolean }): PaymentProvider {
+export function createDemoProvider(db: Database, demoAccess: DemoAccess): PaymentProvider {
   const outcomeOf = async (reference: string, { shopId }: Account): Promise<Outcome> => {
     const payment = await findDemoPayment(db, shopId, reference);
     if (!payment) throw new PaymentRefused(`There is no demo payment ${reference}`);
@@ -17,10 +18,13 @@ export function createDemoProvider(db: Database, { isAvailable }: { isAvailable:
 
   return {
     fields: {},
-    isAvailable,
+    get isAvailable() {
+      return demoAccess.isOpen();
+    },
 
     async start({ id, amount, currency, orderNumber, returnUrl }, { shopId, capture }) {
-      if (!isAvailable) throw new PaymentRefused('The demo payment is for private installations only');
+      if (!demoAccess.isOpen())
+        throw new PaymentRefused('The demo payment is for private installations only');
       await db.run(sql`
         insert into demo_payment (shop_id, payment_id, amount, currency, state, is_captured_by_hand, return_url,
           order_number, created_at)

@@ -1,5 +1,5 @@
-import { isPrivate, type Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
+import type { DemoAccess } from '../../http/demo-access.ts';
 import type { Content } from '../pricing/content.ts';
 import type { PaymentMethod, Settings } from '../../shops/settings/settings.ts';
 import { createDemoProvider } from './demo-provider.ts';
@@ -19,9 +19,13 @@ export type ProviderName = keyof typeof PROVIDER_LABELS;
 export type Providers = Readonly<Record<ProviderName, PaymentProvider>>;
 
 /** `others` take the place of built-in ones. */
-export function createProviders(db: Database, config: Config, others: Partial<Providers> = {}): Providers {
+export function createProviders(
+  db: Database,
+  demoAccess: DemoAccess,
+  others: Partial<Providers> = {},
+): Providers {
   return {
-    demo: createDemoProvider(db, { isAvailable: isPrivate(config) }),
+    demo: createDemoProvider(db, demoAccess),
     mollie: createMollieProvider(),
     stripe: createStripeProvider(),
     ...others,

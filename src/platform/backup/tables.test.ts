@@ -17,6 +17,7 @@ const OF_NO_SHOP = [
   'admin_session',
   'admin_user',
   'cleanup',
+  'demo_access_end',
   'migration',
   'rate_window',
 ];

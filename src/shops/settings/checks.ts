@@ -38,7 +38,7 @@ export function* contentProblems(
     paymentMethods: (file.paymentMethods ?? current?.paymentMethods)?.map(({ key }) => key),
   };
   yield* shopProblems(file, frame);
-  yield* domainProblems(file);
+  yield* domainProblems(file.domains ?? []);
   yield* regionProblems(file);
   yield* taxClassProblems(file, frame);
   yield* shippingProblems(file, frame);
@@ -64,10 +64,10 @@ function* shopProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
 }
 
 /** Every shop of a private installation has such a host by itself. */
-const LOCAL = /\.localhost(?::|$)/;
+const LOCAL = /(?:^|\.)localhost\.?(?::|$)/;
 const IP_ADDRESS = /^[\d.]+(?::|$)/;
 
-function* domainProblems({ domains = [] }: SettingsFile): Generator<Problem> {
+export function* domainProblems(domains: readonly string[]): Generator<Problem> {
   const hosts = domains.map((domain) => domain.toLowerCase());
   for (const [index, host] of hosts.entries()) {
     const path = ['domains', index];

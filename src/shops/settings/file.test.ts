@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { givenShop, givenToken } from '../../../test/builders.ts';
+import { givenDomains, givenShop, givenToken } from '../../../test/builders.ts';
 import { generatedSettings } from '../../../test/generated-settings.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { givenPlainProduct } from '../../../test/upload.ts';
@@ -384,8 +384,8 @@ describe('apply', () => {
     expect(await stored()).toMatchObject({ domains: [] });
   });
 
-  it('refuses a domain that another shop has, until that shop is gone', async () => {
-    await apply({ domains: ['taken.example'] });
+  it('refuses a domain that another shop uses, until that shop is gone', async () => {
+    await givenDomains(service, shopId, ['taken.example']);
     const other = `Other${shops}`;
     await givenShop(service, other);
     expect(await refusal({ domains: ['free.example', 'Taken.example'] }, other)).toEqual([

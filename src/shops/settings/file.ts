@@ -4,9 +4,11 @@ import { newId } from '../../kernel/ids.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { recordEvents } from '../../platform/events/log.ts';
 import { runInThread } from '../../platform/thread.ts';
+import type { DomainPolicy } from '../shop/domain-policy.ts';
 import { contentProblems } from './checks.ts';
 import { documentOf, settingsWith, type NewIdOf } from './conversion.ts';
 import { settingsChanges } from './diff.ts';
+import { PROOF_NEEDED } from './domains.ts';
 import { amountKeys, createSettingsFormat, type SettingsFormat } from './format.ts';
 import { firstProblems, formProblems, problemLine, SettingsProblem, type Problem } from './problem.ts';
 import type { SectionName, SettingsFile } from './schema.ts';
@@ -105,6 +107,7 @@ export async function applySettings(
   file: SettingsFile,
   format = PLAIN_FORMAT,
   newIdOf: NewIdOf = () => newId(tx.now),
+  domainPolicy: DomainPolicy = PROOF_NEEDED,
 ): Promise<AppliedSettings> {
   const current = (await lockShop(tx, shopId)) ? await selectSettings(tx, shopId) : undefined;
   if (!current) throw unknownShop(shopId);
@@ -112,7 +115,7 @@ export async function applySettings(
   refuse(fileProblems(file, format, current), linesOfFiles.get(file));
 
   const next = settingsWith(current, file, newIdOf);
-  const { changes, sections } = await applyOwnSections(tx, current, next);
+  const { changes, sections } = await applyOwnSections(tx, current, next, domainPolicy);
   for (const section of format.sections) {
     const value = sectionOf(file, section);
     if (value === undefined || !section.apply) continue;
@@ -132,12 +135,17 @@ export async function applySettings(
 }
 
 /** Writes the settings themselves if they differ. */
-async function applyOwnSections(tx: Transaction, current: Settings, next: Settings) {
+async function applyOwnSections(
+  tx: Transaction,
+  current: Settings,
+  next: Settings,
+  domainPolicy: DomainPolicy,
+) {
   const changes = settingsChanges(current, next);
   const sections = new Set(changes.keys());
   if (sections.size === 0) return { changes: [] as string[], sections };
   const losses = await newsletterLosses(tx, current, next);
-  await writeSettings(tx, current, next);
+  await writeSettings(tx, current, next, domainPolicy);
   return { changes: [...changes.values()].flat().map((line) => losses.get(line) ?? line), sections };
 }
 

@@ -3,6 +3,7 @@ import type { Queries, Transaction } from '../../db/database.ts';
 import { insertInto } from '../../db/insert.ts';
 import { sql } from '../../db/sql.ts';
 import { newId, timeOfId } from '../../kernel/ids.ts';
+import type { DomainPolicy } from '../shop/domain-policy.ts';
 import { documentOf } from './conversion.ts';
 import { applySettings, type AppliedSettings } from './file.ts';
 import type { SettingsFormat } from './format.ts';
@@ -28,11 +29,12 @@ export async function changeSettings(
   file: SettingsFile,
   format: SettingsFormat,
   author: string,
+  domainPolicy: DomainPolicy,
 ): Promise<AppliedSettings> {
   // Not through the cache: what this transaction writes may be rolled back.
   await lockShop(tx, shopId);
   const before = await selectSettings(tx, shopId);
-  const applied = await applySettings(tx, shopId, file, format);
+  const applied = await applySettings(tx, shopId, file, format, undefined, domainPolicy);
   if (applied.changes.length === 0) return applied;
   const found = documentOf(before!);
   const isFoundNew = !isDeepStrictEqual(await findLastFile(tx, shopId), found);

@@ -73,6 +73,7 @@ interface RuleValues {
   domainAddress: { host: string };
   domainLocal: { host: string };
   domainOfOther: { host: string };
+  domainOfService: { host: string };
   domainUsualPort: { port: number };
   duplicate: { value: string };
   foreignCurrency: { value: string };

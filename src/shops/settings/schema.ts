@@ -742,7 +742,7 @@ export const SettingsSchema = Section(
             259,
           ),
         ),
-        "Hosts that show this shop's pages and nothing else. Links lead to the first one. Each belongs to one shop only, and must lead to this server.",
+        "Hosts that show this shop's pages and nothing else. Links lead to the first one that is in use. Each belongs to one shop only, must lead to this server, and is used after a record in the DNS has proved it.",
         ['shop.example', 'www.shop.example'],
         { maxItems: 20 },
       ),

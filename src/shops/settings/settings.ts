@@ -17,6 +17,8 @@ export interface Settings extends StoredSettings {
   /** Moves with every change. */
   version: number;
   productTypes: ProductType[];
+  /** The domains that lead to the shop and that links name: all that it has named but those that wait for their proof. */
+  domainsInUse: string[];
   /** Whoever runs the installation has closed the shop. */
   isSuspended: boolean;
 }
@@ -104,6 +106,7 @@ const OUTSIDE_OF_DOCUMENT: ReadonlySet<string> = new Set([
   'exchangeRates',
   'publicCatalogue',
   'domains',
+  'domainsInUse',
   'taxClasses',
   'shippingMethods',
   'paymentMethods',
@@ -118,9 +121,14 @@ export function settingsDocument(settings: Partial<Settings>): Partial<Settings>
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !OUTSIDE_OF_DOCUMENT.has(name)));
 }
 
+interface SettingsParts {
+  document: Partial<Settings>;
+  pendingDomains: { host: string; position: number }[];
+}
+
 /** Reads everything in one statement, so that it is of one moment. */
 export async function selectSettings(db: Queries, shopId: string): Promise<Settings | undefined> {
-  const row = await db.one<Settings & { document: Partial<Settings> }>(sql`
+  const row = await db.one<Omit<Settings, 'domains'> & SettingsParts>(sql`
     select shop_id as "shopId", settings_version as version, default_locale as "defaultLocale", locales,
       default_currency as "defaultCurrency", currencies, exchange_rates as "exchangeRates",
       public_catalogue as "publicCatalogue", settings as document,
@@ -169,9 +177,26 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
       (
         select coalesce(json_agg(host order by position), '[]') from shop_domain
         where shop_domain.shop_id = ${shopId}
-      ) as domains
+      ) as "domainsInUse",
+      (
+        select coalesce(json_agg(json_build_object('host', host, 'position', position) order by position), '[]')
+        from pending_domain where pending_domain.shop_id = ${shopId}
+      ) as "pendingDomains"
     from shop where shop_id = ${shopId}`);
   if (!row) return undefined;
-  const { document, ...settings } = row;
-  return { ...initialSettings, ...document, ...settings };
+  const { document, pendingDomains, ...settings } = row;
+  const domains = namedDomains(settings.domainsInUse, pendingDomains);
+  return { ...initialSettings, ...document, ...settings, domains };
+}
+
+/** All domains that a shop has named, in their order. */
+function namedDomains(
+  inUse: readonly string[],
+  pending: readonly { host: string; position: number }[],
+): string[] {
+  const domains = [...inUse];
+  for (const { host, position } of pending) {
+    if (!inUse.includes(host)) domains.splice(position, 0, host);
+  }
+  return domains;
 }

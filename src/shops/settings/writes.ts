@@ -3,6 +3,8 @@ import type { Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
+import type { DomainPolicy } from '../shop/domain-policy.ts';
+import { replaceDomains } from './domains.ts';
 import { problemLine, SettingsProblem, type Problem } from './problem.ts';
 import type { SectionName } from './schema.ts';
 import { settingsDocument, type Settings } from './settings.ts';
@@ -31,11 +33,16 @@ export async function requestListingRebuild(tx: Transaction, shopId: string): Pr
 }
 
 /** Writes what differs and moves the version that caches compare. */
-export async function writeSettings(tx: Transaction, current: Settings, next: Settings): Promise<void> {
+export async function writeSettings(
+  tx: Transaction,
+  current: Settings,
+  next: Settings,
+  domainPolicy: DomainPolicy,
+): Promise<void> {
   // Stored values, not those of the file: 7 EUR and 7 JPY read the same and are 700 and 7 in minor units.
   const differs = (name: keyof Settings) => !isDeepStrictEqual(current[name], next[name]);
   await updateShop(tx, next);
-  if (differs('domains')) await replaceDomains(tx, next);
+  if (differs('domains')) await replaceDomains(tx, current, next, domainPolicy);
   if (differs('taxClasses')) await replaceTaxClasses(tx, current, next);
   if (differs('shippingMethods')) await replaceShippingMethods(tx, current, next);
   if (differs('paymentMethods')) await replacePaymentMethods(tx, current, next);
@@ -51,25 +58,6 @@ function updateShop(tx: Transaction, shop: Settings) {
       exchange_rates = ${shop.exchangeRates}, public_catalogue = ${shop.publicCatalogue},
       settings = ${settingsDocument(shop)}
     where shop_id = ${shop.shopId}`);
-}
-
-/** The primary key refuses a host that another shop has, also when two shops ask for it at once. */
-async function replaceDomains(tx: Transaction, { shopId, domains }: Settings): Promise<void> {
-  await tx.run(sql`delete from shop_domain where shop_id = ${shopId}`);
-  try {
-    await tx.run(sql`
-      insert into shop_domain (host, shop_id, position, added_at)
-      select host, ${shopId}, place - 1, ${tx.now}
-      from unnest(${domains}::text[]) with ordinality as given (host, place)`);
-  } catch (error) {
-    if (violatedConstraint(error) !== 'shop_domain_pkey') throw error;
-    const [, host] = /\(host\)=\((.+?)\)/.exec((error as { detail?: string }).detail ?? '') ?? [];
-    throw problemAt({
-      path: ['domains'],
-      text: `${host ?? `one of ${domains.join(', ')}`} belongs to another shop of this installation; take it away there first`,
-      rule: { name: 'domainOfOther', host: host ?? domains.join(', ') },
-    });
-  }
 }
 
 async function replaceTaxClasses(tx: Transaction, current: Settings, next: Settings): Promise<void> {

@@ -1,6 +1,6 @@
 import { hostname, networkInterfaces } from 'node:os';
 import type { FastifyBaseLogger } from 'fastify';
-import { isPrivate, type Config } from '../../config.ts';
+import { isLoopback, isPrivate, type Config } from '../../config.ts';
 import type { Database, Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 
@@ -55,9 +55,11 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
       findDomains(db),
       hasLocalHosts ? findShopIds(db, MOST_LOCAL_HOSTS) : [],
     ]);
-    // The service's own host can't be taken from it.
+    // The service's own hosts can't be taken from it, whatever has written such a row.
     domains = new Map(
-      domainRows.filter(({ host }) => host !== publicHost).map(({ host, shopId }) => [host, shopId]),
+      domainRows
+        .filter(({ host }) => host !== publicHost && !isLoopback(withoutPort(host)))
+        .map(({ host, shopId }) => [host, shopId]),
     );
     // Of two ids that differ in case only, the older shop has the host: the later entry of a map wins.
     localShops = new Map(shopIds.toReversed().map((shopId) => [shopId.toLowerCase(), shopId]));

@@ -52,8 +52,9 @@ afterEach(async () => {
 });
 
 const startWorker = (options: Partial<WebhookDeps> = {}): Background => {
-  const { db, config } = service;
-  const worker = startWebhooks({ db, config, log, origin: ORIGIN, pause: 20, ...options });
+  const { app, db, config } = service;
+  const { demoAccess } = app;
+  const worker = startWebhooks({ db, config, demoAccess, log, origin: ORIGIN, pause: 20, ...options });
   running.push(worker);
   return worker;
 };

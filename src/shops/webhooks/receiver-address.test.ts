@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startReceiver, type Receiver } from '../../../test/receiver.ts';
 import { ConfigError, readConfig } from '../../config.ts';
+import type { DemoAccess } from '../../http/demo-access.ts';
 import { receiverPolicy, type Resolve } from './receiver-address.ts';
 import { createSender } from './sending.ts';
 
 /** A service that others can call. */
 const open = readConfig({ HOST: '0.0.0.0' });
 const allowing = readConfig({ HOST: '0.0.0.0', WEBHOOK_ALLOW: '127.0.0.0/8, fd00::/8' });
-const problemOf = (url: string, config = open) => receiverPolicy(config).problemOf(new URL(url));
+const CLOSED: DemoAccess = { isOpen: () => false };
+const problemOf = (url: string, config = open, demoAccess = CLOSED) =>
+  receiverPolicy(config, demoAccess).problemOf(new URL(url));
 
 const NOT_PUBLIC = 'must be reachable at a public address';
 
@@ -44,7 +47,7 @@ describe('an address that is given', () => {
   ])('%s is inside', (url) => {
     expect(problemOf(url)).toBe(NOT_PUBLIC);
     // A private service may call all of them.
-    expect(problemOf(url, readConfig({}))).toBeUndefined();
+    expect(problemOf(url, readConfig({}), { isOpen: () => true })).toBeUndefined();
   });
 
   test.each([
@@ -96,7 +99,7 @@ describe('the address that a name leads to', () => {
   afterAll(() => receiver.close());
 
   const send = async (url: string, resolve: Resolve, config = open) => {
-    const sender = createSender(receiverPolicy(config, resolve), { timeout: 1_000 });
+    const sender = createSender(receiverPolicy(config, CLOSED, resolve), { timeout: 1_000 });
     const attempt = await sender.send(url, {}, Buffer.from('{}'));
     sender.close();
     return attempt!;
@@ -115,7 +118,7 @@ describe('the address that a name leads to', () => {
   });
 
   test('is connected to only if it is one of those that were checked', async () => {
-    const policy = receiverPolicy(open, async () => [
+    const policy = receiverPolicy(open, CLOSED, async () => [
       { address: '127.0.0.1', family: 4 },
       { address: '93.184.215.14', family: 4 },
       { address: '::1', family: 6 },

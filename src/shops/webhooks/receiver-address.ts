@@ -1,7 +1,8 @@
 import dns from 'node:dns';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { isLoopback, isPrivate, type Config } from '../../config.ts';
+import { isLoopback, type Config } from '../../config.ts';
+import type { DemoAccess } from '../../http/demo-access.ts';
 import { FORBIDDEN_NAME } from './failure.ts';
 
 /** The names of a receiver's host, resolved. */
@@ -18,20 +19,19 @@ export interface ReceiverPolicy {
 /**
  * Receivers have a public address, so that nobody can make the service call machines of its own network. Names are
  * looked up for each connection, and only the addresses that were checked are connected to: what a name meant when the
- * webhook was created says nothing about the moment of the call. A private service, which only programs on this machine
- * can call, may call everything; others call the networks in WEBHOOK_ALLOW as well.
+ * webhook was created says nothing about the moment of the call. While demo access is open, only programs on this machine
+ * can call us, and everything may be called; after that, the networks in WEBHOOK_ALLOW beside public addresses.
  */
-export function receiverPolicy(config: Config, resolve?: Resolve): ReceiverPolicy {
+export function receiverPolicy(config: Config, demoAccess: DemoAccess, resolve?: Resolve): ReceiverPolicy {
   const networks = (config.WEBHOOK_ALLOW ?? '')
     .split(',')
     .filter((network) => network.trim() !== '')
     .map((network) => ipaddr.parseCIDR(network.trim()));
-  const isOpen = isPrivate(config);
-  const hasLocal = isOpen || networks.length > 0;
+  const hasLocal = () => demoAccess.isOpen() || networks.length > 0;
 
   /** Networks that may be called without encryption, too. */
   const isTrusted = (text: string): boolean => {
-    if (isOpen) return true;
+    if (demoAccess.isOpen()) return true;
     const address = ipaddr.process(text);
     return networks.some(
       ([network, bits]) => address.kind() === network.kind() && address.match(network, bits),
@@ -43,20 +43,20 @@ export function receiverPolicy(config: Config, resolve?: Resolve): ReceiverPolic
 
   // The resolver of the system also knows the names of this machine. It uses one of a few threads for each name, and
   // strangers must not be able to occupy them with names that take long.
-  const find = resolve ?? (hasLocal ? lookUp : askNameServers);
+  const find: Resolve = resolve ?? ((host) => (hasLocal() ? lookUp(host) : askNameServers(host)));
 
   return {
     problemOf: (url) => {
       const port = url.port === '' ? undefined : Number(url.port);
       const literal = literalAddress(url);
-      if (url.protocol !== 'https:' && !(url.protocol === 'http:' && hasLocal)) {
+      if (url.protocol !== 'https:' && !(url.protocol === 'http:' && hasLocal())) {
         return 'must be an https address';
       }
       if (url.username !== '' || url.password !== '') return 'must not contain a user or a password';
       if (url.hash !== '') return 'must not contain a fragment';
       if (port !== undefined && port <= 1023 && port !== 443)
         return 'must have the port 443 or one above 1023';
-      if (literal !== undefined ? !isAllowed(literal, url) : !hasLocal && isLoopback(hostOf(url))) {
+      if (literal !== undefined ? !isAllowed(literal, url) : !hasLocal() && isLoopback(hostOf(url))) {
         return 'must be reachable at a public address';
       }
       return undefined;

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
+import type { DemoAccess } from '../../http/demo-access.ts';
 import { newId } from '../../kernel/ids.ts';
 import { repeat, type Background } from '../../platform/background.ts';
 import { NEW_EVENTS } from '../../platform/events/log.ts';
@@ -43,6 +44,7 @@ const FIRST: WebhookKey = { shopId: '', webhookId: '00000000-0000-0000-0000-0000
 export interface WebhookWorkerOptions {
   db: Database;
   config: Config;
+  demoAccess: DemoAccess;
   log: FastifyBaseLogger;
   /** Scheme and host of the links in what is sent. */
   origin: string;
@@ -67,8 +69,9 @@ interface BusyShop {
  * once; what other processes have left, and what is to be tried again, a sweep finds.
  */
 export function startWebhookWorker(options: WebhookWorkerOptions): Background {
-  const { db, config, log, origin, entities, pause = 2_000, timeout, resolve } = options;
-  const sender = createSender(receiverPolicy(config, resolve), { ...(timeout !== undefined && { timeout }) });
+  const { db, config, demoAccess, log, origin, entities, pause = 2_000, timeout, resolve } = options;
+  const policy = receiverPolicy(config, demoAccess, resolve);
+  const sender = createSender(policy, { ...(timeout !== undefined && { timeout }) });
   const inSlot = createSlots(CALLS);
   const shops = new Map<string, BusyShop>();
   const shopsWithout = new LRUCache<string, true>({ max: MOST_SHOPS_WITHOUT, ttl: NONE_FOR });

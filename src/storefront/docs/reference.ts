@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import type { DemoAccess } from '../../http/demo-access.ts';
 import type { DemoToken } from '../../http/demo-tokens.ts';
 import { html, safe } from '../../http/html.ts';
 import { head, header } from './layout.ts';
@@ -59,28 +60,29 @@ function authenticationWith(token: string) {
 }
 
 /** The API reference for people: `/openapi.json` shown by Scalar, wholly from this server. */
-export async function referenceRoutes(app: FastifyInstance, isPrivate: boolean): Promise<void> {
+export async function referenceRoutes(app: FastifyInstance, demoAccess: DemoAccess): Promise<void> {
   // The package exports only its Fastify plugin, which would load an OpenAPI parser we do not need.
   const dist = dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference'));
   const bundle = join(dist, 'js/standalone.js');
   const manifest: unknown = JSON.parse(await readFile(join(dist, '../package.json'), 'utf8'));
   const { version } = manifest as { version: string };
+  const pageWith = (token: string) => {
+    const start = startScript(token);
+    return { policy: policyFor(start), page: renderPage(version, start) };
+  };
   // Only where this machine alone can call, the demo shop has a token that everybody knows.
-  const start = startScript(isPrivate ? ('demo-all' satisfies DemoToken) : '');
-  const policy = policyFor(start);
-  const page = renderPage(version, start);
+  const open = pageWith('demo-all' satisfies DemoToken);
+  const closed = pageWith('');
   // 1 MB instead of 3.6; made when the first browser asks, and the only copy that stays in memory.
   let gzipped: Buffer | undefined;
 
-  app.get('/docs/reference', { schema: { hide: true } }, (_request, reply) =>
-    reply
+  app.get('/docs/reference', { schema: { hide: true } }, (_request, reply) => {
+    const { policy, page } = demoAccess.isOpen() ? open : closed;
+    return reply
       .type('text/html; charset=utf-8')
-      .headers({
-        'content-security-policy': policy,
-        'cache-control': 'no-cache',
-      })
-      .send(page),
-  );
+      .headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })
+      .send(page);
+  });
 
   app.get<{ Querystring: { v?: string } }>(
     '/docs/scalar.js',

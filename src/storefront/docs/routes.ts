@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isPrivate, type Config } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import { unlessKnown } from '../../http/answer-headers.ts';
+import type { DemoAccess } from '../../http/demo-access.ts';
 import { originOf } from '../../http/links.ts';
 import { assetRoutes } from '../layout/assets.ts';
 import type { Guides } from './guides.ts';
@@ -13,13 +14,16 @@ import { searchEntries } from './search.ts';
 const HIDDEN = { schema: { hide: true } };
 
 /** The documentation: the guides of `docs/`, the API reference beside them, and a search over both. Nothing of a shop. */
-export async function docsRoutes(app: FastifyInstance, config: Config): Promise<void> {
+export async function docsRoutes(
+  app: FastifyInstance,
+  { config, demoAccess }: { config: Config; demoAccess: DemoAccess },
+): Promise<void> {
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
   let loading: Promise<Documentation> | undefined;
   const load = () => (loading ??= loadDocumentation(app));
 
   assetRoutes(app, [STYLESHEET, SCRIPT]);
-  await referenceRoutes(app, isPrivate(config));
+  await referenceRoutes(app, demoAccess);
 
   const sendGuide = async (path: string, request: FastifyRequest, reply: FastifyReply) => {
     const { guides, pages, sources, notFound } = await load();

@@ -6,6 +6,7 @@ import {
   statementsOf,
   type NewProduct,
 } from '../../../test/carts.ts';
+import { givenDomains } from '../../../test/builders.ts';
 import { givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { givenVisitor } from '../../../test/visitor.ts';
@@ -546,9 +547,9 @@ test('a channel that has the file already gets it again only after a change', as
 });
 
 test('on a domain of the shop everything leads there', async () => {
-  const { shop, add } = await givenFeedShop({ domains: ['feeds.example'] });
+  const { shop, add } = await givenFeedShop();
+  await givenDomains(service, shop.shopId, ['feeds.example']);
   await add({ number: 'HERE' });
-  await service.app.shopHosts.refresh();
   const own = await get('/feeds/google.xml', { host: 'feeds.example' });
   const [item] = parsedItems(own.text);
   expect(everyField(item!)).toMatchObject({

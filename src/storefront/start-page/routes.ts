@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { isPrivate, type Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
-
+import type { ObservedDemoAccess } from '../../http/demo-access.ts';
+import { isFromThisMachine } from '../../http/forwarded.ts';
 import { originOf, storefrontUrl } from '../../http/links.ts';
 import type { ShopHosts } from '../../shops/shop/hosts.ts';
 import { countShops, findShopsWithDomains } from '../../shops/shop/queries.ts';
 import { sendPage } from './page.ts';
-import { publicPage, startingPage, startPage } from './start-view.ts';
+import { demoEndedNotice, publicPage, startingPage, startPage } from './start-view.ts';
 
 const MOST_SHOWN = 100;
 
@@ -14,13 +15,14 @@ export interface StartPageDeps {
   db: Database;
   config: Config;
   hosts: ShopHosts;
+  demoAccess: ObservedDemoAccess;
   isMigrated: () => boolean;
 }
 
 /** What people see first: the shops of this server, if nobody but people on this machine can see it. */
 export function startPageRoutes(
   app: FastifyInstance,
-  { db, config, hosts, isMigrated }: StartPageDeps,
+  { db, config, hosts, demoAccess, isMigrated }: StartPageDeps,
 ): void {
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
 
@@ -28,16 +30,17 @@ export function startPageRoutes(
     if (!isMigrated()) {
       return sendPage(reply.code(503).headers({ 'retry-after': '1', refresh: '1' }), startingPage);
     }
-    if (!isPrivate(config)) return sendPage(reply, publicPage);
     const origin = originOf(request, publicUrl);
+    const notice = demoAccess.isEnded() ? demoEndedNotice : undefined;
+    if (!isPrivate(config) || !isFromThisMachine(request)) return sendPage(reply, publicPage(notice));
     const [count, found] = await Promise.all([countShops(db), findShopsWithDomains(db, MOST_SHOWN)]);
     const shops = found.map(({ domain, ...shop }) => {
       const localHost = hosts.localHostOf(shop.shopId);
       const own = localHost === undefined ? undefined : localAddress(origin, localHost);
-      const domains = domain === null ? [] : [domain];
-      return { ...shop, storefront: own ?? storefrontUrl(origin, { shopId: shop.shopId, domains }) };
+      const domainsInUse = domain === null ? [] : [domain];
+      return { ...shop, storefront: own ?? storefrontUrl(origin, { shopId: shop.shopId, domainsInUse }) };
     });
-    return sendPage(reply, startPage(shops, count, origin));
+    return sendPage(reply, startPage(shops, count, origin, notice));
   });
 }
 

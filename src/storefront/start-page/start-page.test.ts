@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 async function get(url: string, headers: Record<string, string> = {}) {
-  const response = await service.app.inject({ url, headers: { host: 'kontor.example', ...headers } });
+  const response = await service.app.inject({ url, headers: { host: 'localhost:8080', ...headers } });
   return { status: response.statusCode, headers: response.headers, text: response.body };
 }
 
@@ -36,7 +36,7 @@ describe('GET /', () => {
       '<a href="http://harbour.localhost:8080">Harbour &amp; Hearth</a>',
     );
     expect(text).toContain('href="/rs/shops/Harbour"');
-    expect(text).toContain('curl http://kontor.example/rs/shops/Harbour<');
+    expect(text).toContain('curl http://localhost:8080/rs/shops/Harbour<');
     for (const path of ['/docs', '/openapi.json', '/health', '/metrics']) {
       expect(text).toContain(`href="${path}"`);
       expect(await get(path, { host: 'localhost' })).toMatchObject({ status: 200 });

@@ -33,22 +33,44 @@ const publicHeader = html`${brand}
 /** A line to copy: one click selects all of it. */
 const line = (text: string) => html`<code class="line">${text}</code>`;
 
+/** After a request through a proxy or from a stranger to a service that seemed to be private. */
+export const demoEndedNotice = html`<section class="card" aria-labelledby="page.ended">
+  <h2 id="page.ended">Demo access is closed</h2>
+  <p>
+    A request came through a proxy or from another machine. So the known tokens, the demo owner, the demo
+    payment and webhooks to private addresses are closed, also after a restart.
+  </p>
+  <p>
+    If others are to reach this server: set <code>PUBLIC_URL</code> and <code>TRUST_PROXY</code>, and create
+    an owner.
+  </p>
+  ${line('npx kontor user create you@shop.example --shop DemoShop')}
+  <p>If only this machine is to reach it: end the proxy, then open demo access again.</p>
+  ${line('npx kontor demo open')}
+</section>`;
+
 /** What others than the operator see: nothing of the shops that are here. */
-export const publicPage: Page = {
+export const publicPage = (notice?: Markup): Page => ({
   title: 'Kontor',
   header: publicHeader,
   main: html`<div class="hero">
-    <h1>A shop back end</h1>
-    <p>
-      This server runs Kontor, which keeps the data of shops and serves it over HTTP to storefronts, apps and
-      scripts.
-    </p>
-    <div class="row"><a class="button main" href="/docs">Open the documentation</a></div>
-  </div>`,
-};
+      <h1>A shop back end</h1>
+      <p>
+        This server runs Kontor, which keeps the data of shops and serves it over HTTP to storefronts, apps
+        and scripts.
+      </p>
+      <div class="row"><a class="button main" href="/docs">Open the documentation</a></div>
+    </div>
+    ${notice}`,
+});
 
 /** The start page of a private installation. `shops` are the first of all `count`; `origin` is where this server is reached. */
-export function startPage(shops: readonly ListedShop[], count: number, origin: string): Page {
+export function startPage(
+  shops: readonly ListedShop[],
+  count: number,
+  origin: string,
+  notice?: Markup,
+): Page {
   const example = shops[0]?.shopId ?? 'MyShop';
   return {
     title: 'Kontor',
@@ -65,6 +87,7 @@ export function startPage(shops: readonly ListedShop[], count: number, origin: s
           <a class="button" href="/docs">Documentation</a>
         </div>
       </div>
+      ${notice}
       <section aria-labelledby="page.shops">
         <h2 id="page.shops">${headingOf(count)}</h2>
         ${

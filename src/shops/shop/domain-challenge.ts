@@ -1,0 +1,67 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+import dns from 'node:dns';
+import { hostName } from './domain-policy.ts';
+
+/** What proves that a domain is the shop's: either of two records of this name. */
+export interface DomainChallenge {
+  /** `_kontor-challenge.shop.example` */
+  name: string;
+  /** The text of a TXT record. */
+  text: string;
+  /** The first label of the name that a CNAME record leads to; the rest may be any name. */
+  label: string;
+}
+
+/**
+ * The challenges of an installation. A token belongs to one shop and one host and is derived from the installation key,
+ * so that it need not be stored, another shop can't use the record, and a shop that is restored finds it still valid.
+ */
+export function domainChallenges(installationKey: Buffer) {
+  const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'kontor domain challenges', 32));
+  return (shopId: string, domain: string): DomainChallenge => {
+    const host = hostName(domain);
+    const token = createHmac('sha256', key).update(`${shopId} ${host}`).digest('hex').slice(0, 32);
+    return { name: `_kontor-challenge.${host}`, text: `kontor-domain-verification=${token}`, label: token };
+  };
+}
+
+export type DomainProof = 'TXT' | 'CNAME';
+
+/** Milliseconds that name servers have for all questions of a check. */
+const MAX_CHECK_TIME = 5_000;
+
+/** The record that proves the domain. Without one, `hasAnswer` says whether the name servers have answered at all. */
+export async function findProof({ name, text, label }: DomainChallenge): Promise<{
+  proof: DomainProof | undefined;
+  hasAnswer: boolean;
+}> {
+  const resolver = new dns.promises.Resolver({ timeout: 2_000, tries: 2 });
+  resolver.setServers(dns.getServers());
+  const limit = setTimeout(() => resolver.cancel(), MAX_CHECK_TIME);
+  try {
+    const [texts, names] = await Promise.all([
+      answersTo(resolver.resolveTxt(name)),
+      answersTo(resolver.resolveCname(name)),
+    ]);
+    const isText = texts?.some((parts) => parts.join('').trim() === text);
+    const isName = names?.some((target) => target.toLowerCase().split('.', 1)[0] === label);
+    return {
+      proof: isText ? 'TXT' : isName ? 'CNAME' : undefined,
+      hasAnswer: texts !== undefined && names !== undefined,
+    };
+  } finally {
+    clearTimeout(limit);
+  }
+}
+
+/** Name servers have answered that there is no such record. */
+const NO_RECORD = ['ENODATA', 'ENOTFOUND'];
+
+/** undefined: there was no answer, or none that can be understood. */
+async function answersTo<Record>(question: Promise<Record[]>): Promise<Record[] | undefined> {
+  try {
+    return await question;
+  } catch (error) {
+    return NO_RECORD.includes((error as { code?: string }).code ?? '') ? [] : undefined;
+  }
+}

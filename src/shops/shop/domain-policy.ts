@@ -1,0 +1,33 @@
+import { isLoopback, type Config } from '../../config.ts';
+import type { DemoAccess } from '../../http/demo-access.ts';
+
+/** Which domains a shop may name, and whether it uses them at once. */
+export interface DomainPolicy {
+  /** Whether the service itself is at this host, so that no shop can have it. */
+  isOfService: (host: string) => boolean;
+  /** false: nobody but programs on this machine can call, so a new domain is used without a proof. */
+  needsProof: boolean;
+}
+
+/** `requestHost` is where the person who names the domain has reached the service, if it was by a request. */
+export function domainPolicy(
+  { PUBLIC_URL }: Config,
+  demoAccess: DemoAccess,
+  requestHost?: string,
+): DomainPolicy {
+  const own = new Set(
+    [requestHost, PUBLIC_URL === undefined ? undefined : new URL(PUBLIC_URL).host].flatMap((host) =>
+      host === undefined ? [] : [hostName(host)],
+    ),
+  );
+  return {
+    // With any port: browsers share cookies between the ports of a host.
+    isOfService: (host) => own.has(hostName(host)) || isLoopback(hostName(host)),
+    needsProof: !demoAccess.isOpen(),
+  };
+}
+
+/** The name without its port. A dot at the end of a name means the same name. */
+export function hostName(host: string): string {
+  return host.toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
+}
