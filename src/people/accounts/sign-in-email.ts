@@ -25,8 +25,8 @@ export const signInEmail: EmailKind<SignInRequested> = {
       value: ({ requestId }, { installationKey, shopId }) =>
         signInCodes(installationKey).digits(shopId, requestId),
     },
-    signInUrl: { meaning: 'Address of the page that signs in, valid for 15 minutes.', value: linkOf },
   },
+  formerPlaceholders: ['signInUrl'],
   link: linkOf,
   words: (email) => email.signIn,
 };
