@@ -38,10 +38,10 @@ export function signIn(pages: Pages): void {
     show: async (visit, request, draft) => signInPage(visit, targetOf(request.query('to')), draft),
     save: async (visit, form) => {
       const startedAt = performance.now();
+      const target = targetOf(form.query('to'));
       const email = form.field('email').toLowerCase();
       const user = await findUserByEmail(visit.db, email);
       await requireTriesLeft(visit, form, { email, userId: user?.userId });
-      const target = targetOf(form.query('to'));
       if (!(await isPassword(typedPassword(form), user?.passwordHash ?? null))) {
         if (user) {
           await visit.db.transaction((tx) =>
@@ -91,13 +91,14 @@ export function signIn(pages: Pages): void {
 
   pages.post('/sign-in/demo', 'anybody', async (visit, form) => {
     if (!visit.isLocal) throw forbidden(visit.words.signIn.onlyHere);
+    const target = targetOf(form.field('to'));
     const { userAgent } = form;
     await visit.db.transaction(async (tx) => {
       const userId = await findOrCreateUser(tx, DEMO_OWNER);
       if (!(await findRole(tx, DEMO_SHOP, userId))) await putRole(tx, DEMO_SHOP, userId, 'owner');
       await enter(tx, visit, { userId, email: DEMO_OWNER }, { userAgent, by: 'demo' });
     });
-    return new Redirect(targetOf(form.field('to')));
+    return new Redirect(target);
   });
 
   pages.post('/sign-out', 'signed in', async (visit) => {
@@ -110,7 +111,8 @@ export function signIn(pages: Pages): void {
   });
 
   pages.get('', 'signed in', async (visit) => {
-    const shops = await findShopsOf(visit.db, visit.user.userId);
+    const all = await findShopsOf(visit.db, visit.user.userId);
+    const shops = all.filter(({ isPending }) => !isPending);
     if (shops.length === 1 && !visit.user.isHost) return new Redirect(`/admin/shops/${shops[0]!.shopId}`);
     const { words } = visit;
     return {
