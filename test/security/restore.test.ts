@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeChunks, readChunks, type Chunk } from '../../src/platform/backup/file.ts';
+import type { Manifest } from '../../src/platform/backup/manifest.ts';
 import { unpackRows } from '../../src/platform/backup/unpack-rows.ts';
 import { givenShop } from '../builders.ts';
 import { changesNothing } from '../carts.ts';
@@ -41,12 +42,12 @@ async function forged(change: (chunk: NewChunk) => NewChunk): Promise<string> {
   return file;
 }
 
-const forgedManifest = (change: (manifest: Record<string, never>) => unknown) =>
+const forgedManifest = (change: (manifest: Manifest) => unknown) =>
   forged(({ head, content }) => ({
     head,
     content:
       head.part === 'manifest'
-        ? Buffer.from(JSON.stringify(change(JSON.parse(content.toString()) as Record<string, never>)))
+        ? Buffer.from(JSON.stringify(change(JSON.parse(content.toString()) as Manifest)))
         : content,
   }));
 
@@ -117,7 +118,7 @@ describe('what somebody has made up is refused in one line:', () => {
   const renamed = (table: string, from: string, to: string) =>
     forgedManifest((manifest) => ({
       ...manifest,
-      tables: (manifest['tables'] as { name: string; columns: string[] }[]).map((one) =>
+      tables: manifest.tables.map((one) =>
         one.name === table
           ? { ...one, columns: one.columns.map((column) => (column === from ? to : column)) }
           : one,
