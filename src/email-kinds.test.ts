@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { linkTokens } from './admin/users/links.ts';
 import { EMAIL_KINDS } from './email-kinds.ts';
 import { signInCodes } from './people/accounts/sign-in-codes.ts';
-import { newsletterTokens, newsletterUrls } from './people/newsletters/links.ts';
 import { SAMPLE_ORDER } from './orders/order-email.ts';
 import { orderUrl } from './orders/order-link.ts';
+import { messages } from './kernel/messages.ts';
 import { placeholderMeanings } from './platform/email/kind.ts';
 import { oneLine } from './platform/email/letter.ts';
 import { emailDesign } from './shops/email/design.ts';
@@ -21,7 +20,6 @@ const context = {
   locale: undefined,
   installationKey: Buffer.alloc(32, 'k'),
 };
-const newsletter = newsletterUrls(newsletterTokens(context.installationKey), context);
 const KIND_NAMES = EMAIL_KINDS.map(({ name }) => name);
 const NBSP = '\u00a0';
 const { orderId: ORDER_ID } = SAMPLE_ORDER;
@@ -394,7 +392,6 @@ describe("a shop's own words", () => {
       shopUrl: 'https://shop.example/shop/Harbour',
       products: 'Ginger tea, Kitchen knife',
       cartUrl: 'https://shop.example/shop/Harbour/cart',
-      unsubscribeUrl: newsletter.unsubscribe,
     },
     paymentInstructions: {
       shopName: 'Harbour & Hearth',
@@ -488,8 +485,6 @@ describe("a shop's own words", () => {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       newsletters: 'Tide letter, Tea post',
-      confirmUrl: newsletter.confirm('019A8C1E-0000-7000-8000-000000001004'),
-      unsubscribeUrl: newsletter.unsubscribe,
     },
     signIn: {
       shopName: 'Harbour & Hearth',
@@ -498,7 +493,6 @@ describe("a shop's own words", () => {
         context.shopId,
         '019A8C1E-0000-7000-8000-000000001005',
       ),
-      signInUrl: `${context.storefront}/account/link?token=${signInCodes(context.installationKey).token(context.shopId, '019A8C1E-0000-7000-8000-000000001005')}`,
     },
     webhook: {
       shopName: 'Harbour & Hearth',
@@ -514,10 +508,6 @@ describe("a shop's own words", () => {
       shopUrl: 'https://shop.example/shop/Harbour',
       invitedBy: 'owner@shop.example',
       email: context.to,
-      passwordUrl: linkTokens(context.installationKey).urlOf(
-        context.origin,
-        '019A8C1E-0000-7000-8000-000000001006',
-      ),
     },
     password: {
       shopName: 'Harbour & Hearth',
@@ -525,6 +515,31 @@ describe("a shop's own words", () => {
       email: context.to,
     },
   };
+
+  test.each(KIND_NAMES)('of %s can name no link that carries a secret', (name) => {
+    const kind = kindOf(name);
+    const valuesWith = (installationKey: Buffer) =>
+      Object.entries(kind.placeholders).map(([placeholder, one]) => {
+        const words = kind.words(messages('en_GB').email);
+        return [placeholder, one.value(kind.sample!, { ...context, installationKey }, words)];
+      });
+    const others = valuesWith(Buffer.alloc(32, 'x'));
+    const secrets = valuesWith(context.installationKey).filter(([, value], at) => value !== others[at]![1]);
+    // The digits are no link, and worth nothing but in the browser that asked for them.
+    expect(secrets.map(([placeholder]) => placeholder)).toEqual(name === 'signIn' ? ['code'] : []);
+  });
+
+  test.each([
+    ['invitation', 'passwordUrl'],
+    ['signIn', 'signInUrl'],
+    ['newsletter', 'confirmUrl'],
+    ['newsletter', 'unsubscribeUrl'],
+    ['cartReminder', 'unsubscribeUrl'],
+  ])('of %s that were saved with {%s} lose it', (name, placeholder) => {
+    const text = `Open this: https://evil.example/?u={${placeholder}} now\nBye`;
+    const email = withOwn(name, { en_GB: { subject: `a {${placeholder}} b`, text } });
+    expect([email.subject, bodyOf(email)]).toEqual(['a b', 'Open this: https://evil.example/?u= now\nBye']);
+  });
 
   test.each(KIND_NAMES)('of %s know these placeholders', (name) => {
     const values = VALUES[name]!;

@@ -14,12 +14,13 @@ export interface PageAnswer {
  */
 export function givenVisitor(service: Service, shopId: string, address = '127.0.0.1', host = 'localhost') {
   let cookie: string | undefined;
+  let deviceCookie: string | undefined;
   let accountCookie: string | undefined;
   const base = host === 'localhost' ? `/shop/${shopId}` : '';
 
   const send = async (method: 'GET' | 'POST', path: string, headers: object, payload?: string) => {
-    const cookies = Object.entries({ visit: cookie, account: accountCookie }).flatMap(([name, value]) =>
-      value === undefined ? [] : [`${name}=${value}`],
+    const cookies = Object.entries({ visit: cookie, account: accountCookie, device: deviceCookie }).flatMap(
+      ([name, value]) => (value === undefined ? [] : [`${name}=${value}`]),
     );
     const url = path.startsWith(`/shop/${shopId}`) ? path : base + path || '/';
     const answer = await service.app.inject({
@@ -31,6 +32,7 @@ export function givenVisitor(service: Service, shopId: string, address = '127.0.
     });
     const written = answer.cookies.find(({ name }) => name === 'visit');
     if (written) cookie = written.value;
+    deviceCookie = answer.cookies.find(({ name }) => name === 'device')?.value ?? deviceCookie;
     const signedIn = answer.cookies.find(({ name }) => name === 'account');
     // A cookie that is deleted is written with an empty value.
     if (signedIn) accountCookie = signedIn.value || undefined;

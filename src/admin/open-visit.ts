@@ -13,7 +13,7 @@ import { findSettings, type Settings } from '../shops/settings/settings.ts';
 import { domainPolicy } from '../shops/shop/domain-policy.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { isLanguage, LANGUAGES, words, type Language } from './messages.ts';
-import { withUser, type Device, type DeviceCookie } from './device-cookie.ts';
+import { withUser, type Device, type DeviceCookie } from '../people/accounts/device-cookie.ts';
 import type { NoticeCookie } from './notice-cookie.ts';
 import { DEMO_OWNER } from './users/demo-owner.ts';
 import { permissionsOf, type Permission } from './users/permissions.ts';
@@ -53,6 +53,9 @@ export function adminCookie(origin: string): { name: string; path: string; secur
     : { name: 'admin', path: '/admin', secure: false };
 }
 
+export const deviceCookieName = (origin: string) =>
+  origin.startsWith('https:') ? '__Host-admin-device' : 'admin-device';
+
 /** Sessions are touched to some minutes, so that not every page writes. */
 const TOUCH_AFTER = 5 * 60_000;
 
@@ -81,7 +84,7 @@ export async function openVisit(request: FastifyRequest, deps: OpenDeps): Promis
     words: words(language),
     notice: notices.read(request.cookies[notices.nameAt(origin)], user),
     user,
-    device: devices.read(request.cookies[devices.nameAt(origin)]),
+    device: devices.read(request.cookies[deviceCookieName(origin)]),
     setToken: (token) => {
       request.adminToken = token;
     },

@@ -9,8 +9,8 @@ import { addressCaller, countCall } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
 import { createTurns } from '../http/turns.ts';
 import { registerUploadParser, withUpload, type Upload } from '../http/upload.ts';
-import { DEVICE_LIFETIME } from './device-cookie.ts';
-import { adminCookie, openShopVisit, openVisit, type OpenDeps } from './open-visit.ts';
+import { DEVICE_LIFETIME } from '../people/accounts/device-cookie.ts';
+import { adminCookie, deviceCookieName, openShopVisit, openVisit, type OpenDeps } from './open-visit.ts';
 import { Redirect, type AdminFile, type AdminPage, type Notice } from './page.ts';
 import type { Draft, Form, FormOptions, FormRequest, Options, Pages, ShopPages } from './pages.ts';
 import { backToForm, requireOwnForm, toPageRequest } from './requests.ts';
@@ -127,7 +127,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     if (!request.adminDevice) return;
     const { path, secure } = adminCookie(origin);
     const options = { path, secure, httpOnly: true, sameSite: 'lax', maxAge: DEVICE_LIFETIME } as const;
-    reply.setCookie(deps.devices.nameAt(origin), deps.devices.write(request.adminDevice), options);
+    reply.setCookie(deviceCookieName(origin), deps.devices.write(request.adminDevice), options);
   };
 
   const writeNotice = (reply: FastifyReply, { origin, user }: AnyVisit, notice: Notice) => {

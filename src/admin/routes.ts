@@ -10,7 +10,7 @@ import { categoryPages } from './categories/category-page.ts';
 import { categoryTree } from './categories/tree-page.ts';
 import { account } from './account/account.ts';
 import { customers } from './customers/customers.ts';
-import { createDeviceCookie } from './device-cookie.ts';
+import { createDeviceCookie } from '../people/accounts/device-cookie.ts';
 import { exportPages } from './import/export.ts';
 import { importPages } from './import/import-page.ts';
 import { importFiles } from './import/import.ts';
@@ -88,7 +88,7 @@ export async function adminRoutes(
       ...deps,
       key,
       notices: createNoticeCookie(key),
-      devices: createDeviceCookie(key),
+      devices: createDeviceCookie(key, 'admin'),
     });
     signIn(pages);
     link(pages);

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { InternalRequest, Method } from '../http/internal-call.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { DomainPolicy } from '../shops/shop/domain-policy.ts';
-import type { Device } from './device-cookie.ts';
+import type { Device } from '../people/accounts/device-cookie.ts';
 import type { Language, Words } from './messages.ts';
 import type { Notice } from './page.ts';
 import type { Permission, Role } from './users/permissions.ts';

@@ -42,11 +42,8 @@ export const cartReminder: EmailKind<CartLeft, ReminderWords> = {
     ...SHOP_PLACEHOLDERS,
     products: { meaning: 'Names of the products.', value: ({ products }) => products.join(', ') },
     cartUrl: { meaning: 'Address of the cart.', value: cartUrl },
-    unsubscribeUrl: {
-      meaning: 'Address of the page that unsubscribes.',
-      value: (_, context) => unsubscribeUrl(context),
-    },
   },
+  formerPlaceholders: ['unsubscribeUrl'],
   // The queue holds the id of the cart alone. Who has ordered or emptied it since is not reminded of it.
   load: (db, _shopId, emails) =>
     Promise.all(emails.map((email) => loadCart(db, email as EmailRequest<CartLeft>))),

@@ -91,7 +91,9 @@ export const runs = {
           email,
           isHost ? 'yes' : 'no',
           signedInAt?.toISOString() ?? 'never',
-          shops.map(({ shopId, role }) => `${shopId} (${role})`).join(', ') || 'none',
+          shops
+            .map(({ shopId, role, isPending }) => `${shopId} (${role}${isPending ? ', invited' : ''})`)
+            .join(', ') || 'none',
         ]);
       }
       printTable(['EMAIL', 'HOST', 'LAST SIGN-IN', 'SHOPS'], rows);

@@ -13,6 +13,7 @@ import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { findSignedInAccount } from './account/queries.ts';
 import { sessionOfAccount, sharedSession } from './account/visit-account.ts';
 import { loadShopLayout } from './layout/shop-layout.ts';
+import { withUser, type DeviceCookie } from '../people/accounts/device-cookie.ts';
 import { shopCookie, type Session, type Sessions } from './session.ts';
 import type { Visit } from './visit.ts';
 
@@ -24,6 +25,7 @@ export interface PageDeps {
   config: Config;
   limiter: RateLimiter;
   sessions: Sessions;
+  devices: DeviceCookie;
   hosts: ShopHosts;
 }
 
@@ -47,7 +49,7 @@ export async function openVisit(
   deps: PageDeps,
   { mayBeStale = false }: VisitOptions = {},
 ): Promise<Visit> {
-  const { carts, placeOrder, payments, config, sessions } = deps;
+  const { carts, placeOrder, payments, config, sessions, devices } = deps;
   const { shopId } = request.params as { shopId: string };
   delete request.visit;
   if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
@@ -58,7 +60,7 @@ export async function openVisit(
   const settings = found.isSuspended ? { ...found, publicCatalogue: false } : found;
   const db = deps.db.ofShop(shopId);
   const addresses = visitAddresses(request, settings, deps);
-  const cookieNamed = (name: 'visit' | 'account') =>
+  const cookieNamed = (name: 'visit' | 'account' | 'device') =>
     request.cookies[shopCookie(name, { shopId, ...addresses }).name];
   const [account, layout] = await Promise.all([
     findSignedInAccount(db, shopId, cookieNamed('account')),
@@ -83,6 +85,10 @@ export async function openVisit(
       visit.accountToken = token;
       visit.account = undefined;
       visit.session = { ...sharedSession(visit.session), ...(token !== null && { isSignedIn: true }) };
+    },
+    device: devices.read(cookieNamed('device')),
+    rememberAccount: (accountId) => {
+      visit.newDevice = withUser(visit.device, accountId);
     },
     session,
     updateSession: (changes) => {

@@ -15,6 +15,7 @@ import { openCountedVisit, openVisit, type PageDeps } from './open-visit.ts';
 import { Redirect, type Page } from './page.ts';
 import { StaleSettings, type FormRequest, type PageRequest, type PageResponse, type Pages } from './pages.ts';
 import { contentSecurityPolicy } from './scripts/scripts.ts';
+import { DEVICE_LIFETIME, type Device, type DeviceCookie } from '../people/accounts/device-cookie.ts';
 import { SESSION_SECONDS, shopCookie, type Session, type Sessions } from './session.ts';
 import type { Visit } from './visit.ts';
 
@@ -26,7 +27,7 @@ const Form = Nullable(Type.Object({}));
 type PageHandler = (visit: Visit, request: PageRequest) => Promise<PageResponse>;
 
 export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
-  const { config, limiter, sessions } = deps;
+  const { config, limiter, sessions, devices } = deps;
 
   const respond = async (reply: FastifyReply, visit: Visit, before: Session, response: PageResponse) => {
     const session: Session = { ...visit.session };
@@ -40,6 +41,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     await saveAccountCart(visit, { mayRemove: reply.request.method === 'POST' });
     if (JSON.stringify(session) !== JSON.stringify(before)) writeSession(reply, sessions, visit, session);
     if (visit.accountToken !== undefined) writeAccountToken(reply, visit, visit.accountToken);
+    if (visit.newDevice) writeDevice(reply, devices, visit, visit.newDevice);
     return response instanceof Redirect
       ? reply.redirect(response.href, 303)
       : sendPage(reply, visit, response);
@@ -243,6 +245,12 @@ function writeAccountToken(reply: FastifyReply, visit: Visit, token: string | nu
   const options = { path, httpOnly: true, sameSite: 'lax', secure } as const;
   if (token === null) reply.clearCookie(name, options);
   else reply.setCookie(name, token, { ...options, maxAge: SESSION_LIFETIME / 1000 });
+}
+
+function writeDevice(reply: FastifyReply, devices: DeviceCookie, visit: Visit, device: Device): void {
+  const { name, path, secure } = shopCookie('device', visit);
+  const options = { path, httpOnly: true, sameSite: 'lax', secure, maxAge: DEVICE_LIFETIME } as const;
+  reply.setCookie(name, devices.write(device), options);
 }
 
 export function sendPage(reply: FastifyReply, visit: Visit, page: Page): FastifyReply {

@@ -39,11 +39,12 @@ import { payment } from './payment/payment.ts';
 import { product } from './product/product-page.ts';
 import { serviceWorker } from './scripts/scripts.ts';
 import { search } from './listing/search.ts';
+import { createDeviceCookie } from '../people/accounts/device-cookie.ts';
 import { createSessions } from './session.ts';
 import { robotsRoutes, sitemap } from './listing/sitemap.ts';
 import { wishlist } from './wishlist/wishlist.ts';
 
-export interface StorefrontDeps extends Omit<PageDeps, 'sessions'> {
+export interface StorefrontDeps extends Omit<PageDeps, 'sessions' | 'devices'> {
   isMigrated: () => boolean;
   /** All that is exported and erased about a person. */
   personalData: readonly PersonalData[];
@@ -53,6 +54,7 @@ export interface StorefrontDeps extends Omit<PageDeps, 'sessions'> {
 export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDeps): Promise<void> {
   const key = await installationKey(deps.config);
   const sessions = createSessions(key);
+  const devices = createDeviceCookie(key, 'shop');
   const tokens = orderTokens(key);
   await app.register(async (scope) => {
     await scope.register(cookie);
@@ -74,7 +76,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     });
     assetRoutes(scope, [STYLESHEET, SCRIPT, PASSKEY_SCRIPT]);
     robotsRoutes(scope);
-    const pages = createPages(scope, { ...deps, sessions });
+    const pages = createPages(scope, { ...deps, sessions, devices });
     home(pages);
     category(pages);
     product(pages);

@@ -59,7 +59,7 @@ type StoredSession = Session & { wishes?: number };
  * no such protection.
  */
 export function shopCookie(
-  name: 'visit' | 'account',
+  name: 'visit' | 'account' | 'device',
   { shopId, base, pageOrigin }: { shopId: string; base: string; pageOrigin: string },
 ): {
   name: string;

@@ -1,3 +1,4 @@
+import type { Device } from '../people/accounts/device-cookie.ts';
 import type { CartStore } from '../carts/cart-store.ts';
 import type { OrderPlacing } from '../carts/order-placing.ts';
 import type { Config } from '../config.ts';
@@ -40,6 +41,12 @@ export interface Visit {
   setAccountToken: (token: string | null) => void;
   /** What `setAccountToken` was called with, for the cookie of the response. */
   accountToken?: string | null;
+  /** What the browser remembers of the accounts that have signed in with it. */
+  device: Device | undefined;
+  /** Lets the browser remember that this account has signed in with it. */
+  rememberAccount: (accountId: string) => void;
+  /** What the browser remembers after `rememberAccount`, for the cookie of the response. */
+  newDevice?: Device;
   /** The session of the cookie, with the changes of `updateSession`, which the response writes. */
   session: Readonly<Session>;
   /** Changes the session; a key that is undefined is removed. */

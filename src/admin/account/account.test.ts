@@ -90,6 +90,13 @@ test('sessions are listed and ended, one or all others, and only one’s own', a
   await browser.post('/admin/account/sessions/end-others');
   expect([await isIn(browser), await isIn(other), await isIn(third)]).toEqual([true, false, false]);
   expect((await stranger.get('/admin/account')).status).toBe(200);
+  const entries = await service.db.many(sql`
+    select app_name as name, route, object from audit_entry
+    where shop_id = 'DemoShop' and route like '/admin/account/sessions/%' order by entry_id`);
+  expect(entries).toEqual([
+    { name: EMAIL, route: '/admin/account/sessions/:sessionId/end', object: { sessionId: ids[0] } },
+    { name: EMAIL, route: '/admin/account/sessions/end-others', object: { sessions: '1' } },
+  ]);
 });
 
 test('the language is the chosen one, and that of the browser without a choice', async () => {

@@ -61,13 +61,21 @@ export function account(pages: Pages): void {
 
   pages.post('/account/sessions/:sessionId/end', 'signed in', async (visit, form) => {
     const sessionId = form.params['sessionId']!;
-    const ended = isId(sessionId) ? await deleteSession(visit.db, visit.user.userId, sessionId) : 0;
-    if (ended === 0) throw notFound();
+    if (!isId(sessionId)) throw notFound();
+    await visit.db.transaction(async (tx) => {
+      const ended = await deleteSession(tx, visit.user.userId, sessionId);
+      if (ended === 0) throw notFound();
+      await recordInAllShops(tx, visit.user, '/admin/account/sessions/:sessionId/end', { sessionId });
+    });
     return new Redirect('/admin/account', visit.words.account.sessionEnded);
   });
 
   pages.post('/account/sessions/end-others', 'signed in', async (visit) => {
-    await deleteOtherSessions(visit.db, visit.user.userId, visit.user.sessionId);
+    await visit.db.transaction(async (tx) => {
+      const ended = await deleteOtherSessions(tx, visit.user.userId, visit.user.sessionId);
+      const object = { sessions: String(ended) };
+      await recordInAllShops(tx, visit.user, '/admin/account/sessions/end-others', object);
+    });
     return new Redirect('/admin/account', visit.words.account.othersEnded);
   });
 

@@ -20,6 +20,7 @@ import { dayText } from '../components/format.ts';
 import { Redirect } from '../page.ts';
 import type { FormRequest, Pages } from '../pages.ts';
 import { MAX_STATE_LENGTH, openState, sealState } from '../sealed-state.ts';
+import { MAX_TARGET_LENGTH } from '../sign-in/enter.ts';
 import { recordInAllShops } from '../users/audit.ts';
 import type { User } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
@@ -30,7 +31,7 @@ type AnyVisit = Visit<'anybody'>;
 
 /** What a form with the answer of a passkey may bring; `to` is an address of the admin. */
 export const PASSKEY_LIMITS: FormLimits = {
-  texts: { credential: MAX_CREDENTIAL_LENGTH, state: MAX_STATE_LENGTH, to: MAX_STATE_LENGTH },
+  texts: { credential: MAX_CREDENTIAL_LENGTH, state: MAX_STATE_LENGTH, to: MAX_TARGET_LENGTH },
 };
 
 const siteOf = ({ origin }: AnyVisit): PasskeySite => ({ origin, name: 'Kontor' });

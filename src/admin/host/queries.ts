@@ -35,7 +35,7 @@ export function findHostedShops(
       ) as "lastOrderAt"
     from shop
     left join shop_domain on shop_domain.shop_id = shop.shop_id and shop_domain.position = 0
-    left join shop_user on shop_user.shop_id = shop.shop_id and shop_user.user_id = ${userId}
+    left join shop_user on shop_user.shop_id = shop.shop_id and shop_user.user_id = ${userId} and not is_pending
     left join counter orders on orders.shop_id = shop.shop_id and orders.name = 'order'
     left join counter media on media.shop_id = shop.shop_id and media.name = 'mediaBytes'
     where starts_with(lower(shop.shop_id), lower(${beginning}))

@@ -23,6 +23,7 @@ export function confirm(pages: Pages): void {
     show: async (visit, request, draft) => confirmPage(visit, targetOf(request.query('to')), draft),
     save: async (visit, form) => {
       const { db, key, words } = visit;
+      const target = targetOf(form.query('to'));
       const user = (await findUser(db, visit.user.userId))!;
       const code = form.field('code');
       await requireTriesLeft(visit, form, user, code === '' ? 'password' : 'code');
@@ -35,7 +36,7 @@ export function confirm(pages: Pages): void {
         throw forbidden(code === '' ? words.account.wrongPassword : words.account.wrongCode);
       }
       await confirmSession(db, visit.user.sessionId);
-      return new Redirect(targetOf(form.query('to')));
+      return new Redirect(target);
     },
   });
 
@@ -66,8 +67,9 @@ export function confirm(pages: Pages): void {
     'signed in',
     async (visit, form) => {
       if (!isDemoOwner(visit) || !visit.demo.isOwnForm) throw forbidden(visit.words.signIn.onlyHere);
+      const target = targetOf(form.field('to'));
       await confirmSession(visit.db, visit.user.sessionId);
-      return new Redirect(targetOf(form.field('to')));
+      return new Redirect(target);
     },
     { limits: PASSKEY_LIMITS },
   );

@@ -1,4 +1,5 @@
 import type { Transaction } from '../../db/database.ts';
+import { badRequest } from '../../http/errors.ts';
 import { recordInAllShops } from '../users/audit.ts';
 import { deleteSession, insertSession, type User } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
@@ -19,7 +20,15 @@ export async function enter(
   visit.rememberUser(user.userId);
 }
 
-/** Where to go after signing in: a page of the admin and nothing else. */
+/** Longer than any address of the admin. */
+export const MAX_TARGET_LENGTH = 4_000;
+
+/**
+ * Where to go after signing in: a page of the admin and nothing else. The header of a response holds no control characters,
+ * and an address nothing but ASCII; our own pages name no others. Called before a session is made.
+ */
 export function targetOf(text: string | undefined): string {
-  return text !== undefined && /^\/admin(?:[/?]|$)/.test(text) && !text.includes('\\') ? text : '/admin';
+  if (text === undefined) return '/admin';
+  if (text.length > MAX_TARGET_LENGTH || !/^[\x20-\x7e]*$/.test(text)) throw badRequest('Bad request');
+  return /^\/admin(?:[/?]|$)/.test(text) && !text.includes('\\') ? text : '/admin';
 }

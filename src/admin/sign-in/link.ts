@@ -1,36 +1,48 @@
 import { badRequest, gone } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { isEmailAddress } from '../../platform/email/address.ts';
+import { findSettings } from '../../shops/settings/settings.ts';
 import { problemOf, textField } from '../components/form.ts';
 import { PASSWORD_SCRIPT } from '../layout/assets.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, PageRequest, Pages } from '../pages.ts';
-import { recordInAllShops } from '../users/audit.ts';
+import { recordAction, recordInAllShops } from '../users/audit.ts';
 import { DEMO_OWNER } from '../users/demo-owner.ts';
 import { findLink, linkTokens, takeLink, type Link } from '../users/links.ts';
 import { hashPassword } from '../users/password.ts';
 import { passwordField, requireGoodPassword, typedPassword } from '../users/password-field.ts';
 import {
+  acceptRole,
   deleteOtherSessions,
   findOrCreateUser,
   findUser,
   hasUsersBeside,
+  insertPassword,
   putOwnerOfAllShops,
+  suspendOtherRoles,
   updateHost,
   updatePassword,
+  type User,
 } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
 import { enter } from './enter.ts';
 
 /**
- * What a one-time link leads to: the choice of a password, or a button for the demo owner, who has none. Opening it changes nothing, because email programs open links
- * before people do; the form uses it up.
+ * What a one-time link leads to: the choice of a password, an invitation, or a button for the demo owner, who has no
+ * password. Opening it changes nothing, because email programs open links before people do; the form uses it up.
+ *
+ * The invitation of a shop opens this shop and no other. It chooses the password of somebody who has none yet; everybody
+ * else signs in first, so that a link which somebody got hold of is not enough.
  */
 export function link(pages: Pages): void {
   pages.form('/link', 'anybody', {
     show: async (visit, request, draft) => {
       const found = await linkOf(visit, request);
-      return found ? choicePage(visit, found, draft) : usedPage(visit);
+      if (!found) return usedPage(visit);
+      if (!found.needsSignIn) return choicePage(visit, found, draft);
+      return visit.user?.userId === found.userId
+        ? acceptPage(visit, found)
+        : signInPage(visit, request, found);
     },
     save: async (visit, form) => {
       const { db, words } = visit;
@@ -44,6 +56,11 @@ export function link(pages: Pages): void {
         });
         return new Redirect('/admin');
       }
+      if (found.needsSignIn) {
+        return visit.user?.userId === found.userId
+          ? accept(visit, visit.user, found)
+          : { ...signInPage(visit, form, found), status: 403 };
+      }
       const email = found.email ?? form.field('email').toLowerCase();
       if (!isEmailAddress(email) || email === DEMO_OWNER) throw badRequest(words.signIn.wrongEmail);
       const password = typedPassword(form, 'newPassword');
@@ -56,7 +73,13 @@ export function link(pages: Pages): void {
           await updateHost(tx, userId, true);
           await putOwnerOfAllShops(tx, userId);
         }
-        await updatePassword(tx, userId, hash);
+        if (found.shopId === null) await updatePassword(tx, userId, hash);
+        else {
+          // Of two invitations that are accepted at once, the second finds a password.
+          if (!(await insertPassword(tx, userId, hash))) throw gone(words.signIn.linkUsed);
+          if (!(await acceptRole(tx, found.shopId, userId))) throw gone(words.signIn.linkUsed);
+          await suspendOtherRoles(tx, found.shopId, userId);
+        }
         await deleteOtherSessions(tx, userId, null);
         const user = { userId, email };
         await recordInAllShops(tx, user, '/admin/link');
@@ -76,6 +99,23 @@ interface OpenLink extends Link {
   /** undefined: whoever uses it says it. */
   email: string | undefined;
   hasTotp: boolean;
+  /** It is an invitation for somebody who has a password, or who may do more than shops can allow. */
+  needsSignIn: boolean;
+}
+
+/** The person is signed in, and has the link of the mailbox. */
+async function accept(
+  { db, words }: Visit<'anybody'>,
+  user: Pick<User, 'userId' | 'email'>,
+  found: OpenLink,
+): Promise<Redirect> {
+  const shopId = found.shopId!;
+  await db.transaction(async (tx) => {
+    if (!(await takeLink(tx, found))) throw gone(words.signIn.linkUsed);
+    if (!(await acceptRole(tx, shopId, user.userId))) throw gone(words.signIn.linkUsed);
+    await recordAction(tx, shopId, user, '/admin/link');
+  });
+  return new Redirect(`/admin/shops/${shopId}`, words.signIn.accepted);
 }
 
 async function linkOf(visit: Visit<'anybody'>, request: PageRequest): Promise<OpenLink | undefined> {
@@ -84,12 +124,18 @@ async function linkOf(visit: Visit<'anybody'>, request: PageRequest): Promise<Op
   if (!found) return undefined;
   if (found.userId !== null) {
     const user = await findUser(visit.db, found.userId);
-    if (user?.email === DEMO_OWNER && !visit.demo.isOpen) return undefined;
-    return user && { ...found, email: user.email, hasTotp: user.hasTotp };
+    if (!user || (user.email === DEMO_OWNER && !visit.demo.isOpen)) return undefined;
+    const { email, hasTotp, passwordHash, isHost } = user;
+    return {
+      ...found,
+      email,
+      hasTotp,
+      needsSignIn: found.shopId !== null && (passwordHash !== null || isHost),
+    };
   }
   // An installation has one first user; the links that were printed before there was one are worth nothing then.
   if (await hasUsersBeside(visit.db, DEMO_OWNER)) return undefined;
-  return { ...found, email: undefined, hasTotp: false };
+  return { ...found, email: undefined, hasTotp: false, needsSignIn: false };
 }
 
 function choicePage(visit: Visit<'anybody'>, { email }: OpenLink, draft?: Draft): AdminPage {
@@ -119,6 +165,35 @@ function choicePage(visit: Visit<'anybody'>, { email }: OpenLink, draft?: Draft)
       ${passwordField(visit.words, { name: 'newPassword', label: words.password, autocomplete: 'new-password' })}
       <button class="main">${words.savePassword}</button>
     </form>`,
+  };
+}
+
+async function acceptPage(visit: Visit<'anybody'>, { email, shopId }: OpenLink): Promise<AdminPage> {
+  const settings = await findSettings(visit.db, shopId!);
+  if (!settings) return usedPage(visit);
+  const { name, defaultLocale } = settings;
+  const words = visit.words.signIn;
+  return {
+    title: words.acceptTitle,
+    main: html`<form method="post" class="narrow card">
+      <p>${words.acceptHint({ shop: name[defaultLocale] ?? shopId!, email: email! })}</p>
+      <button class="main">${words.accept}</button>
+    </form>`,
+  };
+}
+
+function signInPage(visit: Visit<'anybody'>, request: PageRequest, { email }: OpenLink): AdminPage {
+  const words = visit.words.signIn;
+  const to = `/admin/link?${new URLSearchParams({ token: request.query('token')! }).toString()}`;
+  return {
+    title: words.acceptTitle,
+    main: html`<div class="narrow card">
+        <p>${words.signInToAccept({ email: email! })}</p>
+        <a class="button main" href="/admin/sign-in?${new URLSearchParams({ to }).toString()}"
+          >${words.title}</a
+        >
+      </div>
+      <p class="narrow"><a href="/admin/forgotten">${visit.words.forgotten.link}</a></p>`,
   };
 }
 

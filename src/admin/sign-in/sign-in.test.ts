@@ -81,6 +81,31 @@ describe('a password', () => {
     }
   });
 
+  test('does not sign in to an address that no header can hold', async () => {
+    for (const target of [
+      '/admin?x\r\nSet-Cookie: a=b',
+      '/admin?x\ny',
+      '/admin?\tx',
+      '/admin?x\u007f',
+      '/admin?€',
+      '/admin?\ud800',
+      `/admin?${'x'.repeat(5_000)}`,
+    ]) {
+      const search = new URLSearchParams({ to: target }).toString();
+      const before = await fingerprint(service);
+      const browser = givenBrowser(service);
+      const answers = [
+        await browser.post(`/admin/sign-in?${search}`, { email: EMAIL, password: PASSWORD }),
+        await browser.post('/admin/sign-in/demo', { to: target }),
+        await browser.post('/admin/sign-in/passkey', { to: target }),
+        await browser.get(`/admin/sign-in?${search}`),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
+      expect([...browser.cookies]).toEqual([]);
+      expect(await fingerprint(service)).toEqual(before);
+    }
+  });
+
   test('that is wrong gets the same answer as an address that nobody has', async () => {
     const wrong = await signIn(givenBrowser(service), 'wrong horse battery');
     const unknown = await signIn(givenBrowser(service), PASSWORD, 'nobody@shop.example');

@@ -28,10 +28,10 @@ export function signIn(pages: Pages): void {
     show: async (visit, request, draft) => signInPage(visit, targetOf(request.query('to')), draft),
     save: async (visit, form) => {
       const startedAt = performance.now();
+      const target = targetOf(form.query('to'));
       const email = form.field('email').toLowerCase();
       const user = await findUserByEmail(visit.db, email);
       await requireTriesLeft(visit, form, { email, userId: user?.userId });
-      const target = targetOf(form.query('to'));
       if (!(await isPassword(typedPassword(form), user?.passwordHash ?? null))) {
         if (user) {
           await visit.db.transaction((tx) =>
@@ -96,12 +96,13 @@ export function signIn(pages: Pages): void {
       const { words, demo } = visit;
       if (!demo.isOpen) throw forbidden(words.signIn.onlyHere);
       if (!demo.isOwnForm) throw forbidden(words.signIn.demoLinkNeeded);
+      const target = targetOf(form.field('to'));
       const { userAgent } = form;
       await visit.db.transaction(async (tx) => {
         const userId = await putDemoOwner(tx);
         await enter(tx, visit, { userId, email: DEMO_OWNER }, { userAgent, by: 'demo' });
       });
-      return new Redirect(targetOf(form.field('to')));
+      return new Redirect(target);
     },
     { limits: PASSKEY_LIMITS },
   );
@@ -116,7 +117,8 @@ export function signIn(pages: Pages): void {
   });
 
   pages.get('', 'signed in', async (visit) => {
-    const shops = await findShopsOf(visit.db, visit.user.userId);
+    const all = await findShopsOf(visit.db, visit.user.userId);
+    const shops = all.filter(({ isPending }) => !isPending);
     if (shops.length === 1 && !visit.user.isHost) return new Redirect(`/admin/shops/${shops[0]!.shopId}`);
     const { words } = visit;
     return {

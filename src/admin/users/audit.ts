@@ -28,7 +28,10 @@ export function recordAction(
   });
 }
 
-/** The same for what concerns all shops of a person: signing in, a new password, a second factor. */
+/**
+ * The same for what concerns all shops of a person: signing in, a new password, a second factor. A shop that only expects
+ * the person learns nothing of it.
+ */
 export async function recordInAllShops(
   tx: Transaction,
   actor: Actor,
@@ -36,5 +39,6 @@ export async function recordInAllShops(
   object: Record<string, string> = {},
 ): Promise<void> {
   const shops = await findShopsOf(tx, actor.userId);
-  for (const { shopId } of shops.slice(0, MAX_LOGS)) await recordAction(tx, shopId, actor, route, object);
+  const works = shops.filter(({ isPending }) => !isPending).slice(0, MAX_LOGS);
+  for (const { shopId } of works) await recordAction(tx, shopId, actor, route, object);
 }

@@ -23,12 +23,8 @@ export const invitationEmail: EmailKind<Invited> = {
     ...SHOP_PLACEHOLDERS,
     invitedBy: { meaning: 'Email address of whoever invites.', value: ({ by }) => by },
     email: { meaning: 'Email address to sign in with.', value: (_, { to }) => to },
-    passwordUrl: {
-      meaning:
-        'Address of the page that chooses a password, valid for 7 days; none for whoever has one already.',
-      value: (invited, context) => (invited.linkId === null ? null : linkOf(invited, context)),
-    },
   },
+  formerPlaceholders: ['passwordUrl'],
   link: linkOf,
   words: (email) => email.invitation,
 };

@@ -9,24 +9,35 @@ const HOUR = 3_600_000;
 /** How long a link is valid. */
 export const LINK_LIFETIME = { reset: 24 * HOUR, invitation: 7 * 24 * HOUR, forgotten: HOUR };
 
-/** Beyond so many for one person, the oldest end; more than strangers can ask for while theirs are valid. */
+/**
+ * Beyond so many for one person and shop, the oldest end; more than strangers can ask for while theirs are valid. The
+ * invitations of one shop never end those of another.
+ */
 const MAX_LINKS = 10;
 
 export interface Link {
   linkId: string;
   /** null: whoever opens it becomes the first user of the installation. */
   userId: string | null;
+  /** The shop whose invitation it is; null: it chooses a new password, and belongs to no shop. */
+  shopId: string | null;
 }
 
-export async function insertLink(tx: Transaction, userId: string | null, lifetime: number): Promise<string> {
+export async function insertLink(
+  tx: Transaction,
+  userId: string | null,
+  lifetime: number,
+  shopId: string | null = null,
+): Promise<string> {
   const linkId = newId(tx.now);
   await tx.run(sql`
-    insert into admin_link (link_id, user_id, created_at, expires_at)
-    values (${linkId}, ${userId}, ${tx.now}, ${new Date(tx.now.getTime() + lifetime)})`);
+    insert into admin_link (link_id, user_id, invited_to, created_at, expires_at)
+    values (${linkId}, ${userId}, ${shopId}, ${tx.now}, ${new Date(tx.now.getTime() + lifetime)})`);
   await tx.run(sql`
     delete from admin_link where link_id in (
       select link_id from admin_link
-      where user_id is not distinct from ${userId}::uuid and expires_at > ${tx.now}
+      where user_id is not distinct from ${userId}::uuid and invited_to is not distinct from ${shopId}::text
+        and expires_at > ${tx.now}
       order by created_at desc, link_id desc offset ${MAX_LINKS})`);
   return linkId;
 }
@@ -34,17 +45,18 @@ export async function insertLink(tx: Transaction, userId: string | null, lifetim
 /** undefined: it was used, or has expired. */
 export function findLink(db: Queries, linkId: string) {
   return db.one<Link>(sql`
-    select upper(link_id::text) as "linkId", upper(user_id::text) as "userId" from admin_link
+    select upper(link_id::text) as "linkId", upper(user_id::text) as "userId", invited_to as "shopId" from admin_link
     where link_id = ${linkId} and expires_at > ${db.now}`);
 }
 
 /**
- * Uses a link up, and with it all others of the same person. false: somebody else has been faster; of two forms that are
+ * Uses a link up, and with it all others of the same person, but for those of other shops. false: somebody else has been faster; of two forms that are
  * sent at once, the second waits for the rows that the first deletes.
  */
-export async function takeLink(tx: Transaction, { linkId, userId }: Link): Promise<boolean> {
+export async function takeLink(tx: Transaction, { linkId, userId, shopId }: Link): Promise<boolean> {
   const taken = await tx.many<{ linkId: string }>(sql`
-    delete from admin_link where user_id is not distinct from ${userId}::uuid
+    delete from admin_link
+    where user_id is not distinct from ${userId}::uuid and invited_to is not distinct from ${shopId}::text
     returning upper(link_id::text) as "linkId"`);
   return taken.some((link) => link.linkId === linkId);
 }

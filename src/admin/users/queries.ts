@@ -80,6 +80,17 @@ export function updateLanguage(db: Queries, userId: string, language: string | n
   return db.run(sql`update admin_user set language = ${language} where user_id = ${userId}`);
 }
 
+/** false: the person has one already. */
+export async function insertPassword(
+  tx: Transaction,
+  userId: string,
+  passwordHash: string,
+): Promise<boolean> {
+  const updated = await tx.run(sql`
+    update admin_user set password_hash = ${passwordHash} where user_id = ${userId} and password_hash is null`);
+  return updated === 1;
+}
+
 export function updatePassword(tx: Transaction, userId: string, passwordHash: string) {
   return tx.run(sql`update admin_user set password_hash = ${passwordHash} where user_id = ${userId}`);
 }
@@ -144,10 +155,10 @@ export const adminSessionCleanup: CleanupStep = {
         order by created_at limit ${limit})`),
 };
 
-/** undefined: this person does not work in the shop. */
+/** undefined: this person does not work in the shop, or has not accepted the invitation yet. */
 export async function findRole(db: Queries, shopId: string, userId: string): Promise<Role | undefined> {
   const row = await db.one<{ role: Role }>(sql`
-    select role from shop_user where shop_id = ${shopId} and user_id = ${userId}`);
+    select role from shop_user where shop_id = ${shopId} and user_id = ${userId} and not is_pending`);
   return row?.role;
 }
 
@@ -155,22 +166,66 @@ export interface ShopOfUser {
   shopId: string;
   name: string;
   role: Role;
+  /** The person was invited and has not accepted yet. */
+  isPending: boolean;
 }
 
 const MAX_SHOPS = 200;
 
-/** Over all nodes of a cluster, because nothing says where a person works: for the choice of a shop only. */
+/**
+ * Also those that only expect the person. Over all nodes of a cluster, because nothing says where a person works: for the
+ * choice of a shop only.
+ */
 export function findShopsOf(db: Queries, userId: string): Promise<ShopOfUser[]> {
   return db.many<ShopOfUser>(sql`
-    select shop.shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop.shop_id) as name, role
+    select shop.shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop.shop_id) as name, role,
+      is_pending as "isPending"
     from shop_user join shop on shop.shop_id = shop_user.shop_id
-    where user_id = ${userId} order by name, shop.shop_id limit ${MAX_SHOPS}`);
+    where user_id = ${userId} order by is_pending, name, shop.shop_id limit ${MAX_SHOPS}`);
 }
 
+/** Gives somebody a role who needs no invitation. */
 export function putRole(tx: Transaction, shopId: string, userId: string, role: Role) {
   return tx.run(sql`
     insert into shop_user (shop_id, user_id, role, created_at) values (${shopId}, ${userId}, ${role}, ${tx.now})
-    on conflict (shop_id, user_id) do update set role = excluded.role`);
+    on conflict (shop_id, user_id) do update set role = excluded.role, is_pending = false`);
+}
+
+/** The role begins when the person accepts the invitation. false: the person has one in this shop already. */
+export async function insertPendingRole(
+  tx: Transaction,
+  shopId: string,
+  userId: string,
+  role: Role,
+): Promise<boolean> {
+  const inserted = await tx.run(sql`
+    insert into shop_user (shop_id, user_id, role, created_at, is_pending)
+    values (${shopId}, ${userId}, ${role}, ${tx.now}, true)
+    on conflict (shop_id, user_id) do nothing`);
+  return inserted === 1;
+}
+
+/** Somebody who has not accepted yet still has to. */
+export function updateRole(tx: Transaction, shopId: string, userId: string, role: Role) {
+  return tx.run(sql`
+    update shop_user set role = ${role} where shop_id = ${shopId} and user_id = ${userId}`);
+}
+
+/** false: the invitation was taken back. */
+export async function acceptRole(tx: Transaction, shopId: string, userId: string): Promise<boolean> {
+  const accepted = await tx.run(sql`
+    update shop_user set is_pending = false where shop_id = ${shopId} and user_id = ${userId}`);
+  return accepted === 1;
+}
+
+/**
+ * Lets all shops but this one wait for their own invitation, over all nodes of a cluster. It concerns roles that were
+ * given without one to a person who had no password yet.
+ */
+export function suspendOtherRoles(tx: Transaction, shopId: string, userId: string) {
+  return tx.run(sql`
+    update shop_user set is_pending = true
+    where user_id = ${userId} and shop_id <> ${shopId} and not is_pending`);
 }
 
 /** Ends somebody's work in a shop, and deletes what only this person used there. */
@@ -189,7 +244,7 @@ export function putOwnerOfAllShops(tx: Transaction, userId: string) {
   return tx.run(sql`
     insert into shop_user (shop_id, user_id, role, created_at)
     select shop_id, ${userId}::uuid, 'owner', ${tx.now}::timestamptz from shop
-    on conflict (shop_id, user_id) do update set role = excluded.role`);
+    on conflict (shop_id, user_id) do update set role = excluded.role, is_pending = false`);
 }
 
 /** Nobody invites more people into one shop. */
@@ -197,7 +252,9 @@ export const MAX_MEMBERS = 200;
 
 export interface Member extends User {
   role: Role;
-  /** null: never, so that an invitation waits. */
+  /** The invitation waits. */
+  isPending: boolean;
+  /** When the person signed in last, in whatever shop; null: never. */
   signedInAt: Date | null;
 }
 
@@ -206,20 +263,23 @@ export interface Member extends User {
  * elsewhere.
  */
 export async function findMembers(db: Queries, shopId: string): Promise<Member[]> {
-  const roles = await db.many<{ userId: string; role: Role }>(sql`
-    select upper(user_id::text) as "userId", role from shop_user where shop_id = ${shopId}
-    order by user_id limit ${MAX_MEMBERS}`);
-  const users = await db.many<Omit<Member, 'role'>>(sql`
+  const roles = await db.many<Pick<Member, 'userId' | 'role' | 'isPending'>>(sql`
+    select upper(user_id::text) as "userId", role, is_pending as "isPending" from shop_user
+    where shop_id = ${shopId} order by user_id limit ${MAX_MEMBERS}`);
+  const users = await db.many<User & Pick<Member, 'signedInAt'>>(sql`
     select ${userColumns}, signed_in_at as "signedInAt" from admin_user
     where user_id = any (${roles.map(({ userId }) => userId)}::uuid[]) order by email`);
-  const roleOf = new Map(roles.map(({ userId, role }) => [userId, role]));
-  return users.map((user) => ({ ...user, role: roleOf.get(user.userId)! }));
+  const roleOf = new Map(roles.map((role) => [role.userId, role]));
+  return users.map((user) => ({ ...user, ...roleOf.get(user.userId)! }));
 }
 
-/** Locks the roles of the owners, so that two of them can't remove each other at the same moment. */
+/**
+ * Locks the roles of the owners who have accepted theirs, so that two of them can't remove each other at the same moment.
+ */
 export async function lockOwners(tx: Transaction, shopId: string): Promise<string[]> {
   const rows = await tx.many<{ userId: string }>(sql`
-    select upper(user_id::text) as "userId" from shop_user where shop_id = ${shopId} and role = 'owner'
+    select upper(user_id::text) as "userId" from shop_user
+    where shop_id = ${shopId} and role = 'owner' and not is_pending
     order by user_id for update`);
   return rows.map(({ userId }) => userId);
 }

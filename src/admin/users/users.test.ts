@@ -58,7 +58,7 @@ test('somebody is invited by email, chooses a password, and works in the shop', 
     facts: { by: owner.email, linkId: expect.any(String) },
   });
   const page = await owner.get('/users');
-  expect(page.text).toContain('Invited, has not signed in yet');
+  expect(page.text).toContain('Invited, has not accepted yet');
   // The link is in the email alone.
   expect(page.text + sent.text).not.toContain(String(email!.facts['linkId']));
 
@@ -69,16 +69,22 @@ test('somebody is invited by email, chooses a password, and works in the shop', 
   expect((await browser.get('/admin')).location).toBe('/admin/shops/DemoShop');
   expect((await browser.get('/admin/shops/DemoShop/customers')).status).toBe(200);
   expect((await browser.get('/admin/shops/DemoShop/users')).status).toBe(403);
-  expect((await owner.get('/users')).text).not.toContain('has not signed in yet');
+  expect((await owner.get('/users')).text).not.toContain('has not accepted yet');
 });
 
-test('whoever has a password gets no link to choose one', async () => {
+test('somebody who has a password accepts the invitation with its link, and keeps the password', async () => {
   const other = await givenMerchant(service, 'owner', 'OtherShop');
   await service.db.run(sql`update admin_user set password_hash = 'x' where email = ${other.email}`);
   await owner.post('/users', { email: other.email, role: 'accountant' });
   const [email] = await queuedEmails(service);
-  expect(email!.facts).toEqual({ by: owner.email, linkId: null });
+  expect((await other.get('/admin/shops/DemoShop/customers')).status).toBe(404);
+  const url = linkTokens(await installationKey(service.config)).urlOf('', String(email!.facts['linkId']));
+  const accepted = await other.post(url, { newPassword: 'seven brass lanterns' });
+  expect(accepted.location).toBe('/admin/shops/DemoShop');
   expect((await other.get('/admin/shops/DemoShop/customers')).status).toBe(200);
+  expect(
+    await service.db.one(sql`select password_hash as hash from admin_user where email = ${other.email}`),
+  ).toEqual({ hash: 'x' });
 });
 
 test('what is typed wrong is refused, stays in the form, and changes nothing', async () => {

@@ -19,13 +19,13 @@ import {
   deleteUser,
   findMembers,
   findOrCreateUser,
-  findRole,
   findShopsOf,
   findUser,
   hasSignedIn,
+  insertPendingRole,
   lockOwners,
   MAX_MEMBERS,
-  putRole,
+  updateRole,
   type Member,
 } from './queries.ts';
 
@@ -48,9 +48,13 @@ export function users(pages: ShopPages): void {
     '/users/:userId/invite',
     'users_write',
     async (visit, form) => {
-      const { userId, role, email } = await memberOf(visit, form);
+      const member = await memberOf(visit, form);
+      const { userId, email } = member;
       await requireInvitationsLeft(visit, form);
-      await visit.db.transaction((tx) => sendInvitation(tx, visit, { userId, role, email }));
+      await visit.db.transaction(async (tx) => {
+        await sendInvitation(tx, visit, member);
+        await recordAction(tx, visit.shopId, visit.user, `${ROUTE}/:userId/invite`, { userId });
+      });
       return new Redirect(to(visit, '/users'), visit.words.users.invited({ email }));
     },
     AGAIN,
@@ -66,7 +70,7 @@ export function users(pages: ShopPages): void {
       if (!isRole(role)) throw badRequest(words.unknownRole);
       await visit.db.transaction(async (tx) => {
         if (role !== 'owner') await requireOtherOwner(tx, visit, userId);
-        await putRole(tx, visit.shopId, userId, role);
+        await updateRole(tx, visit.shopId, userId, role);
         await recordAction(tx, visit.shopId, visit.user, `${ROUTE}/:userId/role`, { userId, role });
       });
       return new Redirect(afterChange(visit, userId, role), {
@@ -113,23 +117,25 @@ async function invite(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
       throw conflict(words.full({ most: MAX_MEMBERS }));
     }
     const userId = await findOrCreateUser(tx, email);
-    if (await findRole(tx, visit.shopId, userId)) throw conflict(words.isMember({ email }));
-    await putRole(tx, visit.shopId, userId, role);
+    const isNew = await insertPendingRole(tx, visit.shopId, userId, role);
+    if (!isNew) throw conflict(words.isMember({ email }));
     await recordAction(tx, visit.shopId, visit.user, ROUTE, { userId, role });
-    await sendInvitation(tx, visit, { userId, email });
+    await sendInvitation(tx, visit, { userId, email, isPending: true });
   });
   return new Redirect(to(visit, '/users'), words.invited({ email }));
 }
 
-/** In the language of the shop. The link is in the email alone: nobody else may choose the person's password. */
+/**
+ * In the language of the shop. The link is in the email alone: nobody else may choose the person's password, or accept.
+ */
 async function sendInvitation(
   tx: Transaction,
   { shopId, settings, user }: ShopVisit,
-  { userId, email }: Pick<Member, 'userId' | 'email'> & { role?: Role },
+  { userId, email, isPending }: Pick<Member, 'userId' | 'email' | 'isPending'>,
 ): Promise<void> {
-  const invited = await findUser(tx, userId);
+  const hasPassword = (await findUser(tx, userId))?.passwordHash != null;
   const linkId =
-    invited?.passwordHash == null ? await insertLink(tx, userId, LINK_LIFETIME.invitation) : null;
+    isPending || !hasPassword ? await insertLink(tx, userId, LINK_LIFETIME.invitation, shopId) : null;
   await queueEmails(tx, shopId, invitationEmail, [
     { to: email, locale: settings.defaultLocale, facts: { by: user.email, linkId } },
   ]);
@@ -199,14 +205,14 @@ async function usersPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage> {
   };
 }
 
-function memberLine(
-  visit: ShopVisit,
-  { userId, email, role, signedInAt }: Member,
-  members: readonly Member[],
-): Markup {
+const isWaiting = ({ isPending, signedInAt }: Member) => isPending || signedInAt === null;
+
+function memberLine(visit: ShopVisit, member: Member, members: readonly Member[]): Markup {
+  const { userId, email, role, signedInAt } = member;
   const isLastOwner =
     role === 'owner' &&
-    !members.some((other) => other.userId !== userId && other.role === 'owner' && other.signedInAt);
+    !member.isPending &&
+    !members.some((other) => other.userId !== userId && other.role === 'owner' && !isWaiting(other));
   const { users: words, roles } = visit.words;
   const action = (name: string) => to(visit, `/users/${userId}/${name}`);
   return html`<li>
@@ -215,14 +221,14 @@ function memberLine(
       ${userId === visit.user.userId && html`<span class="chip">${words.you}</span>`}
       <p class="quiet">
         ${
-          signedInAt
-            ? html`${words.lastSignIn} ${dayText(signedInAt, visit.language)}`
-            : html`<span class="chip warning">${words.waiting}</span>`
+          isWaiting(member)
+            ? html`<span class="chip warning">${words.waiting}</span>`
+            : html`${words.lastSignIn} ${dayText(signedInAt!, visit.language)}`
         }
       </p>
     </div>
     <div class="actions">
-      ${signedInAt === null && buttonForm({ action: action('invite'), text: words.inviteAgain })}
+      ${isWaiting(member) && buttonForm({ action: action('invite'), text: words.inviteAgain })}
       ${
         isLastOwner
           ? html`<span class="chip">${roles.owner}</span>`

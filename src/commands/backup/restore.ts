@@ -1,6 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import type { Config } from '../../config.ts';
 import type { Database, Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
@@ -8,7 +6,7 @@ import { readMigrations } from '../../db/migrate.ts';
 import { catalogueSql, type Sql } from '../../db/sql.ts';
 import { readDemoAccess } from '../../http/demo-access.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
-import type { MediaStorage } from '../../platform/media/storage.ts';
+import { isMediaName, type MediaStorage } from '../../platform/media/storage.ts';
 import { resealAccounts } from '../../orders/payments/accounts.ts';
 import { resealSecrets, resealWebhookSecrets, type SealingKeys } from '../../shops/apps/apps.ts';
 import { findSimilarShop } from '../../shops/shop/queries.ts';
@@ -20,8 +18,9 @@ import { domainPolicy } from '../../shops/shop/domain-policy.ts';
 import { recordCommand, similarShop } from '../command.ts';
 import { CommandProblem } from '../problem.ts';
 import { setTextFormats } from '../../platform/backup/content.ts';
-import { readChunks } from '../../platform/backup/file.ts';
-import type { CheckedBackup, Manifest } from '../../platform/backup/manifest.ts';
+import { BackupProblem, nameOf, readChunks, shown } from '../../platform/backup/file.ts';
+import type { CheckedBackup } from '../../platform/backup/manifest.ts';
+import { unpackRows, UnpackProblem } from '../../platform/backup/unpack-rows.ts';
 import { openOlderSchema } from './older-schema.ts';
 import { findShopTables, quoted, type Column, type ShopTable } from '../../platform/backup/tables.ts';
 
@@ -75,9 +74,12 @@ export async function restoreShop(
   try {
     return await db.transaction((tx) => insertShop(tx, config, backup, shopId, options));
   } catch (error) {
-    throw explained(error, shopId);
+    throw explained(error, shopId, `${backup.path} cannot be restored`);
   }
 }
+
+/** So many bytes the rows of a backup may come to: more than those of any shop, and less than a bomb. */
+const MAX_UNPACKED_BYTES = { always: 1_073_741_824, perByteOfFile: 100 };
 
 async function insertShop(
   tx: Transaction,
@@ -94,7 +96,10 @@ async function insertShop(
   const isOlder = await isOfOlderSchema(backup);
   const older = isOlder ? await openOlderSchema(tx, manifest.schema) : undefined;
   const isCopy = shopId !== manifest.shopId;
-  const inserts = insertsFor(manifest, await findShopTables(tx));
+  const inserts = insertsFor(backup, await findShopTables(tx));
+  const limits = {
+    bytesLeft: MAX_UNPACKED_BYTES.always + MAX_UNPACKED_BYTES.perByteOfFile * backup.bytes,
+  };
   // Caches of a running service may hold versions of an earlier shop with the same ids, or of the shop this is a copy of.
   const versionOffset = randomInt(2 ** 40);
   const storage = openMediaStorage(config);
@@ -106,9 +111,15 @@ async function insertShop(
       if (head.part === 'rows') {
         const insert = isCopy && OF_ONE_SHOP_ONLY.includes(head.table) ? undefined : inserts.get(head.table);
         if (insert) {
-          const lines = (await decompress(content)).toString();
-          const rows = isCopy ? withNewPaths(lines, manifest.shopId, shopId) : lines;
-          await tx.run(insert(shopId, rows, versionOffset));
+          const place = `${path} is damaged in ${nameOf(head)}`;
+          try {
+            for await (const lines of unpackRows(content, head.rows, limits)) {
+              const rows = isCopy ? withNewPaths(lines, manifest.shopId, shopId) : lines;
+              await tx.run(insert(shopId, rows, versionOffset));
+            }
+          } catch (error) {
+            throw explained(error, shopId, place);
+          }
         }
         onProgress(head.rows, bytes);
         continue;
@@ -119,6 +130,9 @@ async function insertShop(
         areRowsDone = true;
       }
       if (head.part === 'media') {
+        if (!isMediaName({ shopId, folder: head.folder, file: head.file })) {
+          throw new BackupProblem(`${path} is damaged in ${nameOf(head)}: no file of a shop has this name.`);
+        }
         if (!hasBegunFiles) await refuseForeignFiles(storage, shopId);
         hasBegunFiles = true;
         await storage.write(shopId, head.folder, [{ file: head.file, bytes: content }]);
@@ -169,17 +183,26 @@ async function isOfOlderSchema({ path, manifest }: CheckedBackup): Promise<boole
   return manifest.schema !== known.at(-1);
 }
 
-const decompress = promisify(gunzip);
-
 /** Numbers that move with every change of a row: what is cached is compared with them. */
 const VERSIONS: readonly string[] = ['version', 'settings_version'];
 
-type InsertRows = (shopId: string, lines: string, versionOffset: number) => Sql;
+type InsertRows = (shopId: string, lines: readonly string[], versionOffset: number) => Sql;
 
 /** By table. A table that this version leaves out of backups is left out here too. */
-function insertsFor({ tables }: Manifest, known: readonly ShopTable[]): ReadonlyMap<string, InsertRows> {
+function insertsFor(
+  { path, manifest: { tables } }: CheckedBackup,
+  known: readonly ShopTable[],
+): ReadonlyMap<string, InsertRows> {
   const columns = new Map(known.map((table) => [table.name, table.columns]));
   const kept = tables.filter(({ name }) => columns.has(name));
+  for (const { name, columns: given } of kept) {
+    const names = columns.get(name)!.map((column) => column.name);
+    const wrong = given.find((column, place) => !names.includes(column) || given.indexOf(column) < place);
+    if (wrong === undefined) continue;
+    throw new BackupProblem(
+      `${path} cannot be restored: its table ${name} has a column that does not belong there, ${shown(wrong)}.`,
+    );
+  }
   return new Map(kept.map((table) => [table.name, insertRows(table, columns.get(table.name)!)]));
 }
 
@@ -200,16 +223,16 @@ function insertRows(
     '::jsonb) as rows (entry)',
   ];
   return (shopId, lines, versionOffset) =>
-    catalogueSql(strings, [shopId, versionOffset, `[${lines.trimEnd().replaceAll('\n', ',')}]`]);
+    catalogueSql(strings, [shopId, versionOffset, `[${lines.join(',')}]`]);
 }
 
 /**
  * In texts of a copy, paths below the old id become paths below the new one: those of media files, and links in the
  * shop's own texts. A whole address (https://...) leads where the merchant meant it to lead, and stays.
  */
-function withNewPaths(lines: string, from: string, to: string): string {
+function withNewPaths(lines: readonly string[], from: string, to: string): string[] {
   const paths = new RegExp(String.raw`(?<=["'(]/(?:media|shop|rs/shops)/)${from}(?=[/?#"')\\])`, 'g');
-  return lines.replaceAll(paths, to);
+  return lines.map((line) => line.replaceAll(paths, to));
 }
 
 /** A restore that fails removes all files of the shop, so there must be none before. */
@@ -221,7 +244,11 @@ async function refuseForeignFiles(storage: MediaStorage, shopId: string): Promis
   }
 }
 
-function explained(error: unknown, shopId: string): unknown {
+/** `problem` begins the line about what is wrong with the backup and not with the installation. */
+function explained(error: unknown, shopId: string, problem: string): unknown {
+  if (error instanceof UnpackProblem) {
+    return new BackupProblem(`${problem}: ${error.message}.`, { cause: error });
+  }
   const constraint = violatedConstraint(error);
   if (constraint === 'shop_pkey') return shopExists(shopId, error);
   if (constraint === 'shop_id_form') {
@@ -236,7 +263,16 @@ function explained(error: unknown, shopId: string): unknown {
       { cause: error },
     );
   }
+  if (isAboutContent(error)) {
+    return new BackupProblem(`${problem}: ${shown(error.message)}`, { cause: error });
+  }
   return error;
+}
+
+/** The database refuses values of rows: the classes of codes for wrong, missing, repeated and too large ones. */
+function isAboutContent(error: unknown): error is Error {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && /^(?:21|22|23|54)/.test(code);
 }
 
 export function shopExists(shopId: string, cause?: unknown): CommandProblem {

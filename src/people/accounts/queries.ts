@@ -27,19 +27,40 @@ const EMAILS_PER_DAY = 10;
 
 const before = ({ now }: Queries, milliseconds: number) => new Date(now.getTime() - milliseconds);
 
-/** Whether this address may get one more email. */
-export async function mayReceiveEmail(tx: Transaction, shopId: string, email: string): Promise<boolean> {
+/**
+ * Whether this address may get one more email. A browser in which its shopper has signed in before is counted alone;
+ * null: any other browser, and those are counted together.
+ */
+export async function mayReceiveEmail(
+  tx: Transaction,
+  shopId: string,
+  email: string,
+  deviceId: string | null,
+): Promise<boolean> {
   const row = await tx.one<{ ofDay: number; ofHour: number }>(sql`
     select count(*) as "ofDay", count(*) filter (where created_at > ${before(tx, HOUR)}) as "ofHour"
     from sign_in_request
-    where shop_id = ${shopId} and email = ${email} and created_at > ${before(tx, DAY)}`);
+    where shop_id = ${shopId} and email = ${email} and created_at > ${before(tx, DAY)}
+      and device_id is not distinct from ${deviceId}::text`);
   return row!.ofDay < EMAILS_PER_DAY && row!.ofHour < EMAILS_PER_HOUR;
 }
 
-export function insertRequest(tx: Transaction, shopId: string, requestId: string, email: string) {
+export function insertRequest(
+  tx: Transaction,
+  shopId: string,
+  { requestId, email, deviceId }: { requestId: string; email: string; deviceId: string | null },
+) {
   return tx.run(sql`
-    insert into sign_in_request (shop_id, request_id, email, created_at)
-    values (${shopId}, ${requestId}, ${email}, ${tx.now})`);
+    insert into sign_in_request (shop_id, request_id, email, created_at, device_id)
+    values (${shopId}, ${requestId}, ${email}, ${tx.now}, ${deviceId})`);
+}
+
+/** undefined: nobody has signed in with this address yet. */
+export async function findAccountId(db: Queries, shopId: string, email: string): Promise<string | undefined> {
+  const account = await db.one<{ accountId: string }>(sql`
+    select upper(account_id::text) as "accountId" from account
+    where shop_id = ${shopId} and email = ${email}`);
+  return account?.accountId;
 }
 
 /** undefined: it was used, has expired, or there never was one. */

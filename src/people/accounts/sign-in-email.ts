@@ -4,6 +4,8 @@ import { signInCodes } from './sign-in-codes.ts';
 /** Somebody wants to sign in with this address. */
 export interface SignInRequested {
   requestId: string;
+  /** It was asked for in a browser in which this shopper has signed in before. */
+  isKnownBrowser?: boolean;
 }
 
 const linkOf = ({ requestId }: SignInRequested, context: EmailContext) => {
@@ -18,6 +20,8 @@ export const signInEmail: EmailKind<SignInRequested> = {
   example: { en_GB: { subject: '{code} signs you in to {shopName}' } },
   sample: { requestId: '019A8C1E-0000-7000-8000-000000001005' },
   isLimited: true,
+  // Strangers could use up the day of the shopper with orders.
+  isAlwaysSent: ({ isKnownBrowser }) => isKnownBrowser === true,
   placeholders: {
     ...SHOP_PLACEHOLDERS,
     code: {
@@ -25,8 +29,8 @@ export const signInEmail: EmailKind<SignInRequested> = {
       value: ({ requestId }, { installationKey, shopId }) =>
         signInCodes(installationKey).digits(shopId, requestId),
     },
-    signInUrl: { meaning: 'Address of the page that signs in, valid for 15 minutes.', value: linkOf },
   },
+  formerPlaceholders: ['signInUrl'],
   link: linkOf,
   words: (email) => email.signIn,
 };

@@ -38,12 +38,8 @@ export const newsletterConfirmation: EmailKind<NewsletterRequested, NewsletterWo
       meaning: 'Names of the newsletters.',
       value: ({ newsletters }) => newsletters.join(', '),
     },
-    confirmUrl: { meaning: 'Address of the page that confirms it.', value: confirmUrl },
-    unsubscribeUrl: {
-      meaning: 'Address of the page that unsubscribes.',
-      value: (_, context) => urlsOf(context).unsubscribe,
-    },
   },
+  formerPlaceholders: ['confirmUrl', 'unsubscribeUrl'],
   link: confirmUrl,
   moreLinks: (_, context, { unsubscribe }) => [{ label: unsubscribe, href: urlsOf(context).unsubscribe }],
   words: (email) => email.newsletter,

@@ -97,17 +97,23 @@ export async function* readChunks(path: string): AsyncGenerator<Chunk> {
 }
 
 /** For messages: `table product, rows 501 to 1000`. */
-function nameOf(head: ChunkHead): string {
+export function nameOf(head: ChunkHead): string {
   switch (head.part) {
     case 'rows':
-      return `table ${head.table}, rows ${head.from} to ${head.from + head.rows - 1}`;
+      return `table ${shown(head.table)}, rows ${head.from} to ${head.from + head.rows - 1}`;
     case 'media':
-      return `media file ${head.folder}/${head.file}`;
+      return `media file ${shown(`${head.folder}/${head.file}`)}`;
     case 'manifest':
       return 'the manifest';
     case 'end':
       return 'the end';
   }
+}
+
+/** What somebody has written into a backup, in one line of a message. */
+export function shown(text: string): string {
+  const line = text.replaceAll(/\p{Cc}+/gu, ' ');
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
 
 /** Covers the line without its checksum, the content, and the line breaks behind both. */
@@ -120,9 +126,25 @@ function parseHead(text: string): { head: ChunkHead; number: number; bytes: numb
   try {
     const { number, bytes, ...head } = JSON.parse(text) as ChunkHead & { number: number; bytes: number };
     const isPossible = Number.isInteger(bytes) && bytes >= 0 && bytes <= LARGEST_CONTENT;
-    return isPossible ? { head, number, bytes } : undefined;
+    return isPossible && isHead(head) ? { head, number, bytes } : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Checksums show what was damaged by chance, not what somebody has made up. */
+function isHead(head: ChunkHead): boolean {
+  switch (head.part) {
+    case 'manifest':
+      return true;
+    case 'rows':
+      return typeof head.table === 'string' && Number.isInteger(head.from) && Number.isInteger(head.rows);
+    case 'media':
+      return typeof head.folder === 'string' && typeof head.file === 'string';
+    case 'end':
+      return typeof head.sha256 === 'string';
+    default:
+      return false;
   }
 }
 

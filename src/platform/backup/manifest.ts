@@ -1,4 +1,4 @@
-import { BackupProblem, readChunks } from './file.ts';
+import { BackupProblem, readChunks, type Chunk } from './file.ts';
 
 export const FORMAT = 'kontor shop backup';
 export const FORMAT_VERSION = 1;
@@ -29,19 +29,52 @@ export async function checkBackup(path: string): Promise<CheckedBackup> {
   let manifest: Manifest | undefined;
   let bytes = 0;
   for await (const chunk of readChunks(path)) {
-    manifest ??= parseManifest(path, chunk.content);
+    manifest ??= parseManifest(path, chunk);
     bytes += chunk.bytes;
   }
   return { path, manifest: manifest!, bytes };
 }
 
-function parseManifest(path: string, content: Buffer): Manifest {
-  const manifest = JSON.parse(content.toString()) as Manifest;
-  if (manifest.format !== FORMAT) throw new BackupProblem(`${path} is no backup of a shop.`);
+/** More than the names of all tables and columns take. */
+const MAX_MANIFEST_BYTES = 1_048_576;
+
+function parseManifest(path: string, { head, content }: Chunk): Manifest {
+  const manifest =
+    head.part === 'manifest' && content.length <= MAX_MANIFEST_BYTES ? parseJson(content) : undefined;
+  if (manifest?.format !== FORMAT) throw new BackupProblem(`${path} is no backup of a shop.`);
   if (manifest.version !== FORMAT_VERSION) {
     throw new BackupProblem(
       `${path} was made by Kontor ${manifest.kontor} in a format that this version does not know (${String(manifest.version)}). Update Kontor, then restore it.`,
     );
   }
+  if (!isComplete(manifest)) throw new BackupProblem(`${path} is damaged: its manifest is not complete.`);
   return manifest;
+}
+
+function parseJson(content: Buffer): Manifest | undefined {
+  try {
+    return (JSON.parse(content.toString()) as Manifest | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** It becomes part of paths. */
+const SHOP_ID = /^[A-Za-z0-9_-]{1,63}$/;
+
+function isComplete({ schema, kontor, shopId, createdAt, tables }: Manifest): boolean {
+  const isText = (value: unknown) => typeof value === 'string';
+  return (
+    [schema, kontor, createdAt].every(isText) &&
+    isText(shopId) &&
+    SHOP_ID.test(shopId) &&
+    Array.isArray(tables) &&
+    tables.every(
+      (table: Manifest['tables'][number] | null) =>
+        isText(table?.name) &&
+        Array.isArray(table.columns) &&
+        table.columns.every(isText) &&
+        Number.isInteger(table.rows),
+    )
+  );
 }

@@ -56,7 +56,13 @@ export interface EmailKind<Facts extends object = object, Words extends EmailWor
   occasion: string;
   /** An example of a shop's own words, for the schema of the settings file. */
   example: object;
+  /**
+   * A link that carries a secret is none of them: a shop could write it into the address of another server, which would
+   * then learn the secret. Such a link is `link` or one of `moreLinks`, which no words of a shop can change.
+   */
   placeholders: Readonly<Record<string, Placeholder<Facts, Words>>>;
+  /** Secret links that once were placeholders. Saved words that name them are sent without them; new words must not. */
+  formerPlaceholders?: readonly string[];
   /** The table that `{lines}` stands for. */
   lines?: { meaning: string; rows(facts: Facts, words: Words): Row[] };
   /** What stands below the letter, also with the shop's own words. */

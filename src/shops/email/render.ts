@@ -24,9 +24,12 @@ export function renderEmail(
   const wordsLocale = own?.locale ?? locale;
   const builtIn = messages(wordsLocale).email;
   const words = kind.words(builtIn);
-  const values = new Map(
-    Object.entries(kind.placeholders).map(([name, one]) => [name, one.value(facts, context, words)]),
-  );
+  const values = new Map([
+    ...(kind.formerPlaceholders ?? []).map((name) => [name, ''] as const),
+    ...Object.entries(kind.placeholders).map(
+      ([name, one]) => [name, one.value(facts, context, words)] as const,
+    ),
+  ]);
   const letter: Letter = {
     subject: fillSubject(own?.subject ?? '', values) || fillSubject(words.subject, values),
     body: fillBody(own?.text ?? words.text, values, kind.lines?.rows(facts, words)),

@@ -43,30 +43,44 @@ function textsSchema(kind: EmailKind) {
 function* emailTextProblems(kinds: readonly EmailKind[], texts: MailTexts, frame: Frame): Generator<Problem> {
   for (const [name, byLocale] of Object.entries(texts)) {
     yield* textProblems(['mails', name], byLocale, frame);
-    const known = Object.keys(placeholderMeanings(kinds.find((kind) => kind.name === name)!));
+    const kind = kinds.find((one) => one.name === name)!;
+    const known = Object.keys(placeholderMeanings(kind));
     // A table does not fit into a subject.
     const knownInSubject = known.filter((placeholder) => placeholder !== LINES);
     for (const [locale, { subject = '', text = '' }] of Object.entries(byLocale)) {
       const path = ['mails', name, locale];
-      yield* unknownPlaceholders([...path, 'subject'], subject, knownInSubject);
-      yield* unknownPlaceholders([...path, 'text'], text, known);
+      // Words that were saved with a former placeholder must not keep the shop from saving something else.
+      const saved = frame.mailTexts?.[name]?.[locale];
+      if (subject !== saved?.subject) {
+        yield* placeholderProblems([...path, 'subject'], subject, knownInSubject, kind);
+      }
+      if (text !== saved?.text) yield* placeholderProblems([...path, 'text'], text, known, kind);
     }
   }
 }
 
-function* unknownPlaceholders(
+function* placeholderProblems(
   path: readonly string[],
   words: string,
   known: readonly string[],
+  { formerPlaceholders = [] }: EmailKind,
 ): Generator<Problem> {
   for (const name of new Set(placeholdersIn(words))) {
     if (known.includes(name)) continue;
-    const allowed = known.map((one) => `{${one}}`).join(', ');
     const placeholder = shown(`{${name}}`);
-    yield {
-      path,
-      text: `names ${placeholder}, expected one of ${allowed}`,
-      rule: { name: 'foreignPlaceholder', placeholder, allowed },
-    };
+    if (formerPlaceholders.includes(name)) {
+      yield {
+        path,
+        text: `names ${placeholder}, but a link that carries a secret is never part of the words: it always stands below them`,
+        rule: { name: 'secretPlaceholder', placeholder },
+      };
+    } else {
+      const allowed = known.map((one) => `{${one}}`).join(', ');
+      yield {
+        path,
+        text: `names ${placeholder}, expected one of ${allowed}`,
+        rule: { name: 'foreignPlaceholder', placeholder, allowed },
+      };
+    }
   }
 }

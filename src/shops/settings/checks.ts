@@ -36,6 +36,7 @@ export function* contentProblems(
     country: file.country ?? current?.country,
     shippingMethods: (file.shippingMethods ?? current?.shippingMethods)?.map(({ key }) => key),
     paymentMethods: (file.paymentMethods ?? current?.paymentMethods)?.map(({ key }) => key),
+    mailTexts: current?.mailTexts,
   };
   yield* shopProblems(file, frame);
   yield* domainProblems(file.domains ?? []);

@@ -83,6 +83,7 @@ interface RuleValues {
   missingExchangeRate: { currency: string; base: string };
   missingTaxRate: { country: string };
   missingText: { locale: string };
+  secretPlaceholder: { placeholder: string };
   unknownCountry: { value: string };
   unknownCurrency: { value: string };
   unknownKey: { allowed: readonly string[] };

@@ -2,6 +2,7 @@ import { isCountry } from '../countries/countries.ts';
 import { currencyDigits, parseDecimal } from '../../kernel/money.ts';
 import type { Problem } from './problem.ts';
 import type { Texts } from './fields.ts';
+import type { MailTexts } from './schema.ts';
 
 /** The rules that several sections of a settings file share. */
 
@@ -16,6 +17,8 @@ export interface Frame {
   /** The keys of the methods. */
   shippingMethods: readonly string[] | undefined;
   paymentMethods: readonly string[] | undefined;
+  /** The words of emails that are saved now. */
+  mailTexts: MailTexts | undefined;
 }
 
 export type Path = readonly (string | number)[];

@@ -50,6 +50,7 @@ export async function continueSignedIn(
   const joined = await joinCart(visit, cartId);
   if (joined && joined.cartId !== cartId) await updateAccountCart(db, shopId, accountId, joined.cartId);
   visit.setAccountToken(token);
+  visit.rememberAccount(accountId);
   if (joined && settings.currencies.includes(joined.currency)) {
     visit.updateSession({ currency: joined.currency });
   }

@@ -5,6 +5,7 @@ import { newId } from '../../kernel/ids.ts';
 import {
   countAttempt,
   deleteSession,
+  findAccountId,
   findRequest,
   insertRequest,
   MAX_ATTEMPTS,
@@ -57,7 +58,9 @@ export function signIn(pages: Pages, codes: SignInCodes): void {
 
   pages.get('/account/code', async (visit) => {
     const asked = visit.session.signIn;
-    return asked ? digitsPage(visit, asked.email) : new Redirect(to(visit, '/account/sign-in'));
+    return asked
+      ? digitsPage(visit, asked.email, await passkeySignInForm(visit))
+      : new Redirect(to(visit, '/account/sign-in'));
   });
 
   pages.post(
@@ -75,7 +78,9 @@ export function signIn(pages: Pages, codes: SignInCodes): void {
         const request = await takeRequest(tx, shopId, requestId);
         return request ? openSession(tx, visit, request.email, userAgent) : { triesLeft: 0 };
       });
-      if ('triesLeft' in outcome) return digitsPage(visit, email, outcome.triesLeft);
+      if ('triesLeft' in outcome) {
+        return digitsPage(visit, email, await passkeySignInForm(visit), outcome.triesLeft);
+      }
       return continueSignedIn(visit, outcome, target);
     },
     { perHour: TRIES_PER_HOUR },
@@ -117,18 +122,28 @@ const targetOf = (text: string | undefined) =>
   TARGETS.includes(text ?? '') ? (text as SignInTarget) : undefined;
 
 /** Serializable, because two requests at once would each count one email less than there are. */
-async function requestEmail({ db, shopId, locale }: Visit, email: string): Promise<string> {
+async function requestEmail(visit: Visit, email: string): Promise<string> {
+  const { db, shopId, locale } = visit;
+  const deviceId = await knownDeviceId(visit, email);
   return db.transaction(
     async (tx) => {
       const requestId = newId(tx.now);
-      if (await mayReceiveEmail(tx, shopId, email)) {
-        await insertRequest(tx, shopId, requestId, email);
-        await queueEmails(tx, shopId, signInEmail, [{ to: email, locale, facts: { requestId } }]);
+      if (await mayReceiveEmail(tx, shopId, email, deviceId)) {
+        await insertRequest(tx, shopId, { requestId, email, deviceId });
+        const facts = { requestId, ...(deviceId !== null && { isKnownBrowser: true }) };
+        await queueEmails(tx, shopId, signInEmail, [{ to: email, locale, facts }]);
       }
       return requestId;
     },
     { isolation: 'serializable' },
   );
+}
+
+/** null: the shopper with this address has not signed in with this browser yet. */
+async function knownDeviceId({ db, shopId, device }: Visit, email: string): Promise<string | null> {
+  if (!device) return null;
+  const accountId = await findAccountId(db, shopId, email);
+  return accountId !== undefined && device.userIds.includes(accountId) ? device.deviceId : null;
 }
 
 interface AddressForm {
@@ -167,8 +182,8 @@ function addressForm(visit: Visit, { email = '', target, isRefused = false }: Ad
   </form>`;
 }
 
-/** `triesLeft`: the digits were wrong. */
-function digitsPage(visit: Visit, email: string, triesLeft?: number): Page {
+/** `passkey`: another way to sign in, for when no email comes. `triesLeft`: the digits were wrong. */
+function digitsPage(visit: Visit, email: string, passkey: Markup | undefined, triesLeft?: number): Page {
   const words = messages(visit.locale).storefront.account.signIn;
   const isWrong = triesLeft !== undefined;
   return {
@@ -200,8 +215,10 @@ function digitsPage(visit: Visit, email: string, triesLeft?: number): Page {
               <button class="button">${words.enter}</button>
             </form>`
       }
+      ${passkey}
       <p class="narrow note"><small>${words.help}</small></p>
       <p><a href="${to(visit, '/account/sign-in')}">${words.otherAddress}</a></p>`,
+    ...(passkey && passkeyScript),
   };
 }
 

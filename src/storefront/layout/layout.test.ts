@@ -48,6 +48,8 @@ async function shown(page: Partial<Page> = {}, visitor: Partial<Visit> = {}, ses
     base: '/shop/DemoShop',
     home: 'https://shop.example/shop/DemoShop',
     loadsScripts: true,
+    device: undefined,
+    rememberAccount: () => {},
     account: undefined,
     setAccountToken: () => undefined,
     session,

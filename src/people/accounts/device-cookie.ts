@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import { newSecret } from '../kernel/ids.ts';
+import { newSecret } from '../../kernel/ids.ts';
 
 /** A browser in which people have signed in before. */
 export interface Device {
@@ -19,16 +19,14 @@ export const DEVICE_LIFETIME = 400 * 86_400;
 export type DeviceCookie = ReturnType<typeof createDeviceCookie>;
 
 /**
- * The browsers of a person, in a signed cookie that stays after signing out. Strangers who guess passwords use up the
- * tries that strangers have; a browser that this person has used before has tries of its own. So nobody can lock an
- * owner out. The cookie signs nobody in.
+ * The browsers of a person, in a signed cookie that stays after signing out. Strangers who guess passwords or ask for
+ * emails use up what strangers have; a browser that this person has used before has an allowance of its own. So nobody can
+ * lock an owner or a shopper out. The cookie signs nobody in.
  */
-export function createDeviceCookie(installationKey: Buffer) {
-  const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'kontor admin devices', 32));
+export function createDeviceCookie(installationKey: Buffer, of: 'admin' | 'shop') {
+  const key = Buffer.from(hkdfSync('sha256', installationKey, '', `kontor ${of} devices`, 32));
   const signatureOf = (text: string) => createHmac('sha256', key).update(text).digest('base64url');
   return {
-    nameAt: (origin: string) => (origin.startsWith('https:') ? '__Host-admin-device' : 'admin-device'),
-
     read(cookie: string | undefined): Device | undefined {
       const [, deviceId, users, signature] = FORM.exec(cookie ?? '') ?? [];
       if (deviceId === undefined) return undefined;
