@@ -7178,7 +7178,7 @@ export interface components {
              */
             scriptUrl: string;
             /**
-             * @description SERVICE_WORKER when the name of the script ends with worker.js.
+             * @description SERVICE_WORKER when the whole address ends with `worker.js`; with a query after it, NORMAL.
              * @example NORMAL
              * @enum {string}
              */
@@ -25419,7 +25419,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Page to show, from 0.
+                 * @description Page to show, from 0. Beyond the end: no content, and the true number of webhooks.
                  * @example 0
                  */
                 page?: number;
