@@ -113,6 +113,7 @@ function describedOperation(
     ...own.filter((parameter) => parameter.in !== 'path'),
     ...(needsCart ? [CartToken] : []),
     ...(facts.writes && !facts.secretAnswer ? [idempotencyKey(operationId)] : []),
+    ...(facts.takesIfMatch ? [IfMatch] : []),
   ].map((parameter) => withExample(parameter, example));
   const errors = errorExamples(
     { ...place, facts, parameters: taken, hasBody: requestBody !== undefined },
@@ -283,6 +284,7 @@ const REFUSALS: Readonly<Record<string, Omit<DocumentedResponse, 'content'>>> = 
     },
   },
   '410': { description: 'The cart has become an order.' },
+  '412': { description: 'It is not what the ETag in `If-Match` stands for.' },
 };
 
 const OTHER_REFUSALS = { description: 'Any other refusal, with the same body: 405, 406, 413.' };
@@ -310,6 +312,15 @@ const CartToken: Parameter = {
   description: 'The token that came in the answer which created the cart.',
   schema: { type: 'string' },
   example: 'UmFuZG9tSVbYnncIV4kUCiM0',
+};
+
+const IfMatch: Parameter = {
+  name: 'If-Match',
+  in: 'header',
+  description:
+    'ETags of what was seen, one or several, or `*`: with none of them it is refused with 412. Weak tags never match (RFC 9110).',
+  schema: { type: 'string' },
+  example: '*',
 };
 
 /** What each tag is about; the order in the document is the order in which the modules are registered. */
@@ -362,7 +373,7 @@ const INTRODUCTION = `Every address begins with \`/rs/shops/{shopId}\`; the demo
 
 **Examples.** Every example of a request succeeds in the demo shop of a first start, and every example of an error is what that request is answered with. A deleted or cancelled thing is gone afterwards: delete the folder \`data\` to start again.
 
-**Media types.** Bodies are UTF-8 as \`application/json\`, \`application/vnd.epages.v1+json\` or, for changes, \`application/json-patch+json\`. Answers are \`application/json\`. Reads carry an \`ETag\`; \`If-None-Match\` is answered with 304.`;
+**Media types.** Bodies are UTF-8 as \`application/json\`, \`application/vnd.epages.v1+json\` or, for changes, \`application/json-patch+json\`. Answers are \`application/json\`. Reads carry an \`ETag\`; \`If-None-Match\` is answered with 304. Carts have one in every answer: \`POST order\` takes it as \`If-Match\` and is answered with 412 when the cart is not that one any more.`;
 
 function packageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
