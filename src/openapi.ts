@@ -1,8 +1,9 @@
-import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { errorBody, notAcceptable } from './http/errors.ts';
+import { etagOf } from './http/raw-json.ts';
 import { ErrorBody } from './http/schemas.ts';
 import {
   ANONYMOUS_SCOPES,
@@ -14,6 +15,7 @@ import {
 } from './http/scopes.ts';
 import { errorExamples, type ErrorExample } from './openapi-errors.ts';
 import { exampleOf, readExamples, withExample, type OperationExample } from './openapi-examples.ts';
+import { operationsOf } from './storefront/docs/operations.ts';
 import { webhookReference } from './shops/webhooks/reference.ts';
 import {
   withNamedParts,
@@ -25,9 +27,13 @@ import {
 
 type Facts = NonNullable<FastifyContextConfig['operation']>;
 
+/** `npm run generate` writes it; at the root, where the compiled program finds it as well. */
+const FILE = new URL('../openapi.json', import.meta.url);
+
 /**
  * The reference as an OpenAPI 3.1 document, from the schemas that also validate and serialise. Must be registered
- * before the modules, whose routes it collects; the document is made when it is first asked for.
+ * before the modules, whose routes it collects. To make the document takes the processor for a second, so that a running
+ * service sends the file which was made of the same code.
  */
 export async function registerOpenapi(app: FastifyInstance): Promise<void> {
   const factsOf = new Map<string, Facts>();
@@ -43,23 +49,26 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
     },
   });
 
-  let rendered: { text: string; etag: string } | undefined;
-  app.get('/openapi.json', { schema: { hide: true } }, (request, reply) => {
-    if (!rendered) {
-      const text = JSON.stringify(app.swagger());
-      rendered = { text, etag: `"${hash('sha1', text, 'base64')}"` };
-    }
-    const { text, etag } = rendered;
+  let etag: string | undefined;
+  app.get('/openapi.json', { schema: { hide: true } }, async (request, reply) => {
+    const bytes = await readFile(FILE);
+    etag ??= `"${etagOf(bytes)}"`;
     // Tools in browsers (editors, generators) may load it from anywhere: it holds nothing of a shop.
     reply.headers({ etag, 'cache-control': 'no-cache', 'access-control-allow-origin': '*' });
     if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send();
-    return reply.type('application/json').send(text);
+    return reply.type('application/json; charset=utf-8').send(bytes);
   });
 }
 
 /** The document as the file openapi.json holds it. The app must be ready. */
 export function openapiText(app: FastifyInstance): string {
   return `${JSON.stringify(app.swagger(), null, 2)}\n`;
+}
+
+/** The list of operations as the file schema/operations.json holds it. The app must be ready. */
+export function operationsText(app: FastifyInstance): string {
+  const document = app.swagger() as unknown as Parameters<typeof operationsOf>[0];
+  return `${JSON.stringify(operationsOf(document), null, 2)}\n`;
 }
 
 function finished(paths: OpenApiDocument['paths'], factsOf: ReadonlyMap<string, Facts>): OpenApiDocument {
