@@ -206,9 +206,10 @@ export async function buildApp({
     setHeaders(request, reply);
     demoAccess.observe(request);
     warnOfProxy(request);
+    // First of all, because the tables that tell shops and tokens may not be there yet.
+    if (!isMigrated() && isApi(request.url)) done(unavailable());
     // A path that leads nowhere ends here, before its body is read.
-    if (request.is404) authentication.rejectUnknownRoute(request, reply).catch(done);
-    else if (!isMigrated() && isApi(request.url)) done(unavailable());
+    else if (request.is404) authentication.rejectUnknownRoute(request, reply).catch(done);
     else done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {

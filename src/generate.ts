@@ -3,7 +3,7 @@ import pino from 'pino';
 import { buildApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { openDatabase } from './db/database.ts';
-import { openapiText } from './openapi.ts';
+import { openapiText, operationsText } from './openapi.ts';
 import { settingsFormat } from './settings-format.ts';
 import { settingsSchemaText } from './shops/settings/format.ts';
 
@@ -16,6 +16,7 @@ async function generate(): Promise<void> {
   const root = new URL('../', import.meta.url);
   await writeFile(new URL('openapi.json', root), openapiText(app));
   await mkdir(new URL('schema/', root), { recursive: true });
+  await writeFile(new URL('schema/operations.json', root), operationsText(app));
   await writeFile(new URL('schema/shop-settings.schema.json', root), settingsSchemaText(settingsFormat));
   await app.close();
   await db.close();

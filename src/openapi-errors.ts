@@ -8,6 +8,7 @@ import {
   gone,
   missingScope,
   notFound,
+  PreconditionFailed,
   tooManyRequests,
   unauthorised,
   type HttpError,
@@ -55,7 +56,7 @@ export function errorExamples(
 }
 
 function refusalsOf({ facts, parameters, hasBody }: RefusableOperation): HttpError[] {
-  const { access, writes, accepts, secretAnswer } = facts;
+  const { access, writes, accepts, secretAnswer, takesIfMatch } = facts;
   const [scope] = scopesOf(access);
   const takesLocale = parameters.some(({ name }) => name === 'locale');
   const hasKey = writes && !secretAnswer;
@@ -72,6 +73,7 @@ function refusalsOf({ facts, parameters, hasBody }: RefusableOperation): HttpErr
     notFound(),
     ...(hasKey ? [conflict('This Idempotency-Key was used for another request')] : []),
     ...(needsCartToken(access) ? [gone('This cart has become an order')] : []),
+    ...(takesIfMatch ? [new PreconditionFailed()] : []),
     tooManyRequests(6000, 1320),
   ];
 }

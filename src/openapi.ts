@@ -1,8 +1,9 @@
-import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { errorBody, notAcceptable } from './http/errors.ts';
+import { etagOf } from './http/raw-json.ts';
 import { ErrorBody } from './http/schemas.ts';
 import {
   ANONYMOUS_SCOPES,
@@ -14,6 +15,7 @@ import {
 } from './http/scopes.ts';
 import { errorExamples, type ErrorExample } from './openapi-errors.ts';
 import { exampleOf, readExamples, withExample, type OperationExample } from './openapi-examples.ts';
+import { operationsOf } from './storefront/docs/operations.ts';
 import { webhookReference } from './shops/webhooks/reference.ts';
 import {
   withNamedParts,
@@ -25,9 +27,13 @@ import {
 
 type Facts = NonNullable<FastifyContextConfig['operation']>;
 
+/** `npm run generate` writes it; at the root, where the compiled program finds it as well. */
+const FILE = new URL('../openapi.json', import.meta.url);
+
 /**
  * The reference as an OpenAPI 3.1 document, from the schemas that also validate and serialise. Must be registered
- * before the modules, whose routes it collects; the document is made when it is first asked for.
+ * before the modules, whose routes it collects. To make the document takes the processor for a second, so that a running
+ * service sends the file which was made of the same code.
  */
 export async function registerOpenapi(app: FastifyInstance): Promise<void> {
   const factsOf = new Map<string, Facts>();
@@ -43,23 +49,26 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
     },
   });
 
-  let rendered: { text: string; etag: string } | undefined;
-  app.get('/openapi.json', { schema: { hide: true } }, (request, reply) => {
-    if (!rendered) {
-      const text = JSON.stringify(app.swagger());
-      rendered = { text, etag: `"${hash('sha1', text, 'base64')}"` };
-    }
-    const { text, etag } = rendered;
+  let etag: string | undefined;
+  app.get('/openapi.json', { schema: { hide: true } }, async (request, reply) => {
+    const bytes = await readFile(FILE);
+    etag ??= `"${etagOf(bytes)}"`;
     // Tools in browsers (editors, generators) may load it from anywhere: it holds nothing of a shop.
     reply.headers({ etag, 'cache-control': 'no-cache', 'access-control-allow-origin': '*' });
     if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send();
-    return reply.type('application/json').send(text);
+    return reply.type('application/json; charset=utf-8').send(bytes);
   });
 }
 
 /** The document as the file openapi.json holds it. The app must be ready. */
 export function openapiText(app: FastifyInstance): string {
   return `${JSON.stringify(app.swagger(), null, 2)}\n`;
+}
+
+/** The list of operations as the file schema/operations.json holds it. The app must be ready. */
+export function operationsText(app: FastifyInstance): string {
+  const document = app.swagger() as unknown as Parameters<typeof operationsOf>[0];
+  return `${JSON.stringify(operationsOf(document), null, 2)}\n`;
 }
 
 function finished(paths: OpenApiDocument['paths'], factsOf: ReadonlyMap<string, Facts>): OpenApiDocument {
@@ -113,6 +122,7 @@ function describedOperation(
     ...own.filter((parameter) => parameter.in !== 'path'),
     ...(needsCart ? [CartToken] : []),
     ...(facts.writes && !facts.secretAnswer ? [idempotencyKey(operationId)] : []),
+    ...(facts.takesIfMatch ? [IfMatch] : []),
   ].map((parameter) => withExample(parameter, example));
   const errors = errorExamples(
     { ...place, facts, parameters: taken, hasBody: requestBody !== undefined },
@@ -283,6 +293,7 @@ const REFUSALS: Readonly<Record<string, Omit<DocumentedResponse, 'content'>>> = 
     },
   },
   '410': { description: 'The cart has become an order.' },
+  '412': { description: 'It is not what the ETag in `If-Match` stands for.' },
 };
 
 const OTHER_REFUSALS = { description: 'Any other refusal, with the same body: 405, 406, 413.' };
@@ -310,6 +321,15 @@ const CartToken: Parameter = {
   description: 'The token that came in the answer which created the cart.',
   schema: { type: 'string' },
   example: 'UmFuZG9tSVbYnncIV4kUCiM0',
+};
+
+const IfMatch: Parameter = {
+  name: 'If-Match',
+  in: 'header',
+  description:
+    'ETags of what was seen, one or several, or `*`: with none of them it is refused with 412. Weak tags never match (RFC 9110).',
+  schema: { type: 'string' },
+  example: '*',
 };
 
 /** What each tag is about; the order in the document is the order in which the modules are registered. */
@@ -362,7 +382,7 @@ const INTRODUCTION = `Every address begins with \`/rs/shops/{shopId}\`; the demo
 
 **Examples.** Every example of a request succeeds in the demo shop of a first start, and every example of an error is what that request is answered with. A deleted or cancelled thing is gone afterwards: delete the folder \`data\` to start again.
 
-**Media types.** Bodies are UTF-8 as \`application/json\`, \`application/vnd.epages.v1+json\` or, for changes, \`application/json-patch+json\`. Answers are \`application/json\`. Reads carry an \`ETag\`; \`If-None-Match\` is answered with 304.`;
+**Media types.** Bodies are UTF-8 as \`application/json\`, \`application/vnd.epages.v1+json\` or, for changes, \`application/json-patch+json\`. Answers are \`application/json\`. Reads carry an \`ETag\`; \`If-None-Match\` is answered with 304. Carts have one in every answer: \`POST order\` takes it as \`If-Match\` and is answered with 412 when the cart is not that one any more.`;
 
 function packageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));

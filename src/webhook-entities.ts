@@ -8,28 +8,29 @@ import { cachedOrder } from './orders/order-cache.ts';
 import { findOrderVersions } from './orders/queries.ts';
 import { findCustomer } from './people/customers/queries.ts';
 import { toCustomer } from './people/customers/routes.ts';
+import { hasTokenWith } from './shops/apps/queries.ts';
 import { settingsSince, shopSettings } from './shops/settings/settings.ts';
 import { toShop } from './shops/shop/routes.ts';
-import type { Entity, EntityReader, WebhookEntities } from './shops/webhooks/render.ts';
+import type { Entity, EntityReader, Recipient, WebhookEntities } from './shops/webhooks/render.ts';
 
 /**
  * What webhooks send of the thing that an event is about. Carts are missing, because nobody but who has its token may
  * read a cart; apps have no address.
  */
 export const WEBHOOK_ENTITIES: WebhookEntities = {
-  order: oneByOne(async (db, shopId, orderId, origin) => {
+  order: oneByOne(async (db, shopId, orderId, { origin }) => {
     const versions = await findOrderVersions(db, shopId, orderId);
     if (!versions) return undefined;
     const settings = await settingsSince(db, shopId, versions.settingsVersion);
     return cachedOrder(db, orderId, versions, { locale: settings.defaultLocale, origin, settings });
   }),
   product: readProducts,
-  customer: oneByOne(async (db, shopId, customerId, origin) => {
+  customer: oneByOne(async (db, shopId, customerId, { origin }) => {
     const row = await findCustomer(db, shopId, customerId);
     const base = shopUrl(origin, shopId);
     return row && toCustomer(row, (path) => base + path);
   }),
-  'coupon campaign': oneByOne(async (db, shopId, campaignId, origin) => {
+  'coupon campaign': oneByOne(async (db, shopId, campaignId, { origin }) => {
     const [settings, row] = await Promise.all([
       shopSettings(db, shopId),
       findCampaign(db, shopId, campaignId),
@@ -37,22 +38,32 @@ export const WEBHOOK_ENTITIES: WebhookEntities = {
     const base = shopUrl(origin, shopId);
     return row && toCampaign(row, settings, settings.defaultLocale, (path) => base + path);
   }),
-  shop: oneByOne(async (db, shopId, _, origin) => {
+  shop: oneByOne(async (db, shopId, _, { origin }) => {
     const settings = await shopSettings(db, shopId);
     return toShop(settings, settings.defaultLocale, origin);
   }),
 };
 
+/** What a token needs for the GET of a product that shoppers do not see. */
+const SEE_HIDDEN = ['products_read', 'products_write'] as const;
+
 /** An import changes many products at once, so they are read together. */
-async function readProducts(db: Queries, shopId: string, ids: readonly string[], origin: string) {
-  const found = await findVersions(db, shopId, ids);
-  // The receiver may read what shoppers see: whether its app may see more, its token decides when it asks.
-  const visible = found.filter((version) => version.visible);
+async function readProducts(
+  db: Queries,
+  shopId: string,
+  ids: readonly string[],
+  { origin, appId }: Recipient,
+) {
+  const [found, canWrite] = await Promise.all([
+    findVersions(db, shopId, ids),
+    appId !== null && hasTokenWith(db, shopId, appId, SEE_HIDDEN),
+  ]);
+  const visible = found.filter((version) => version.visible || canWrite);
   const products = new Map<string, Entity>();
   if (visible.length === 0) return products;
   const settings = await shopSettings(db, shopId);
   const { defaultLocale: locale, defaultCurrency: currency } = settings;
-  const options = { locale, currency, origin, canWrite: false, variant: 'full' } as const;
+  const options = { locale, currency, origin, canWrite, variant: 'full' } as const;
   const all = await productJson(db, settings, visible, options);
   for (const [index, version] of visible.entries()) {
     // When one was deleted in the meantime, the others are found one by one.
@@ -64,10 +75,12 @@ async function readProducts(db: Queries, shopId: string, ids: readonly string[],
 }
 
 function oneByOne(
-  read: (db: Queries, shopId: string, id: string, origin: string) => Promise<Entity | undefined>,
+  read: (db: Queries, shopId: string, id: string, recipient: Recipient) => Promise<Entity | undefined>,
 ): EntityReader {
-  return async (db, shopId, ids, origin) => {
-    const found = await Promise.all(ids.map(async (id) => [id, await read(db, shopId, id, origin)] as const));
+  return async (db, shopId, ids, recipient) => {
+    const found = await Promise.all(
+      ids.map(async (id) => [id, await read(db, shopId, id, recipient)] as const),
+    );
     return new Map(found.flatMap(([id, entity]) => (entity ? [[id, entity] as const] : [])));
   };
 }

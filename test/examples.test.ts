@@ -149,6 +149,8 @@ async function refused(call: Call, status: string, path: string): Promise<Answer
     }
     case '410':
       return ask({ cartToken: 'demo-cart-d' });
+    case '412':
+      return ask(withHeaders({ 'if-match': '"another"' }));
     case '429':
       for (;;) {
         const answer = await ask({ token: 'demo-busy' });

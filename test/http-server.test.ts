@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
-import pino from 'pino';
 import { createLog } from '../src/platform/log.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../src/app.ts';
@@ -469,13 +468,15 @@ describe('without its database', () => {
     const config = readConfig({});
     const known = { authorization: 'Bearer demo-all' };
     await createDemoShops(db, config);
-    const app = await buildApp({ config, db, log: pino({ level: 'silent' }) });
+    const { lines, log } = recordedLog();
+    const app = await buildApp({ config, db, log });
     const at = await listen({ app });
     const get = (path: string, headers: Record<string, string> = known) => send({ at, path, headers });
     expect((await get(customers)).status).toBe(200);
     expect((await get('/ready')).status).toBe(200);
 
     await drop();
+    lines.length = 0;
     const unknown = { authorization: 'Bearer somebody-else' };
     const calls: [string, Record<string, string>][] = [
       [customers, known],
@@ -507,26 +508,65 @@ describe('without its database', () => {
       expect((await get('/health')).status).toBe(200);
       expect((await get('/metrics')).status).toBe(200);
     }
+    const failures = lines.filter(({ msg }) => msg !== 'request');
+    expect(failures).toEqual(
+      failures.map(() => ({
+        level: 40,
+        time: expect.any(Number),
+        requestId: expect.any(String),
+        reason: expect.any(String),
+        msg: 'no database',
+      })),
+    );
+    expect(failures.length).toBeGreaterThan(0);
     await app.close();
     await db.close();
   });
 
   test('and while its schema is being brought up to date', async () => {
     let migrated = false;
-    const app = await buildApp({
-      config: readConfig({}),
-      db: service.db,
-      log: pino({ level: 'silent' }),
-      isMigrated: () => migrated,
-    });
+    const { lines, log } = recordedLog();
+    const app = await buildApp({ config: readConfig({}), db: service.db, log, isMigrated: () => migrated });
     const at = await listen({ app });
     const status = async (path: string) => (await send({ at, path, headers: bearer })).status;
     expect(await Promise.all(['/health', '/ready', customers].map(status))).toEqual([200, 503, 503]);
+    lines.length = 0;
+    const early = [
+      customers,
+      '/rs/shops/DemoShop/nothing',
+      '/manage/shops/DemoShop/events',
+      '/shop/DemoShop',
+    ];
+    for (const path of early) expect([path, await status(path)]).toEqual([path, 503]);
+    expect(lines).toEqual(
+      early.map((path) => ({
+        level: 30,
+        time: expect.any(Number),
+        requestId: expect.any(String),
+        method: 'GET',
+        path,
+        status: 503,
+        ms: expect.any(Number),
+        msg: 'request',
+      })),
+    );
     migrated = true;
     expect(await Promise.all(['/health', '/ready', customers].map(status))).toEqual([200, 200, 200]);
     await app.close();
   });
 });
+
+/** A log, and its lines as they are written. */
+function recordedLog() {
+  const lines: Record<string, unknown>[] = [];
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      lines.push(JSON.parse(String(chunk)) as Record<string, unknown>);
+      done();
+    },
+  });
+  return { lines, log: createLog('info', stream) };
+}
 
 test('no browser may render, frame or guess at an answer', async () => {
   for (const url of [

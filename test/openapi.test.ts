@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { validate } from '@scalar/openapi-parser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openapiText } from '../src/openapi.ts';
+import { openapiText, operationsText } from '../src/openapi.ts';
 import type { OpenApiDocument, Parameter, Schema } from '../src/openapi-components.ts';
 import { EVENT_TYPE_NAMES, type EventType } from '../src/platform/events/types.ts';
 import { CONTRACT_TYPES } from '../src/shops/webhooks/render.ts';
@@ -40,6 +40,14 @@ describe('openapi.json', () => {
   test('is what the code says', async () => {
     const committed = await readFile(new URL('../openapi.json', import.meta.url), 'utf8').catch(() => '');
     const state = committed === text ? 'fresh' : 'openapi.json is stale: run npm run generate';
+    expect(state).toBe('fresh');
+  });
+
+  test('and so is the list of operations that the guides show', async () => {
+    const committed = await readFile(new URL('../schema/operations.json', import.meta.url), 'utf8').catch(
+      () => '',
+    );
+    const state = committed === operationsText(service.app) ? 'fresh' : 'it is stale: run npm run generate';
     expect(state).toBe('fresh');
   });
 

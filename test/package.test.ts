@@ -61,6 +61,7 @@ test('it holds the compiled program and what that reads, and nothing for develop
     'docs',
     'examples',
     'migrations',
+    'openapi.json',
     'package.json',
     'schema',
   ]);

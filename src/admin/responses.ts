@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { refusalOf } from '../http/failures.ts';
+import { logFailure, refusalOf } from '../http/failures.ts';
 import { errorPage } from './error-page.ts';
 import { CONTENT_SECURITY_POLICY } from './layout/assets.ts';
 import { documentBytes } from './layout/layout.ts';
@@ -49,7 +49,7 @@ export function sendFile(reply: FastifyReply, { type, content, fileName }: Admin
 /** Everything that was thrown becomes a page, in the layout as far as it is known who asks. */
 export function sendFailure(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = refusalOf(error, request);
-  if (refusal.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed');
+  logFailure(error, refusal, request);
   reply.headers(refusal.headers);
   const visit = request.adminVisit;
   if (!visit) return reply.code(refusal.status).type('text/plain').send(refusal.message);

@@ -4,7 +4,7 @@ import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
 import type { CartStore } from './cart-store.ts';
 import { removeAddress, setAddress } from './changes.ts';
-import { toCart } from './render.ts';
+import { CART_ETAG, toCart } from './render.ts';
 import { Cart } from './schema.ts';
 
 const cartOperation = {
@@ -14,6 +14,7 @@ const cartOperation = {
   access: 'cart token',
   params: Type.Object({ cartId: Id }),
   answer: Cart,
+  ...CART_ETAG,
   keepsKeyOrder: true,
 } as const;
 

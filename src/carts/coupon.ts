@@ -5,7 +5,7 @@ import { Id } from '../http/schemas.ts';
 import type { CartStore } from './cart-store.ts';
 import { addCoupon, removeCoupon } from './changes.ts';
 import { couponLimit } from './coupon-limit.ts';
-import { toCart } from './render.ts';
+import { CART_ETAG, toCart } from './render.ts';
 import { Cart, CouponForm } from './schema.ts';
 
 const cartOperation = {
@@ -14,6 +14,7 @@ const cartOperation = {
   action: 'Update cart',
   access: 'cart token',
   answer: Cart,
+  ...CART_ETAG,
   keepsKeyOrder: true,
 } as const;
 

@@ -4,7 +4,7 @@ import { Id } from '../http/schemas.ts';
 import type { CartChange } from './cart.ts';
 import type { CartStore } from './cart-store.ts';
 import { addLine, addLines, namedProducts, removeLine, setLinePrice, setQuantity } from './lines.ts';
-import { toCart } from './render.ts';
+import { CART_ETAG, toCart } from './render.ts';
 import { Cart, LinePrice, LineUpdate, ManyNewLines, NewLine } from './schema.ts';
 
 const cartOperation = {
@@ -13,6 +13,7 @@ const cartOperation = {
   action: 'Update cart',
   access: 'cart token',
   answer: Cart,
+  ...CART_ETAG,
   keepsKeyOrder: true,
 } as const;
 const params = Type.Object({ cartId: Id });

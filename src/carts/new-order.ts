@@ -1,14 +1,16 @@
 import { productLabel } from '../catalogue/products/cart-product.ts';
 import { customTextProblem } from '../catalogue/products/custom-text.ts';
-import { badRequest, conflict, forbidden } from '../http/errors.ts';
+import { badRequest, conflict, forbidden, invalid } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { formatMoney } from '../kernel/money.ts';
 import type { NewOrder, Placing } from '../orders/new-order.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import { releaseTime } from '../orders/release-time.ts';
 import { STATES, type State } from '../orders/schema.ts';
+import { countryOf } from '../orders/pricing/content.ts';
 import { largestQuantity, quantityOfProduct } from '../orders/pricing/quantity.ts';
-import type { PricedCart } from './cart.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import type { PricedCart, StoredCart } from './cart.ts';
 
 /** The order that a cart becomes; refused when something is missing that an order needs. */
 export function newOrder(
@@ -25,6 +27,10 @@ export function newOrder(
   }
   if (billingAddress === null) {
     throw badRequest('The cart has no billing address, set it with PUT billing-address');
+  }
+  if (!isDelivered(cart, settings)) {
+    const address = cart.shippingAddress ? 'shippingAddress' : 'billingAddress';
+    throw invalid('UNKNOWN_VALUE', `${address}.country`);
   }
   if (!settings.currencies.includes(cart.currency)) {
     throw badRequest(`The shop does not sell in ${cart.currency} any more, make a new cart`);
@@ -71,6 +77,15 @@ export function newOrder(
     lowStockLevel: settings.lowStockLevel,
     releaseAt: releaseTime(content, settings, now),
   };
+}
+
+/** Addresses may be anywhere in the world, but orders only go to the countries of the shop. */
+export function isDelivered(
+  cart: Pick<StoredCart, 'billingAddress' | 'shippingAddress'>,
+  { countries }: Pick<Settings, 'countries'>,
+): boolean {
+  const country = countryOf(cart);
+  return country === null || countries.includes(country);
 }
 
 const USED_UP = 'The coupon is used up, delete it from the cart to order without it';

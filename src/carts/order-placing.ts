@@ -1,6 +1,6 @@
 import { updateCachedStock } from '../catalogue/products/cart-product-cache.ts';
 import type { Database } from '../db/database.ts';
-import { conflict } from '../http/errors.ts';
+import { conflict, PreconditionFailed } from '../http/errors.ts';
 import type { NewOrder, OrderRequest } from '../orders/new-order.ts';
 import { placedEmails } from '../orders/placed-emails.ts';
 import { createOrderBatcher, placeAlone } from '../orders/order-batcher.ts';
@@ -31,7 +31,14 @@ export function createOrderPlacing(
     const { order, placing, cart } = await carts.close(request, async ({ isCached, tx, ...open }) => {
       const { now } = tx ?? db;
       const cart: PricedCart = { ...open, priced: priceCart(open.cart, open.settings, now) };
-      const order = decide(cart, now);
+      let order: NewOrder;
+      try {
+        order = decide(cart, now);
+      } catch (error) {
+        // A cached cart may look different for a reason that its versions do not tell, such as a coupon's uses.
+        if (isCached && error instanceof PreconditionFailed) return undefined;
+        throw error;
+      }
       const { settingsVersion, products } = open.cart;
       const item: OrderRequest = {
         order,

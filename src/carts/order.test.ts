@@ -19,6 +19,7 @@ import {
   operationsOn,
   paymentId,
   price,
+  problem,
   queuedEmails,
   reasonOf,
   refusal,
@@ -28,6 +29,7 @@ import {
   type GivenCart,
   type Shop,
 } from '../../test/carts.ts';
+import { givenToken } from '../../test/builders.ts';
 import { cartStoreOptions, startService, type Answer, type Service } from '../../test/service.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
@@ -332,6 +334,147 @@ describe('an order', () => {
     const row = await service.db.one(sql`
       select content -> 'payment' ->> 'name' as name from customer_order where order_id = ${body.orderId}`);
     expect(row).toEqual({ name: 'Barter' });
+  });
+});
+
+describe('a country that the shop does not deliver to', () => {
+  test('is accepted in addresses, and refused when the order would go there', async () => {
+    const cart = await givenFullCart(demo, { 'TE-100': 1 }, { address: { country: 'JP' } });
+    expect((await on(cart, 'GET', '')).body.billingAddress.country).toBe('JP');
+    expect(await refusal(service, () => on(cart, 'POST', '/order'))).toEqual([
+      400,
+      problem('UNKNOWN_VALUE', 'billingAddress.country', 'Create order'),
+    ]);
+    await done(cart, 'PUT', '/shipping-address', { country: 'BR', city: 'Santos' });
+    expect(await refusal(service, () => on(cart, 'POST', '/order'))).toEqual([
+      400,
+      problem('UNKNOWN_VALUE', 'shippingAddress.country', 'Create order'),
+    ]);
+    await done(cart, 'PUT', '/shipping-address', { country: 'at', city: 'Graz' });
+    expect(await placed(cart)).toMatchObject({
+      billingAddress: { country: 'JP' },
+      shippingAddress: { country: 'AT' },
+    });
+  });
+
+  test('may be one that it delivered to when the address was set', async () => {
+    const shop = await givenSmallShop(service);
+    const cart = await givenFullCart(shop, { [await givenProduct(shop)]: 1 });
+    await changeSettings(shop, { countries: { default: 'AT', items: ['AT'] } });
+    expect((await on(cart, 'POST', '/order')).status).toBe(400);
+    await changeSettings(shop, { countries: { default: 'AT', items: ['AT', 'DE'] } });
+    expect((await on(cart, 'POST', '/order')).status).toBe(201);
+  });
+});
+
+describe('If-Match', () => {
+  const order = (cart: GivenCart, ifMatch: string, headers: Record<string, string> = {}) =>
+    on(cart, 'POST', '/order', undefined, { headers: { 'if-match': ifMatch, ...headers } });
+  const etagOf = async (cart: GivenCart) => String((await on(cart, 'GET')).headers['etag']);
+  const CHANGED: [number, string] = [412, 'It has changed: its ETag is none of those in the If-Match header'];
+  const full = () => givenFullCart(demo, { 'TE-100': 1 });
+
+  test('every answer that shows the cart carries the ETag that its GET has then', async () => {
+    const cart = await full();
+    const calls = (await operationsOn(cart)).filter(([, path]) => path !== '/order');
+    const seen = new Set<string>();
+    for (const [method, path, body] of calls) {
+      const answer = await on(cart, method, path, body);
+      // What a former call has taken away is not found any more.
+      if (answer.status === 404) continue;
+      const etag = await etagOf(cart);
+      expect([method, path, answer.status < 300, answer.headers['etag']]).toEqual([method, path, true, etag]);
+      expect(etag).toMatch(/^"[^"]{28}"$/);
+      seen.add(etag);
+    }
+    // Some of the changes take others back.
+    expect(seen.size).toBe(7);
+    const made = await service.call('POST', '/DemoShop/carts', {
+      body: { lineItems: [{ productId: demo.ids['TE-100'], quantity: 1 }] },
+    });
+    const cartToken = String(made.headers['x-epages-cart-token']);
+    const read = await service.call('GET', `/DemoShop/carts/${made.body.cartId}`, { cartToken });
+    expect([read.status, read.headers['etag']]).toEqual([200, made.headers['etag']]);
+  });
+
+  test.each([
+    ['the tag', (etag: string) => etag],
+    ['a list that names it', (etag: string) => `"a, b", W/"c" ,${etag}`],
+    ['a star', () => '*'],
+    ['a star with blanks', () => ' * '],
+  ])('%s orders the cart', async (_what, headerOf) => {
+    const cart = await full();
+    expect((await order(cart, headerOf(await etagOf(cart)))).status).toBe(201);
+  });
+
+  test.each([
+    ['another tag', () => '"another"'],
+    ['a weak one', (etag: string) => `W/${etag}`],
+    ['a list without it', (etag: string) => `"a", W/${etag}, "b"`],
+    ['a tag without its quotes', (etag: string) => etag.replaceAll('"', '')],
+    ['a tag that contains it', (etag: string) => `"x${etag.slice(1)}`],
+    ['a star among others', () => '"a", *'],
+    ['nothing', () => ''],
+  ])('%s is answered with 412, and nothing is ordered', async (_what, headerOf) => {
+    const cart = await full();
+    const header = headerOf(await etagOf(cart));
+    expect(await refusal(service, () => order(cart, header))).toEqual(CHANGED);
+    expect((await on(cart, 'POST', '/order')).status).toBe(201);
+  });
+
+  test.each(['gzip', 'br'])('the tag of an answer in %s is strong, and orders the cart', async (encoding) => {
+    const cart = await full();
+    const { headers } = await service.app.inject({
+      url: `/rs/shops/DemoShop/carts/${cart.id}`,
+      headers: { 'x-epages-cart-token': cart.token, 'accept-encoding': encoding },
+    });
+    const etag = String(headers.etag);
+    expect(etag).toBe((await etagOf(cart)).replace(/"$/, `-${encoding}"`));
+    const known = await on(cart, 'GET', '', undefined, { headers: { 'if-none-match': etag } });
+    expect(known.status).toBe(304);
+    expect((await order(cart, etag)).status).toBe(201);
+  });
+
+  test('the cart, a price or a setting that has changed since is answered with 412', async () => {
+    const shop = await givenSmallShop(service);
+    const token = await givenToken(service, shop.shopId);
+    const productId = await givenProduct(shop);
+    const cart = await givenFullCart(shop, { [productId]: 1 });
+    const [{ lineItemId }] = cart.body.lineItemContainer.productLineItems;
+    const changes: (() => Promise<unknown>)[] = [
+      () => done(cart, 'PUT', `/line-items/${lineItemId}`, { quantity: 2 }),
+      () => done(cart, 'PUT', '/shipping-address', { ...ADA, city: 'Bremen' }),
+      () =>
+        service.call('PATCH', `/${shop.shopId}/products/${productId}`, {
+          token,
+          body: [{ op: 'add', path: '/priceInfo/price/amount', value: 12.5 }],
+        }),
+      () => changeSettings(shop, { minimumCart: { code: 'SumProduct', amount: 1 } }),
+    ];
+    for (const change of changes) {
+      const etag = await etagOf(cart);
+      await change();
+      expect(await refusal(service, () => order(cart, etag))).toEqual(CHANGED);
+    }
+    const placed = await order(cart, await etagOf(cart));
+    expect([placed.status, placed.body.grandTotal]).toEqual([201, '25']);
+  });
+
+  test('other refusals come first, and a replay answers what was answered', async () => {
+    const cart = await full();
+    await done(cart, 'DELETE', '/billing-address');
+    expect((await order(cart, '"another"')).status).toBe(400);
+    await done(cart, 'PUT', '/billing-address', ADA);
+    const stranger = { headers: { 'if-match': '"another"', 'x-epages-cart-token': 'wrong' } };
+    expect((await on(cart, 'POST', '/order', undefined, stranger)).status).toBe(403);
+    const key = { 'idempotency-key': 'order-if-match' };
+    expect((await order(cart, '"another"', key)).status).toBe(412);
+    const etag = await etagOf(cart);
+    const first = await order(cart, etag, key);
+    const again = await order(cart, etag, key);
+    expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect((await order(cart, etag)).status).toBe(410);
   });
 });
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { requireMatch } from '../http/answer-headers.ts';
 import { conflict } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
@@ -6,6 +7,7 @@ import { toOrder } from '../orders/render.ts';
 import { Order } from '../orders/schema.ts';
 import { newOrder } from './new-order.ts';
 import type { OrderPlacing } from './order-placing.ts';
+import { cartEtag, toCart } from './render.ts';
 
 export function order(api: Operations, placeOrder: OrderPlacing): void {
   api.writeWithStore(
@@ -15,10 +17,11 @@ export function order(api: Operations, placeOrder: OrderPlacing): void {
       name: 'createOrder',
       summary: 'Create order',
       description:
-        'Takes the goods from the stock and closes the cart, which is gone from then on. A body is ignored. 409: there is not enough of a product any more, an order may not hold so much of it, or the coupon is used up.',
+        'Takes the goods from the stock and closes the cart, which is gone from then on. A body is ignored. 400: the goods would go to a country that `GET countries` does not list. 409: there is not enough of a product any more, an order may not hold so much of it, or the coupon is used up. With `If-Match` and the ETag of the cart that the customer has seen, exactly that cart is ordered; 412: it has changed since, in its lines, prices, addresses or methods.',
       tag: 'carts',
       labels: ['Base', 'Now'],
       access: { cartTokenAnd: 'orders_write' },
+      takesIfMatch: true,
       params: Type.Object({ cartId: Id }),
       status: 201,
       answer: Order,
@@ -30,10 +33,12 @@ export function order(api: Operations, placeOrder: OrderPlacing): void {
       },
     },
     async (call) => {
-      const { caller, origin } = call;
-      const { order, settings } = await placeOrder(call, (cart, now) =>
-        newOrder(cart, now, caller.app?.appId ?? null),
-      );
+      const { caller, origin, ifMatch } = call;
+      const { order, settings } = await placeOrder(call, (cart, now) => {
+        const order = newOrder(cart, now, caller.app?.appId ?? null);
+        requireMatch(ifMatch, () => cartEtag(toCart(cart, { origin, hasPickup: true })));
+        return order;
+      });
       return toOrder(order, { locale: order.locale, origin, settings });
     },
   );

@@ -2,6 +2,7 @@ import { anyText } from '../catalogue/products/render.ts';
 import { toSeconds } from '../http/dates.ts';
 import { storefrontUrl } from '../http/links.ts';
 import { priceOf } from '../http/price.ts';
+import { etagOf } from '../http/raw-json.ts';
 import type { Link } from '../http/schemas.ts';
 import {
   apiOf,
@@ -71,6 +72,20 @@ export function toCart(
     links: cartLinks(cart, content, context),
   };
 }
+
+/**
+ * The ETag of a cart: all that its GET answers. What a change says beside it, whether everything went in, is no part of
+ * the cart.
+ */
+export function cartEtag({ status: _status, ...cart }: Cart): string {
+  return `"${etagOf(JSON.stringify(cart))}"`;
+}
+
+/** What all operations that answer with a cart say of its ETag. */
+export const CART_ETAG = {
+  etag: cartEtag,
+  answerHeaders: { ETag: 'The cart as it is shown here: send it as `If-Match` to order exactly this.' },
+} as const;
 
 function cartLinks({ cartId }: StoredCart, { shipping, coupon }: Content, context: RenderContext): Link[] {
   const base = apiOf(context);

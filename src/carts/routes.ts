@@ -13,7 +13,7 @@ import { contentOf } from '../orders/pricing/content.ts';
 import type { CartRow } from './cart.ts';
 import type { CartStore } from './cart-store.ts';
 import { countCarts, findCarts } from './queries.ts';
-import { toCart } from './render.ts';
+import { CART_ETAG, toCart } from './render.ts';
 import { Cart, NewCart } from './schema.ts';
 
 const { parameters, pageOf } = paging();
@@ -89,7 +89,9 @@ export function carts(api: Operations, store: CartStore): void {
       description: 'An empty object makes an empty cart. Its token is in a header of the answer.',
       access: 'public',
       secretAnswer: true,
+      ...CART_ETAG,
       answerHeaders: {
+        ...CART_ETAG.answerHeaders,
         'X-ePages-Cart-Token': 'The token that every later call on the cart needs; it is shown this once.',
       },
       body: NewCart,
@@ -120,6 +122,7 @@ export function carts(api: Operations, store: CartStore): void {
       access: 'cart token',
       params: Type.Object({ cartId: Id }),
       answer: Cart,
+      ...CART_ETAG,
     },
     async (call) => {
       return toCart(await store.open(call), { origin: call.origin, hasPickup: true });

@@ -76,7 +76,11 @@ async function forward(
   event: EventRow,
   { url, secret, webhookId, origin }: Receiver,
 ): Promise<string> {
-  const entity = await readEntity(db, WEBHOOK_ENTITIES, { shopId, event, origin });
+  const entity = await readEntity(db, WEBHOOK_ENTITIES, {
+    shopId,
+    event,
+    recipient: { origin, appId: null },
+  });
   const body = callbackBody(event, { shopId, webhookId, origin, entity });
   const headers = signatureHeaders(
     { own: [secret], client: undefined },

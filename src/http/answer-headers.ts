@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { PreconditionFailed } from './errors.ts';
 import { etagOf } from './raw-json.ts';
 
 /** On every answer outside of the API. The pages for people set a Content-Security-Policy of their own. */
@@ -67,9 +68,32 @@ export function unlessKnown(request: FastifyRequest, reply: FastifyReply, bytes:
   return '';
 }
 
-/** Whether the header If-None-Match of a request names this ETag. */
+/** Whether the header If-None-Match of a request names this ETag. Weak tags match too (RFC 9110, 13.1.2). */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header === etag || header.trim() === '*') return true;
-  return header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag);
+  return header.split(',').some((candidate) => plainEtag(candidate.trim().replace(/^W\//, '')) === etag);
+}
+
+const ENTITY_TAGS = /(?:W\/)?"[^"]*"/g;
+
+/**
+ * Throws unless the header If-Match of a request is absent, a star, or names this ETag. A weak tag never matches, because
+ * it does not say that all of the content is the same (RFC 9110, 13.1.1).
+ */
+export function requireMatch(header: string | undefined, etag: () => string): void {
+  if (header === undefined || header.trim() === '*') return;
+  const tags = header.match(ENTITY_TAGS) ?? [];
+  const current = etag();
+  if (!tags.some((tag) => plainEtag(tag) === current)) throw new PreconditionFailed();
+}
+
+/** A strong ETag for an answer in this encoding: other bytes need another tag. */
+export function encodedEtag(etag: string, encoding: string): string {
+  return etag.replace(/"$/, `-${encoding}"`);
+}
+
+/** The ETag of the answer before it was encoded. The hash in a tag is Base64, which has no hyphen. */
+function plainEtag(etag: string): string {
+  return etag.replace(/-(?:br|gzip)"$/, '"');
 }

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CacheKind, Caches } from '../db/cache.ts';
+import { encodedEtag } from './answer-headers.ts';
 import { etagOf } from './raw-json.ts';
 
 /** What is smaller arrives in the first packets of a connection in any case. */
@@ -40,8 +41,12 @@ export async function compressAnswer(
   }
   reply.header('content-encoding', encoding).header('content-length', compressed.length);
   const etag = reply.getHeader('etag');
-  // The same content in other bytes: a client that sends the tag back is still told that it has it already.
-  if (typeof etag === 'string' && !etag.startsWith('W/')) reply.header('etag', `W/${etag}`);
+  if (typeof etag === 'string' && !etag.startsWith('W/')) {
+    // The same content in other bytes: a client that sends the tag back is still told that it has it already. A weak tag
+    // can't be sent as If-Match, so what may be ordered by its tag keeps a strong one.
+    const isStrong = request.routeOptions.config.operation?.etag !== undefined;
+    reply.header('etag', isStrong ? encodedEtag(etag, encoding) : `W/${etag}`);
+  }
   return compressed;
 }
 

@@ -24,6 +24,8 @@ const REASONS: Record<number, string> = {
   406: 'Not Acceptable',
   409: 'Conflict',
   410: 'Gone',
+  // Only for clients that send If-Match.
+  412: 'Precondition Failed',
   413: 'Payload Too Large',
   429: 'Too Many Requests',
   500: 'Internal Server Error',
@@ -60,6 +62,13 @@ export const conflict = (text: string) => new HttpError(409, text);
 
 export const gone = (text: string) => new HttpError(410, text);
 
+/** Whoever sends If-Match asks for this answer when the thing is not as it was seen. */
+export class PreconditionFailed extends HttpError {
+  constructor() {
+    super(412, 'It has changed: its ETag is none of those in the If-Match header');
+  }
+}
+
 export const tooLarge = (text: string) => new HttpError(413, text);
 
 export const tooManyRequests = (limit: number, secondsToWait: number, what = 'calls') =>
@@ -67,10 +76,16 @@ export const tooManyRequests = (limit: number, secondsToWait: number, what = 'ca
     'retry-after': String(secondsToWait),
   });
 
-export const unavailable = () =>
-  new HttpError(503, 'The service is starting or its database can not be reached, try again soon', {
-    'retry-after': '2',
-  });
+/** The service is starting, or its database is away: nothing is wrong with the request, nor with the program. */
+export class Unavailable extends HttpError {
+  constructor() {
+    super(503, 'The service is starting or its database can not be reached, try again soon', {
+      'retry-after': '2',
+    });
+  }
+}
+
+export const unavailable = () => new Unavailable();
 
 /** `cause` is for the log; who asked for an image hears nothing of how it is stored. */
 export const mediaUnavailable = (cause: unknown) =>

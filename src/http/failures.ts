@@ -9,6 +9,7 @@ import {
   errorBody,
   HttpError,
   tooLarge,
+  Unavailable,
   unavailable,
   ValidationError,
 } from './errors.ts';
@@ -21,7 +22,7 @@ export function answerFailure(
   reply: FastifyReply,
 ): void {
   const refusal = refusalOf(error, request);
-  if (refusal.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed');
+  logFailure(error, refusal, request);
   const path = request.url.split('?', 1)[0]!;
   const body = JSON.stringify(errorBody(refusal.status, refusal.message, request.method, path));
   void reply
@@ -30,6 +31,17 @@ export function answerFailure(
     .type('application/json')
     // As bytes, because Fastify adds a charset to the type of text, and not every failure passes onSend.
     .send(Buffer.from(body));
+}
+
+/**
+ * Logs a failure that is not the caller's. While the service starts, the line of the request says enough. A database that
+ * is away fails many requests in the same way, so that each of them gets a line and no stack.
+ */
+export function logFailure(error: Error, refusal: HttpError, request: FastifyRequest): void {
+  if (refusal.status < 500 || error instanceof Unavailable) return;
+  const { id: requestId, log } = request;
+  if (refusal instanceof Unavailable) log.warn({ requestId, reason: error.message }, 'no database');
+  else log.error({ err: error, requestId }, 'request failed');
 }
 
 /** What the caller hears of it. */

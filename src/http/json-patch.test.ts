@@ -7,6 +7,7 @@ const patch = patchOf({
   '/name': { ops: ['add'], value: Type.String({ maxLength: 5 }) },
   '/note': { ops: ['add', 'remove'], value: Type.String() },
   '/price': { ops: ['replace'], value: Type.Number() },
+  '/tag': { ops: ['add', 'remove'], value: Type.String(), isStrict: true },
   '/box': {
     ops: ['add', 'remove'],
     value: Type.Object({ width: Type.Integer(), lid: Type.Optional(Type.Boolean()) }),
@@ -76,6 +77,16 @@ describe('a refusal', () => {
       'a key of every object',
       [{ op: 'remove', path: 'constructor' }],
       'UNKNOWN_PATH on field [0] constructor',
+    ],
+    [
+      'a replace where only the listed operations are accepted',
+      [good, { op: 'replace', path: '/tag', value: 'x' }],
+      'WRONG_OPERATION on field [1] /tag',
+    ],
+    [
+      'a replace with null there',
+      [{ op: 'replace', path: '/tag', value: null }],
+      'WRONG_OPERATION on field [0] /tag',
     ],
     ['the empty path', [{ op: 'remove', path: '' }], 'UNKNOWN_PATH on field [0] '],
     [

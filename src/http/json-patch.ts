@@ -30,6 +30,8 @@ export const JsonPatch = Type.Array(
 export interface PatchPath<Value extends TSchema = TSchema> {
   ops: readonly PatchOperation[];
   value: Value;
+  /** Only the listed operations are accepted: a replace is not taken as an add. */
+  isStrict?: boolean;
 }
 
 export type Changes<Paths extends Record<string, PatchPath>> = {
@@ -47,7 +49,7 @@ export function patchOf<const Paths extends Record<string, PatchPath>>(paths: Pa
       const at = `[${index}] ${path}`;
       const allowed = Object.hasOwn(paths, path) ? paths[path]! : undefined;
       if (!allowed) throw invalid('UNKNOWN_PATH', at);
-      const op = operationOf(asked as PatchOperation, value, allowed.ops);
+      const op = operationOf(asked as PatchOperation, value, allowed);
       if (!op) throw invalid('WRONG_OPERATION', at);
       if (op !== 'remove') {
         if (value === undefined) throw invalid('MISSING', `${at}.value`);
@@ -61,9 +63,10 @@ export function patchOf<const Paths extends Record<string, PatchPath>>(paths: Pa
 function operationOf(
   asked: PatchOperation,
   value: unknown,
-  allowed: readonly PatchOperation[],
+  { ops, isStrict = false }: PatchPath,
 ): PatchOperation | undefined {
-  if (asked !== 'remove' && value === null && allowed.includes('remove')) return 'remove';
-  if (allowed.includes(asked)) return asked;
-  return asked === 'replace' && allowed.includes('add') ? 'add' : undefined;
+  if (isStrict && !ops.includes(asked)) return undefined;
+  if (asked !== 'remove' && value === null && ops.includes('remove')) return 'remove';
+  if (ops.includes(asked)) return asked;
+  return asked === 'replace' && ops.includes('add') ? 'add' : undefined;
 }

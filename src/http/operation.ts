@@ -73,6 +73,13 @@ export interface OperationMetadata {
   keepsKeyOrder?: boolean;
   /** It is replaced, and answers say so; see docs/versioning.md. */
   deprecated?: Deprecation;
+  /**
+   * The ETag of what the answer shows, for clients that send it back as If-Match; a GET of the same answers the same. It
+   * stays strong when the answer is compressed.
+   */
+  etag?: (answer: never) => string;
+  /** It is done only if the ETag in the header If-Match is still true. */
+  takesIfMatch?: boolean;
   /** Headers of the answer beside those that all have: what they say, by name. */
   answerHeaders?: Readonly<Record<string, string>>;
 }
@@ -114,6 +121,8 @@ export interface Call<Params, Query, Body> {
   /** Scheme and host, for addresses outside of the API. */
   origin: string;
   cartToken: string | undefined;
+  /** The header If-Match. */
+  ifMatch: string | undefined;
   /** Sets a header of the answer. */
   header: (name: string, value: string) => void;
 }
@@ -225,6 +234,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       link: (path) => base + path,
       origin,
       cartToken: cartTokenOf(request),
+      ifMatch: request.headers['if-match'],
       header: (name, value) => {
         headers[name] = value;
       },
@@ -416,6 +426,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
           const { call, headers } = callOf(request, idNames);
           const entry = isAudited ? entryOf(request, call, (transaction ?? db).now) : undefined;
           const answer = await handler({ ...call, transaction, entry });
+          if (operation.etag) headers['etag'] = operation.etag(answer as never);
           return { status, headers, body: textOf(answer, operation, reply) };
         };
         const { answer, replayed } = await withFailureLimit(request, operation, async () =>
@@ -478,7 +489,7 @@ const ShopId = Type.String({
 const PREFLIGHT = {
   'access-control-allow-methods': 'GET,POST,PUT,PATCH,DELETE',
   'access-control-allow-headers':
-    'accept, authorization, content-type, x-epages-cart-token, idempotency-key, if-none-match',
+    'accept, authorization, content-type, x-epages-cart-token, idempotency-key, if-match, if-none-match',
   'access-control-max-age': '3628800',
 };
 

@@ -11,7 +11,6 @@ export function paging(size: { standard: number; maximum: number } = { standard:
   const parameters = {
     page: Type.Integer({
       minimum: 1,
-      maximum: 2_147_483_647,
       default: 1,
       description: 'Page to show, from 1. Beyond the end: no items, and the true number of results.',
       examples: [1],
@@ -25,9 +24,21 @@ export function paging(size: { standard: number; maximum: number } = { standard:
   };
   const pageOf = (query: { page: number; resultsPerPage: number }): Page => {
     const resultsPerPage = Math.min(query.resultsPerPage, size.maximum);
-    return { page: query.page, resultsPerPage, offset: (query.page - 1) * resultsPerPage };
+    return { ...toPage(query.page, 1, resultsPerPage), resultsPerPage };
   };
   return { parameters, pageOf };
+}
+
+/** More pages than any list has; an offset of so many is a number that the database accepts. */
+const MAX_OFFSET_PAGES = 2_147_483_646;
+
+/**
+ * The page of a list whose pages are counted from `first`. Any number is a page, so that one beyond all lists is an
+ * empty page; a number that JSON can't hold exactly is answered as the largest that it can.
+ */
+export function toPage(asked: number, first: 0 | 1, pageSize: number): { page: number; offset: number } {
+  const page = Math.min(asked, Number.MAX_SAFE_INTEGER);
+  return { page, offset: Math.min(page - first, MAX_OFFSET_PAGES) * pageSize };
 }
 
 export function paged<Item>({ page, resultsPerPage }: Page, results: number, items: Item[]) {

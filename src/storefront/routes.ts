@@ -1,7 +1,7 @@
 import cookie from '@fastify/cookie';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { installationKey } from '../shops/apps/sealing.ts';
-import { refusalOf } from '../http/failures.ts';
+import { logFailure, refusalOf } from '../http/failures.ts';
 import { orderTokens } from '../orders/order-link.ts';
 import { newsletterTokens } from '../people/newsletters/links.ts';
 import { sendPage as sendStartPage } from './start-page/page.ts';
@@ -67,7 +67,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     scope.setErrorHandler<FastifyError>((error, request, reply) => {
       const { visit } = request;
       const refusal = refusalOf(error, request);
-      if (refusal.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed');
+      logFailure(error, refusal, request);
       if (!visit) {
         const page = refusal.status === 429 ? busyPage : notFoundPage('such shop');
         return sendStartPage(reply.code(refusal.status).headers(refusal.headers), page);

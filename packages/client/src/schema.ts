@@ -451,7 +451,7 @@ export interface paths {
         put?: never;
         /**
          * Create order
-         * @description Takes the goods from the stock and closes the cart, which is gone from then on. A body is ignored. 409: there is not enough of a product any more, an order may not hold so much of it, or the coupon is used up.
+         * @description Takes the goods from the stock and closes the cart, which is gone from then on. A body is ignored. 400: the goods would go to a country that `GET countries` does not list. 409: there is not enough of a product any more, an order may not hold so much of it, or the coupon is used up. With `If-Match` and the ETag of the cart that the customer has seen, exactly that cart is ordered; 412: it has changed since, in its lines, prices, addresses or methods.
          *
          *     Scope: orders_write. Needs the token of the cart. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -7178,7 +7178,7 @@ export interface components {
              */
             scriptUrl: string;
             /**
-             * @description SERVICE_WORKER when the name of the script ends with worker.js.
+             * @description SERVICE_WORKER when the whole address ends with `worker.js`; with a query after it, NORMAL.
              * @example NORMAL
              * @enum {string}
              */
@@ -9695,6 +9695,8 @@ export interface operations {
             /** @description Created. */
             201: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     /** @description The token that every later call on the cart needs; it is shown this once. */
                     "X-ePages-Cart-Token"?: string;
                     [name: string]: unknown;
@@ -9782,6 +9784,8 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9897,6 +9901,8 @@ export interface operations {
             /** @description Created. */
             201: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10045,6 +10051,8 @@ export interface operations {
             /** @description Created. */
             201: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10194,6 +10202,8 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10334,6 +10344,8 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10483,6 +10495,8 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10650,6 +10664,8 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10790,6 +10806,8 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10940,6 +10958,8 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11075,6 +11095,8 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11225,6 +11247,8 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11360,6 +11384,8 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11505,6 +11531,8 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11667,6 +11695,8 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11799,6 +11829,11 @@ export interface operations {
                  * @example my-first-createOrder
                  */
                 "Idempotency-Key"?: string;
+                /**
+                 * @description ETags of what was seen, one or several, or `*`: with none of them it is refused with 412. Weak tags never match (RFC 9110).
+                 * @example *
+                 */
+                "If-Match"?: string;
             };
             path: {
                 /**
@@ -11912,6 +11947,21 @@ export interface operations {
                      * @example {
                      *       "message": "This cart has become an order, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/order",
                      *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It is not what the ETag in `If-Match` stands for. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "It has changed: its ETag is none of those in the If-Match header, Request: POST /rs/shops/DemoShop/carts/01941A03-2000-7001-955C-068ED9866A0A/order",
+                     *       "status": "Precondition Failed"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];
@@ -25419,7 +25469,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Page to show, from 0.
+                 * @description Page to show, from 0. Beyond the end: no content, and the true number of webhooks.
                  * @example 0
                  */
                 page?: number;

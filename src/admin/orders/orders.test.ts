@@ -456,6 +456,13 @@ describe('an order by hand', () => {
     expect(short.status).toBe(400);
     expect(short.text).toMatch(/Of AP-100 only \d+ can be ordered/);
     expect(valueIn(short.text, 'billing-city')).toBe('Hamburg');
+    const there = { ...ADDRESS, product, quantity: '1', price: '', do: 'place' };
+    const abroad = await merchant.post('/orders/new', { ...there, 'billing-country': 'JP' });
+    expect(abroad.status).toBe(400);
+    expect(abroad.text).toContain('The shop does not deliver to Japan.');
+    const elsewhere = { ...there, 'shipping-city': 'Santos', 'shipping-country': 'BR' };
+    const sent = await merchant.post('/orders/new', elsewhere);
+    expect([sent.status, sent.text.includes('The shop does not deliver to Brazil.')]).toEqual([400, true]);
     expect(await count()).toBe(before);
   });
 });

@@ -3,6 +3,7 @@ import { badRequest } from '../../http/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import type { Cart } from '../../carts/schema.ts';
 import type { Order } from '../../orders/schema.ts';
+import { countryName, isCountry } from '../../shops/countries/countries.ts';
 import type { FormRequest } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import { chosenLines } from './chosen-lines.ts';
@@ -18,6 +19,10 @@ export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<
   const words = visit.words.orders;
   const lines = chosenLines(form);
   if (lines.length === 0) throw badRequest(words.byHand.noItems);
+  const country = form.field(`${isElsewhere(form) ? SHIPPING : BILLING}country`);
+  if (isCountry(country) && !visit.settings.countries.includes(country)) {
+    throw badRequest(words.byHand.notDelivered({ country: countryName(country, visit.language) }));
+  }
   const customerId = form.field('customerId');
   let cartToken: string | undefined;
   const cart = await visit.call<Cart>('POST', '/rs/carts', {

@@ -36,7 +36,8 @@ const CrossSelling = Type.Object(
 );
 
 const patch = patchOf({
-  '/': { ops: ['add', 'remove'], value: Type.String({ maxLength: 100 }) },
+  // The contract lists two operations for this path, and says that any other is an error.
+  '/': { ops: ['add', 'remove'], value: Type.String({ maxLength: 100 }), isStrict: true },
 });
 
 const shared = {

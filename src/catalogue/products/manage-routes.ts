@@ -13,15 +13,15 @@ import { setCategories } from '../categories/assignments.ts';
 import { setFact } from './facts.ts';
 import { insertNumbered, numberTaken } from './insert-numbered.ts';
 import { refreshListing } from './listing.ts';
-import { patchedProduct } from './patch.ts';
+import { namesImage, patchedProduct } from './patch.ts';
 import { recordPrices } from './price-history.ts';
 import { withPrice } from './prices.ts';
 import { recordCreatedProducts } from './product-events.ts';
-import { lockProduct, storedColumns, type StoredProduct } from './queries.ts';
+import { findImageNames, lockProduct, storedColumns, type StoredProduct } from './queries.ts';
 import { renderStored } from './render-stored.ts';
 import { amountOf, Decimal, Given, LONGEST, Text } from './request-fields.ts';
 import { renderOptions } from './render-options.ts';
-import { requireMainImage, saveProduct } from './save-product.ts';
+import { saveProduct } from './save-product.ts';
 import { Product } from './schema.ts';
 
 const shared = { under: 'manage', tag: 'products', labels: [], keepsKeyOrder: true } as const;
@@ -116,16 +116,20 @@ export function productManagement(api: Operations): void {
       if (body.categoryIds) await setCategories(tx, shopId, params.productId, body.categoryIds);
       const product = await lockProduct(tx, shopId, params.productId);
       if (!product) throw notFound();
-      const patched = (body.patches ?? []).reduce(
+      const patches = body.patches ?? [];
+      const imageNames = patches.some(({ operations }) => namesImage(operations))
+        ? await findImageNames(tx, shopId, product.productId)
+        : new Set<string>();
+      const patched = patches.reduce(
         (next, { locale, currency, operations }) =>
           patchedProduct(next, operations, {
             settings,
             locale: writingLocale(locale, settings),
             currency: writingCurrency(currency, settings),
+            imageNames,
           }),
         product,
       );
-      await requireMainImage(tx, shopId, product, patched);
       const currency = writingCurrency(query.currency, settings);
       await saveProduct(tx, shopId, product, changedProduct(patched, body, currency));
       return renderStored(tx, settings, product.productId, renderOptions(call, settings, query, 'full'));

@@ -35,6 +35,8 @@ interface Change {
   locale: string;
   currency: string;
   settings: Settings;
+  /** Names of the images of the slideshow. */
+  imageNames: ReadonlySet<string>;
   /** What came along with a removal. */
   removed: unknown;
 }
@@ -248,7 +250,8 @@ const paths: Record<string, ProductPath> = {
   '/productImage': path(
     ['add'],
     Text('Name of an image of the slideshow.', 'AP-100_1.png', 200),
-    (product, value) => {
+    (product, value, { imageNames, field }) => {
+      if (!imageNames.has(value!)) throw invalid('UNKNOWN_VALUE', `${field}.value`);
       product.mainImage = value!;
     },
   ),
@@ -430,11 +433,15 @@ const checked = patchOf(paths);
 
 export const PATHS = Object.keys(paths);
 
+/** Whether these changes need the names of the images. */
+export const namesImage = (body: Static<typeof JsonPatch>) =>
+  body.some(({ path }) => path === '/productImage');
+
 /** The product after these changes; throws at the first that can't be made, naming it. */
 export function patchedProduct(
   product: StoredProduct,
   body: Static<typeof JsonPatch>,
-  context: Pick<Change, 'locale' | 'currency' | 'settings'>,
+  context: Pick<Change, 'locale' | 'currency' | 'settings' | 'imageNames'>,
 ): StoredProduct {
   const next = { ...product };
   checked(body).forEach(({ op, path: name, value }, index) => {

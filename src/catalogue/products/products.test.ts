@@ -630,7 +630,12 @@ describe('patching', () => {
     [
       '96: an image that is not there',
       [add('/productImage', 'none.png')],
-      problem('UNKNOWN_VALUE', '/productImage.value'),
+      problem('UNKNOWN_VALUE', '[0] /productImage.value'),
+    ],
+    [
+      '96: an image that is not there, before another bad entry',
+      [add('/name', 'new'), add('/productImage', 'none.png'), add('/newnessDate', '2026-02-30')],
+      problem('UNKNOWN_VALUE', '[1] /productImage.value'),
     ],
     [
       'an unknown unit',
@@ -999,6 +1004,15 @@ describe('107: cross-selling', () => {
     for (const body of [{}, [], [{ op: 'add', path: '/x', value: lamp }], [{ op: 'add', path: '/' }]]) {
       expect((await refusal(() => selling('PATCH', clock, body)))[0]).toBe(400);
     }
+    const rope = await given();
+    const replace = [
+      { op: 'remove', path: '/', value: lamp },
+      { op: 'replace', path: '/', value: rope },
+    ];
+    expect(await refusal(() => selling('PATCH', clock, replace))).toEqual([
+      400,
+      'Update cross-selling products failed:\n\tvalidation error WRONG_OPERATION on field [1] /',
+    ]);
     expect((await refusal(() => selling('PUT', newId(NOW), [lamp])))[0]).toBe(404);
   });
 });

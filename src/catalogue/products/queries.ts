@@ -194,6 +194,16 @@ export async function lockVariations(tx: Transaction, shopId: string, masterId: 
   return rows.map(({ productId }) => productId);
 }
 
+export async function findImageNames(
+  tx: Transaction,
+  shopId: string,
+  productId: string,
+): Promise<ReadonlySet<string>> {
+  const rows = await tx.many<{ name: string }>(sql`
+    select name from product_image where shop_id = ${shopId} and product_id = ${productId}`);
+  return new Set(rows.map(({ name }) => name));
+}
+
 /** The images of a product and of its variations. */
 export function findImages(tx: Transaction, shopId: string, productId: string): Promise<StoredImage[]> {
   return tx.many<StoredImage>(sql`

@@ -1,6 +1,4 @@
 import type { Transaction } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
-import { invalid } from '../../http/errors.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { queueAvailabilityNotifications } from './availability-notifications.ts';
 import { refreshListing } from './listing.ts';
@@ -68,18 +66,4 @@ export function isBackInStock(before: number | null, after: number | null): bool
 
 function isSame(left: unknown, right: unknown): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
-}
-
-/** A new main image must be one of the slideshow of the product. */
-export async function requireMainImage(
-  tx: Transaction,
-  shopId: string,
-  before: StoredProduct,
-  { productId, mainImage }: StoredProduct,
-): Promise<void> {
-  if (mainImage === null || mainImage === before.mainImage) return;
-  const row = await tx.one(sql`
-    select 1 from product_image
-    where shop_id = ${shopId} and product_id = ${productId} and name = ${mainImage}`);
-  if (!row) throw invalid('UNKNOWN_VALUE', '/productImage.value');
 }

@@ -12,11 +12,12 @@ import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { factsOf } from './facts.ts';
 import { insertNumbered, numberTaken } from './insert-numbered.ts';
 import { refreshListing, removeFromListing } from './listing.ts';
-import { PATHS, patchedProduct } from './patch.ts';
+import { namesImage, PATHS, patchedProduct } from './patch.ts';
 import { recordPrices } from './price-history.ts';
 import { recordCreatedProducts } from './product-events.ts';
 import {
   deleteProduct,
+  findImageNames,
   findImages,
   lockProduct,
   lockVariations,
@@ -40,7 +41,7 @@ import {
 } from './request-fields.ts';
 import { Product } from './schema.ts';
 import { renderOptions } from './render-options.ts';
-import { requireMainImage, saveProduct } from './save-product.ts';
+import { saveProduct } from './save-product.ts';
 
 const shared = { tag: 'products', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
 const EXAMPLE_ID = '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E';
@@ -128,8 +129,8 @@ export function productWrites(api: Operations, media: MediaStorage): void {
         settings,
         locale: writingLocale(query.locale, settings),
         currency: writingCurrency(query.currency, settings),
+        imageNames: namesImage(body) ? await findImageNames(tx, shopId, product.productId) : new Set(),
       });
-      await requireMainImage(tx, shopId, product, next);
       await saveProduct(tx, shopId, product, next);
       return renderStored(tx, settings, next.productId, renderOptions(call, settings, query, 'full'));
     },

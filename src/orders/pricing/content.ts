@@ -222,7 +222,10 @@ function knownLines(
 }
 
 /** Where the goods go: to the delivery address, else to the billing address. */
-function countryOf({ shippingAddress, billingAddress }: Selection): string | null {
+export function countryOf({
+  shippingAddress,
+  billingAddress,
+}: Pick<Selection, 'shippingAddress' | 'billingAddress'>): string | null {
   return (shippingAddress ?? billingAddress)?.country ?? null;
 }
 

@@ -106,6 +106,21 @@ export function findTokens(db: Queries, shopId: string) {
     order by token.created_at, token.token_hash`);
 }
 
+/** Whether one token of the app, which has not expired, holds all of these scopes. */
+export async function hasTokenWith(
+  db: Queries,
+  shopId: string,
+  appId: string,
+  scopes: readonly Scope[],
+): Promise<boolean> {
+  const row = await db.one(sql`
+    select 1 from token
+    where shop_id = ${shopId} and app_id = ${appId} and scopes @> ${scopes}::text[]
+      and (expires_at is null or expires_at > ${db.now})
+    limit 1`);
+  return row !== undefined;
+}
+
 /** The hashes that begin with these hexadecimal digits; two are enough to know that there are several. */
 export async function findTokenHashes(db: Queries, shopId: string, digits: string): Promise<Buffer[]> {
   const rows = await db.many<{ tokenHash: Buffer }>(sql`

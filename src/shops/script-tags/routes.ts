@@ -32,7 +32,8 @@ const ScriptTag = Type.Object(
     scriptTagId: Id,
     scriptUrl: Type.String(address),
     scriptType: Type.String({
-      description: 'SERVICE_WORKER when the name of the script ends with worker.js.',
+      description:
+        'SERVICE_WORKER when the whole address ends with `worker.js`; with a query after it, NORMAL.',
       enum: [...SCRIPT_TYPES],
       examples: ['NORMAL'],
     }),

@@ -115,11 +115,13 @@ describe('creating', () => {
 test.each([
   ['https://a.example/widget.js', 'NORMAL'],
   ['https://a.example/worker.js', 'SERVICE_WORKER'],
-  ['https://a.example/push/service-worker.js?v=2#x', 'SERVICE_WORKER'],
-  ['https://a.example/widget.js?next=worker.js', 'NORMAL'],
-  ['https://a.example/widget.js#worker.js', 'NORMAL'],
+  ['https://a.example/push/service-worker.js', 'SERVICE_WORKER'],
+  ['https://a.example/worker.js?v=2', 'NORMAL'],
+  ['https://a.example/worker.js?', 'NORMAL'],
+  ['https://a.example/worker.js#x', 'NORMAL'],
   ['https://a.example/worker.js/widget', 'NORMAL'],
-  ['https://worker.js', 'NORMAL'],
+  ['https://a.example/Worker.JS', 'NORMAL'],
+  ['https://a.example/load?name=worker.js', 'SERVICE_WORKER'],
 ])('%s is %s', (scriptUrl, type) => {
   expect(scriptType(scriptUrl)).toBe(type);
 });

@@ -118,7 +118,11 @@ async function deliverBatch(deps: DeliveryDeps, turn: Turn): Promise<boolean> {
   const eventAt = new Map([...earlier, ...events].map((event) => [event.position, event]));
   const { entities, origin } = deps;
   const sent = tasks.flatMap((task) => eventAt.get(task.position) ?? []);
-  const loadEntity = createEntityLoader(db, entities, { shopId, events: sent, origin });
+  const loadEntity = createEntityLoader(db, entities, {
+    shopId,
+    events: sent,
+    recipient: { origin, appId: webhook.appId },
+  });
   const { results, problem } = await sendLanes(turn, plan.lanes, async (at, mayGoOn) => {
     const event = eventAt.get(at);
     // Without it, the clean-up was faster.

@@ -226,6 +226,45 @@ describe('a delivery', () => {
     });
   });
 
+  test('holds a hidden product for an app whose token may read it, and only for that', async () => {
+    startWorker();
+    const made = await service.call('POST', `/${shopId}/products`, { token, body: { name: 'Hidden clock' } });
+    const { productId } = made.body;
+    const inShop = async (caller: string) => {
+      const { status, text } = await service.call('GET', `/${shopId}/products/${productId}`, {
+        token: caller,
+      });
+      return status === 200 ? JSON.parse(text.replaceAll('http://localhost:80', ORIGIN)) : {};
+    };
+    const reader = await givenToken(service, shopId, ['products_read']);
+    const writer = await givenToken(service, shopId, ['products_read', 'products_write']);
+    const former = await givenToken(service, shopId, ['products_read']);
+    // A second token of the third app could read it, but has ended.
+    await service.db.transaction(async (tx) => {
+      const { appId } = (await tx.one<{ appId: string }>(sql`
+        select app_id as "appId" from token where shop_id = ${shopId} and token_hash = ${secretHash(former)}`))!;
+      await insertToken(tx, shopId, {
+        tokenHash: secretHash(newSecret(32)),
+        appId,
+        scopes: ['products_read', 'products_write'],
+        expiresAt: new Date(tx.now.getTime() - 1),
+      });
+    });
+    for (const [name, caller] of Object.entries({ reader, writer, former })) {
+      await create('PRODUCT_UPDATE', { url: `${receiver.url}/${name}`, caller });
+    }
+    await service.call('PATCH', `/${shopId}/products/${productId}`, {
+      token,
+      body: [{ op: 'add', path: '/minStocklevel', value: 3 }],
+    });
+    const calls = await receiver.until(3);
+    const entityOf = (name: string) => calls.find(({ path }) => path === `/hook/${name}`)!.body.entity;
+    expect(await inShop(writer)).toMatchObject({ productId, visible: false, minStocklevel: 3 });
+    expect(entityOf('writer')).toEqual(await inShop(writer));
+    expect([entityOf('reader'), await inShop(reader)]).toEqual([{}, {}]);
+    expect([entityOf('former'), await inShop(former)]).toEqual([{}, {}]);
+  });
+
   test('comes in order per resource, and resources do not wait for each other', async () => {
     startWorker();
     await create('ORDER_UPDATE');

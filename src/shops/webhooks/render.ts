@@ -9,15 +9,23 @@ import { EVENT_TYPES, type EventResource, type EventType } from '../../platform/
 /** An order, a product or whatever an event is about, as its GET answers it. */
 export type Entity = object | RawJson;
 
+/** For whom entities are read. */
+export interface Recipient {
+  /** Scheme and host of the links. */
+  origin: string;
+  /** The app whose tokens decide what it may see; null: it sees what shoppers see. */
+  appId: string | null;
+}
+
 /**
- * Reads what events are about, by their ids, as its GET answers it in the default locale and currency of the shop;
- * `origin` is the scheme and host of its links. What is gone, or shoppers do not see, is missing.
+ * Reads what events are about, by their ids, as its GET answers it in the default locale and currency of the shop.
+ * What is gone, or the recipient may not read, is missing.
  */
 export type EntityReader = (
   db: Queries,
   shopId: string,
   ids: readonly string[],
-  origin: string,
+  recipient: Recipient,
 ) => Promise<ReadonlyMap<string, Entity>>;
 
 /** `src/webhook-entities.ts` lists them; what is missing is sent as an empty object. */
@@ -66,14 +74,14 @@ export function callbackBody(
   }).bytes;
 }
 
-/** undefined: it is gone, or shoppers do not see it. */
+/** undefined: it is gone, or the recipient may not read it. */
 export async function readEntity(
   db: Queries,
   entities: WebhookEntities,
-  { shopId, event, origin }: { shopId: string; event: SentEvent; origin: string },
+  { shopId, event, recipient }: { shopId: string; event: SentEvent; recipient: Recipient },
 ): Promise<Entity | undefined> {
   const id = event.resourceId ?? shopId;
-  const found = await entities[EVENT_TYPES[event.type].resource]?.(db, shopId, [id], origin);
+  const found = await entities[EVENT_TYPES[event.type].resource]?.(db, shopId, [id], recipient);
   return found?.get(id);
 }
 
@@ -87,7 +95,7 @@ const READ_AT_ONCE = 20;
 export function createEntityLoader(
   db: Queries,
   entities: WebhookEntities,
-  { shopId, events, origin }: { shopId: string; events: readonly EventRow[]; origin: string },
+  { shopId, events, recipient }: { shopId: string; events: readonly EventRow[]; recipient: Recipient },
 ): (event: EventRow) => Promise<Entity | undefined> {
   const indexes = new Map(events.map((event, index) => [event.position, index]));
   const loaded = new Map<number, Promise<Entity | undefined>>();
@@ -98,7 +106,7 @@ export function createEntityLoader(
       const index = indexes.get(event.position)!;
       const next = events.slice(index, index + READ_AT_ONCE).filter((one) => !loaded.has(one.position));
       const ids = [...new Set(next.map(({ resourceId }) => resourceId ?? shopId))];
-      const found = read(db, shopId, ids, origin);
+      const found = read(db, shopId, ids, recipient);
       for (const { position, resourceId } of next) {
         const entity = found.then((all) => all.get(resourceId ?? shopId));
         // Whoever asks for it gets the error.

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { notFound, unauthorised } from '../../http/errors.ts';
 import type { Operations } from '../../http/operation.ts';
+import { toPage } from '../../http/paging.ts';
 import { Id } from '../../http/schemas.ts';
 import { EVENT_TYPES_TEXT } from '../../platform/events/types.ts';
 import { setActive } from './actions.ts';
@@ -44,9 +45,8 @@ export function webhooks(api: Operations, { policy, loadKey }: WebhookDeps): voi
       query: Type.Object({
         page: Type.Integer({
           minimum: 0,
-          maximum: 2_147_483_647,
           default: 0,
-          description: 'Page to show, from 0.',
+          description: 'Page to show, from 0. Beyond the end: no content, and the true number of webhooks.',
           examples: [0],
         }),
         size: Type.Integer({
@@ -61,14 +61,15 @@ export function webhooks(api: Operations, { policy, loadKey }: WebhookDeps): voi
     async ({ db, shopId, query, caller, link }) => {
       const { appId } = caller.app!;
       const size = Math.min(query.size, LARGEST_PAGE);
+      const { page, offset } = toPage(query.page, 0, size);
       const [totalElements, rows] = await Promise.all([
         countWebhooks(db, shopId, appId),
-        findWebhooks(db, shopId, appId, { limit: size, offset: query.page * size }),
+        findWebhooks(db, shopId, appId, { limit: size, offset }),
       ]);
       return {
         links: [{ rel: 'self', href: link('/webhooks/') }],
         content: rows.map((row) => toListedWebhook(row, link)),
-        page: { size, totalElements, totalPages: Math.ceil(totalElements / size), number: query.page },
+        page: { size, totalElements, totalPages: Math.ceil(totalElements / size), number: page },
       };
     },
   );

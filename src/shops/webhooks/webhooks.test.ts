@@ -95,7 +95,15 @@ describe('the calls of the contract', () => {
       content: [],
       page: { size: 100, totalElements: 3, totalPages: 1, number: 7 },
     });
-    for (const query of ['?page=-1', '?size=0', '?page=x']) {
+    expect(await page('?page=2147483648')).toMatchObject({
+      content: [],
+      page: { size: 20, totalElements: 3, totalPages: 1, number: 2_147_483_648 },
+    });
+    expect(await page(`?page=${'9'.repeat(400)}`)).toMatchObject({
+      content: [],
+      page: { size: 20, totalElements: 3, totalPages: 1, number: Number.MAX_SAFE_INTEGER },
+    });
+    for (const query of ['?page=-1', '?size=0', '?page=x', '?page=Infinity']) {
       expect((await service.call('GET', `/${shopId}/webhooks${query}`, { token })).status).toBe(400);
     }
   });

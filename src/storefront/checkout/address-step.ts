@@ -63,6 +63,13 @@ export function parseAddresses({ settings }: Visit, { field }: FormRequest): Add
   return changed ? { ...form, newCountry: form[changed].country ?? '' } : form;
 }
 
+/** What an order would be refused for: the address that the goods go to is in a country that the shop has not. */
+export function destinationProblems({ settings }: Visit, form: AddressForm): Problem[] {
+  const part: AddressKind = form.isElsewhere ? 'shipping' : 'billing';
+  const isKnown = settings.countries.includes(form[part].country ?? '');
+  return isKnown ? [] : [{ code: 'UNKNOWN_VALUE', field: `${part}.country` }];
+}
+
 /** Throws the problems of both addresses at once. */
 export function setAddresses(visit: Visit, form: AddressForm, stored: AddressForm): CartChange {
   const { settings } = visit;
@@ -88,7 +95,11 @@ export async function addressPage(
   visit: Visit,
   visitorCart: VisitorCart,
   form: AddressForm,
-  { problems = [], help }: { problems?: readonly Problem[]; help?: Markup | false } = {},
+  {
+    problems = [],
+    status = problems.length > 0 ? 400 : 200,
+    help,
+  }: { problems?: readonly Problem[]; status?: number; help?: Markup | false } = {},
 ): Promise<Page> {
   const { locale } = visit;
   const words = messages(locale).storefront.checkout;
@@ -98,7 +109,7 @@ export async function addressPage(
     title: words.address,
     path: '/checkout',
     isPrivate: true,
-    ...(problems.length > 0 && { status: 400 }),
+    status,
     events: await cartEvents(visit, visitorCart.view),
     header: checkoutHeader(visit, visitorCart, '/checkout'),
     main: html`<h1>${words.address}</h1>

@@ -349,6 +349,31 @@ describe('addresses', () => {
     });
   });
 
+  test('a country that the shop does not deliver to, in a cart that an app has made', async () => {
+    const cart = await givenCart(shop, { 'AP-100': 1 });
+    await on(cart, 'PUT', '/billing-address', { country: 'JP', emailAddress: 'x@mail.example' });
+    const visitor = givenVisitor(service, 'DemoShop');
+    await visitor.get(pickupOf(cart));
+    for (const step of ['/checkout/delivery', '/checkout/review']) {
+      expect((await visitor.get(step)).headers.location).toBe('/shop/DemoShop/checkout');
+    }
+    const page = await visitor.get('/checkout');
+    expect(page.status).toBe(200);
+    expect(page.text).toMatch(/id="billing.country-error"[^>]*>\s*We do not deliver to this country\./);
+  });
+
+  test('a country that the shop has stopped delivering to', async () => {
+    const small = await givenSmallShop(service, { countries: { default: 'DE', items: ['DE', 'AT'] } });
+    const visitor = givenVisitor(service, small.shopId);
+    await add(visitor, await givenProduct(small));
+    const review = await atReview(visitor, small);
+    await changeSettings(small, { countries: { default: 'AT', items: ['AT'] } });
+    const page = await visitor.submit('/checkout/order', { reviewed: reviewedIn(review.text) });
+    expect(page.place).toBe(`/shop/${small.shopId}/checkout`);
+    expect(page.text).toMatch(/id="billing.country-error"[^>]*>\s*We do not deliver to this country\./);
+    expect(await countOrders(small.shopId)).toBe(0);
+  });
+
   test('what the shop demands beside it is part of the form', async () => {
     const small = await givenSmallShop(service, {
       mandatoryAddressFields: ['phoneNumber', 'gender', 'birthday', 'state'],

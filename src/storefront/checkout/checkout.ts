@@ -8,7 +8,13 @@ import { cartPage } from '../cart/cart-page.ts';
 import { findCart, updateCart, setSessionCart, shopperOf } from '../cart/visitor-cart.ts';
 import { messages } from '../../kernel/messages.ts';
 import { filledAddresses, findKnownShopper, repeatLastOrder, shopperHelp } from '../account/known-shopper.ts';
-import { addressPage, cartAddresses, parseAddresses, setAddresses } from './address-step.ts';
+import {
+  addressPage,
+  cartAddresses,
+  destinationProblems,
+  parseAddresses,
+  setAddresses,
+} from './address-step.ts';
 import { chooseMethods, deliveryPage, parseMethods } from './delivery-step.ts';
 import { reviewPage } from './review-step.ts';
 import { firstMissingStep, type Step } from './steps.ts';
@@ -32,7 +38,11 @@ export function checkout(pages: Pages, tokens: OrderTokens): void {
       atStep(visit, '/checkout', async (visitorCart) => {
         const known = await findKnownShopper(visit);
         const form = filledAddresses(visit, visitorCart, known, request.query('address'));
-        return addressPage(visit, visitorCart, form, { help: shopperHelp(visit, known) });
+        return addressPage(visit, visitorCart, form, {
+          problems: destinationProblems(visit, form),
+          status: 200,
+          help: shopperHelp(visit, known),
+        });
       }),
   );
 
@@ -158,6 +168,8 @@ async function placeOrder(
         reviewPage(visit, now, { status: 409, message: messages(locale).storefront.checkout.changed }),
       );
     }
+    // The shop has stopped delivering to this country a moment ago; the form says so at the field.
+    if (error instanceof ValidationError) return new Redirect(to(visit, '/checkout'));
     const isRace = RACES.includes(violatedConstraint(error));
     if (!isRace && !(error instanceof HttpError && error.status < 500)) throw error;
     const visitorCart = await findCart(visit);

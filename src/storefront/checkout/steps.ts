@@ -1,3 +1,4 @@
+import { isDelivered } from '../../carts/new-order.ts';
 import type { VisitorCart } from '../../carts/shopping.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { shortLines, summary } from '../cart/cart-summary.ts';
@@ -12,7 +13,9 @@ export type Step = '/checkout' | '/checkout/delivery' | '/checkout/review';
 export function firstMissingStep(step: Step, visitorCart: VisitorCart): '/cart' | Step | undefined {
   if (checkoutObstacle(visitorCart)) return '/cart';
   if (step === '/checkout') return undefined;
-  if (visitorCart.cart.billingAddress === null) return '/checkout';
+  const { cart, settings } = visitorCart;
+  // The shop may have stopped delivering there, or an app has made the cart.
+  if (cart.billingAddress === null || !isDelivered(cart, settings)) return '/checkout';
   return step === '/checkout/review' && !hasMethods(visitorCart) ? '/checkout/delivery' : undefined;
 }
 

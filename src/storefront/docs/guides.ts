@@ -27,8 +27,7 @@ export async function loadGuides(): Promise<Guides> {
   const pause = newPauses();
   for (const file of files) {
     if (!file.endsWith('.md')) continue;
-    guides.push(toGuide(file, await readText(file), files));
-    await pause();
+    guides.push(await toGuide(file, await readText(file), { files, pause }));
   }
   const index = guides.find(({ file }) => file === INDEX)!;
   return {

@@ -35,16 +35,30 @@ function urlOf(file: string): string {
   return page === '' ? '/docs' : `/docs/${page}`;
 }
 
-/** The Markdown of a guide as a page. `files` is all that is served: a link that leads elsewhere becomes plain text. */
-export function toGuide(file: string, markdown: string, files: ReadonlySet<string>): Guide {
+/**
+ * The Markdown of a guide as a page. `files` is all that is served: a link that leads elsewhere becomes plain text.
+ * `pause` is awaited between the parts of the work.
+ */
+export async function toGuide(
+  file: string,
+  markdown: string,
+  { files, pause }: { files: ReadonlySet<string>; pause: () => Promise<void> | undefined },
+): Promise<Guide> {
   const tokens = lexer(markdown);
+  await pause();
   const sections = sectionsOf(tokens);
+  const renderer = new GuideRenderer(file, files);
+  let main = '';
+  for (const token of tokens) {
+    await pause();
+    main += parser([token], { renderer });
+  }
   return {
     file,
     url: urlOf(file),
     title: sections[0]?.title ?? file,
     markdown,
-    main: safe(parser(tokens, { renderer: new GuideRenderer(file, files) })),
+    main: safe(main),
     sections,
   };
 }

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts';
 import { unlessKnown } from '../../http/answer-headers.ts';
 import type { DemoAccess } from '../../http/demo-access.ts';
 import { originOf } from '../../http/links.ts';
+import { newPauses } from '../../http/pauses.ts';
 import { assetRoutes } from '../layout/assets.ts';
 import type { Guides } from './guides.ts';
 import { CONTENT_SECURITY_POLICY, guidePage, lists, notFoundPage, SCRIPT, STYLESHEET } from './layout.ts';
@@ -20,7 +21,7 @@ export async function docsRoutes(
 ): Promise<void> {
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
   let loading: Promise<Documentation> | undefined;
-  const load = () => (loading ??= loadDocumentation(app));
+  const load = () => (loading ??= loadDocumentation());
 
   assetRoutes(app, [STYLESHEET, SCRIPT]);
   await referenceRoutes(app, demoAccess);
@@ -65,18 +66,25 @@ interface Documentation {
   search: string;
 }
 
-/** Made when the first page is asked for, because a start must not wait for it. It never changes while the program runs. */
-async function loadDocumentation(app: FastifyInstance): Promise<Documentation> {
+/**
+ * Made when the first page is asked for, because a start must not wait for it, in steps between which others are served.
+ * It never changes while the program runs.
+ */
+async function loadDocumentation(): Promise<Documentation> {
   const { loadGuides } = await import('./guides.ts');
   const guides = await loadGuides();
-  const operations = documentedOperations(app);
-  const below = lists(operations, guides.decisions);
-  const pages = guides.pages.map(
-    (guide) => [guide.url, guidePage(guide, guides, guide === guides.index ? below : undefined)] as const,
-  );
+  const operations = await documentedOperations();
+  const pause = newPauses();
+  const pages = new Map<string, string>();
+  for (const guide of guides.pages) {
+    await pause();
+    const below = guide === guides.index ? lists(operations, guides.decisions) : undefined;
+    pages.set(guide.url, guidePage(guide, guides, below));
+  }
+  await pause();
   return {
     guides,
-    pages: new Map(pages),
+    pages,
     sources: new Map(guides.pages.map(({ file, markdown }) => [file, markdown])),
     notFound: notFoundPage(guides),
     search: JSON.stringify(searchEntries(guides, operations)),

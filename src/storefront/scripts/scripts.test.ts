@@ -164,7 +164,7 @@ test('a host that would mean something else in a policy is left out of pages and
 });
 
 test('one service worker loads those of all apps', async () => {
-  await withTags(['https://push.example/push-worker.js?shop=1'], async () => {
+  await withTags(['https://push.example/load?shop=1&name=worker.js'], async () => {
     const { status, headers, body, policy } = await open('/worker.js');
     expect(status).toBe(200);
     expect(headers).toMatchObject({
@@ -173,11 +173,11 @@ test('one service worker loads those of all apps', async () => {
     });
     expect(body.trim().split('\n')).toEqual([
       'try { importScripts("https://cdn.example/worker.js"); } catch (error) { reportError(error); }',
-      'try { importScripts("https://push.example/push-worker.js?shop=1"); } catch (error) { reportError(error); }',
+      'try { importScripts("https://push.example/load?shop=1&name=worker.js"); } catch (error) { reportError(error); }',
     ]);
     expect(policy).toEqual({
       'default-src': ["'none'"],
-      'script-src': ['https://cdn.example/worker.js', 'https://push.example/push-worker.js'],
+      'script-src': ['https://cdn.example/worker.js', 'https://push.example/load'],
       'connect-src': ["'self'", 'https:'],
     });
   });
