@@ -62,6 +62,13 @@ async function givenThings(): Promise<void> {
 
 /** Forms that are one button, or that only a script, an app or an event of the day leads to. */
 const NOT_ON_A_PAGE = [
+  '/admin/confirm',
+  '/admin/shops/:shopId/marketing/newsletters/:campaignId/unsubscribe',
+  '/admin/shops/:shopId/orders/invoices',
+  '/admin/shops/:shopId/products/change-prices',
+  '/admin/shops/:shopId/products/hide',
+  '/admin/shops/:shopId/products/show',
+  '/admin/shops/:shopId/products/stock-take',
   '/admin/account/passkeys/delete',
   '/admin/account/sessions/end-others',
   '/admin/account/sessions/:sessionId/end',
@@ -93,6 +100,7 @@ const NOT_ON_A_PAGE = [
   '/admin/shops/:shopId/products/import/:importId/mend',
   '/admin/shops/:shopId/products/import/:importId/start',
   '/admin/shops/:shopId/products/import/pictures/delete',
+  '/admin/shops/:shopId/settings/domains/check',
   '/admin/shops/:shopId/settings/history/:versionId',
   '/admin/shops/:shopId/settings/payments/:method',
 ];

@@ -11,6 +11,7 @@ import { appsStep, grantableScopes, onForm, scopeFields } from './parts.ts';
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
+const MAX_CALLBACK_LENGTH = 2_000;
 /** One network per line. */
 const NETWORKS = { characters: 5_000, lines: 100 };
 
@@ -78,7 +79,7 @@ export function newApps(pages: ShopPages): void {
               type: 'url',
               label: words.callback,
               hint: words.callbackHint,
-              maxLength: 2000,
+              maxLength: MAX_CALLBACK_LENGTH,
               isRequired: true,
               draft,
             })}
@@ -107,7 +108,7 @@ export function newApps(pages: ShopPages): void {
         ]);
       },
     },
-    { asksAgain: true },
+    { asksAgain: true, limits: { texts: { callbackUrl: MAX_CALLBACK_LENGTH } } },
   );
 }
 

@@ -23,6 +23,9 @@ export function catalogue(pages: ShopPages, format: SettingsFormat): void {
   });
 }
 
+/** Characters of the names of a unit, as the schema has them. */
+const MAX_LENGTH = { long: 255, short: 32 };
+
 /** The names and signs of all units in the languages of the shop. */
 function unitTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
   const { words, locales, language, isDisabled, problemAt } = context;
@@ -59,6 +62,7 @@ function unitTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
                         name="${path.join('.')}"
                         id="field-${path.join('.')}"
                         value="${file.units?.[unit]?.[locale]?.[part]}"
+                        maxlength="${MAX_LENGTH[part]}"
                         aria-label="${units[unit]}, ${languageName(locale, language, locales)}, ${table[part]}"
                         ${isDisabled && html`disabled`}
                       />

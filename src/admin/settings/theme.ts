@@ -20,11 +20,13 @@ import { childOf, fieldTree, readValue } from './read-section.ts';
 import { placeText, sectionPage } from './section-page.ts';
 import { settingsWords } from './words.ts';
 
+const SECTIONS = ['theme', 'logoUrl'] as const;
+
 export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStorage): void {
   logo(pages, format, media);
   sectionPage(pages, format, {
     name: 'theme',
-    sections: ['theme', 'logoUrl'],
+    sections: SECTIONS,
     isEven: true,
     beside: async (visit) => {
       const preview = to(visit, '/settings/theme/preview');
@@ -62,7 +64,7 @@ export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStor
       const draft = typed as Theme;
       return sample(visit, draft, [...themeProblems(draft)]);
     },
-    { limits: sectionLimits(['theme']) },
+    { limits: sectionLimits(SECTIONS) },
   );
 }
 
