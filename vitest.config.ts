@@ -1,12 +1,16 @@
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import LongestFirst from './test/longest-first.ts';
+import { quickFiles } from './test/quick.ts';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+    include: process.env['KONTOR_TEST_QUICK']
+      ? quickFiles(import.meta.dirname)
+      : ['src/**/*.test.ts', 'test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     // The examples name the package; its tests run its source.
-    alias: { '@kontor/client': new URL('packages/client/src/index.ts', import.meta.url).pathname },
+    alias: { '@kontor/client': fileURLToPath(new URL('packages/client/src/index.ts', import.meta.url)) },
     globalSetup: 'test/global-setup.ts',
     reporters: ['default', './test/summary-reporter.ts'],
     // Generous, because the workers share the cores with PostgreSQL, browsers and processes of the tests.

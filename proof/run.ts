@@ -17,6 +17,7 @@ import { payments } from './payments.ts';
 import { race } from './race.ts';
 import { startProofService, type ProofService } from './service.ts';
 import { Refuted, type Check } from './stage.ts';
+import { totals } from './totals.ts';
 import { worker } from './worker.ts';
 
 const CHECKS: Check<ProofService>[] = [
@@ -28,6 +29,7 @@ const CHECKS: Check<ProofService>[] = [
   crash,
   events,
   payments,
+  totals,
   worker,
 ];
 const ENDS_WITHIN = 20 * 60_000;

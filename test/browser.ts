@@ -99,10 +99,13 @@ export function browsing({
   };
 }
 
+/** Where a whole browser has its own parts, such as the viewer of PDFs: asking for these is no call to a stranger. */
+const OWN_ADDRESSES = ['chrome:', 'chrome-extension:'];
+
 /** Collects what must not happen on any page: errors, refusals of the policy, missing files, calls to strangers. */
 async function watch(context: BrowserContext, origin: string, problems: string[]): Promise<void> {
   await context.route(
-    (url) => url.origin !== origin,
+    (url) => url.origin !== origin && !OWN_ADDRESSES.includes(url.protocol),
     async (route) => {
       problems.push(`asked for ${route.request().url()}`);
       await route.abort();

@@ -226,17 +226,23 @@ describe.each(withBody)('$name', (operation) => {
   });
 
   test('the Content-Types that it takes', async () => {
-    for (const type of [
+    const types = [
       'application/json',
       'application/json; charset=utf-8',
       'APPLICATION/JSON',
       'application/vnd.epages.v1+json',
       'application/json-patch+json',
-    ]) {
-      const body = await validText(operation);
-      const { answer } = await send(operation, { body, headers: { 'content-type': type } });
-      expect(answer).toMatchObject({ status: operation.status });
-    }
+    ];
+    // That it reads the body, and finds it broken, shows that it takes the type.
+    await refusing(async (refused) => {
+      for (const type of types) {
+        expect(await refused('{', { 'content-type': type })).toMatch(/^The body is not valid JSON: /);
+      }
+    });
+    const body = await validText(operation);
+    const headers = { 'content-type': 'application/vnd.epages.v1+json' };
+    const { answer } = await send(operation, { body, headers });
+    expect(answer).toMatchObject({ status: operation.status });
   });
 
   test('bytes that are not UTF-8', async () => {
@@ -255,9 +261,11 @@ describe.each(withBody)('$name', (operation) => {
     const valid = await refusedText();
     // The closing quotes of all texts, keys and values.
     const quotes = [...valid.matchAll(/(?<=[^:,[{])"/g)].map(({ index }) => index);
+    const escapes = ['\\u0000', '\\ud800', '\\udc00', '\\udc00\\ud800'];
     await refusing(async (refused) => {
-      for (const escape of ['\\u0000', '\\ud800', '\\udc00', '\\udc00\\ud800']) {
-        for (const at of quotes) {
+      for (const [index, at] of quotes.entries()) {
+        // All of them in the first text, one of them in each of the others.
+        for (const escape of index === 0 ? escapes : [escapes[index % escapes.length]!]) {
           const text = await refused(valid.slice(0, at) + escape + valid.slice(at));
           expect(text).toBe('The body holds text that is not valid Unicode');
         }
@@ -292,8 +300,9 @@ describe.each(withBody)('$name', (operation) => {
         const wrong = VALUES.filter((value) => !typesOf(value).some((type) => types.includes(type)));
         for (const value of wrong) {
           const text = await refused(JSON.stringify(body(value)));
-          expect(text).toMatch(/ failed:\n\tvalidation error [A-Z_]+ on field [^\n]+$/);
-          expect(text.split(' on field ')[1]).toBe(field);
+          const [, named] = / failed:\n\tvalidation error [A-Z_]+ on field ([^\n]+)$/.exec(text) ?? [];
+          // Compared plainly first, as above.
+          if (named !== field) expect({ text, named }).toEqual({ text, named: field });
         }
       }
     });
@@ -400,11 +409,13 @@ describe.each(OPERATIONS.filter(({ lenient }) => lenient !== ''))('$name', (oper
 });
 
 describe.each(withoutBody)('$name', (operation) => {
-  test.each(['', '{}', '[]'])('a useless body %j does no harm', async (body) => {
-    for (const headers of [JSON_TYPE, { 'content-type': 'application/json; charset=utf-8' }]) {
-      const { answer } = await send(operation, { body, headers });
-      expect(answer).toMatchObject({ status: operation.status });
-    }
+  test.each([
+    ['', 'application/json'],
+    ['{}', 'application/json; charset=utf-8'],
+    ['[]', 'application/json'],
+  ])('a useless body %j does no harm', async (body, type) => {
+    const { answer } = await send(operation, { body, headers: { 'content-type': type } });
+    expect(answer).toMatchObject({ status: operation.status });
   });
 
   test('nor does one that is no JSON', async () => {
@@ -418,24 +429,39 @@ describe.each(withoutBody)('$name', (operation) => {
 /** The contract takes lists of these. */
 const REPEATABLE = ['id', 'categoryId', 'productId'];
 
+const UNKNOWN_PARAMETERS = [
+  'unknown=1',
+  'a=1&a=2&a=3',
+  '__proto__=1&constructor=2&toString=3&__proto__[x]=1',
+  '&&&=&=x&%20=%20',
+  'x[]=1&x[y]=2&x.y=3',
+  `long=${'x'.repeat(8_000)}`,
+  '%F0%9F%98%80=%E2%82%AC',
+  Array.from({ length: 1_500 }, (_, index) => `p${index}`).join('&'),
+];
+
+/**
+ * What a call that is taken must not mind: one by one where it reads, all in one call where it writes, because each such
+ * call needs things of its own, and making them takes much longer than the call.
+ */
+function together<Oddity>(
+  { writes }: Operation,
+  oddities: readonly Oddity[],
+  merged: (all: readonly Oddity[]) => Oddity,
+): readonly Oddity[] {
+  return writes ? [merged(oddities)] : oddities;
+}
+
 describe.each(OPERATIONS)('$name', (operation) => {
   const join = (more: string) => (valid: string) => (valid === '' ? `?${more}` : `${valid}&${more}`);
 
   test('unknown parameters are ignored, also odd ones', async () => {
-    for (const search of [
-      'unknown=1',
-      'a=1&a=2&a=3',
-      '__proto__=1&constructor=2&toString=3&__proto__[x]=1',
-      '&&&=&=x&%20=%20',
-      'x[]=1&x[y]=2&x.y=3',
-      `long=${'x'.repeat(8_000)}`,
-      '%F0%9F%98%80=%E2%82%AC',
-      'bad=%ff%',
-      Array.from({ length: 1_500 }, (_, index) => `p${index}`).join('&'),
-    ]) {
+    for (const search of together(operation, UNKNOWN_PARAMETERS, (all) => all.join('&'))) {
       const { answer } = await send(operation, {}, join(search));
       expect(answer).toMatchObject({ status: operation.status });
     }
+    const { answer } = await send(operation, {}, join('bad=%ff%'));
+    expect(answer).toMatchObject({ status: operation.status });
   });
 
   test('those of other operations are as unknown, also when they come twice', async () => {
@@ -465,22 +491,23 @@ describe.each(OPERATIONS)('$name', (operation) => {
   });
 
   test('odd headers do no harm', async () => {
-    for (const odd of [
+    const oddities: Record<string, string>[] = [
       { accept: `${operation.csv ? 'text/csv' : 'application/json'}${',x'.repeat(2_000)}` },
       { 'if-none-match': '"'.repeat(4_000) },
-      { 'x-epages-cart-token': 'x'.repeat(10_000) },
       { 'user-agent': '' },
       { 'accept-language': '\u00ff\u00fe' },
       { 'x-http-method-override': 'DELETE' },
       { range: 'bytes=0-1' },
-    ] as Record<string, string>[]) {
+    ];
+    const cartToken = { 'x-epages-cart-token': 'x'.repeat(10_000) };
+    for (const odd of [...together(operation, oddities, (all) => Object.assign({}, ...all)), cartToken]) {
       const call = await acceptedCall(operation);
       const { status } = await service.call(operation.method, call.path + call.search, {
         ...call.options,
         headers: { ...call.options.headers, ...odd },
       });
       // Where it opens a cart, a wrong one is told so.
-      const isWrong = operation.cartToken && 'x-epages-cart-token' in odd;
+      const isWrong = operation.cartToken && odd === cartToken;
       expect({ odd, status }).toEqual({ odd, status: isWrong ? 403 : operation.status });
     }
   });

@@ -74,7 +74,7 @@ function headingsOf(text: string): string[] {
 
 describe('the commands of the README', () => {
   const commands = [...readme.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block]) =>
-    block!.trim().split('\n'),
+    block!.trim().split(/\n| && /),
   );
   let data: string;
   let service: Running;
@@ -85,13 +85,14 @@ describe('the commands of the README', () => {
   }, 120_000);
   afterAll(cleanUp);
 
-  test('begin with an installation and the start that this test has made', () => {
+  test('begin with an installation and the start that this test has made, and end with all tests', () => {
     expect(commands.slice(0, 2)).toEqual(['npm ci', 'npm start']);
+    expect(commands.slice(-2)).toEqual(['npm ci', 'npm test']);
     expect(read('.ci/run')).toContain('\nnpm ci');
     expect(manifest.scripts['start']).toBe('node bin/kontor.js serve');
   });
 
-  test.each(commands.slice(2))('%s', { timeout: 60_000 }, async (command) => {
+  test.each(commands.slice(2, -2))('%s', { timeout: 60_000 }, async (command) => {
     const [program, ...words] = command.split(' ');
     if (program === 'curl') {
       const { status, body } = await curl(command);

@@ -13,6 +13,7 @@ import {
   readlink,
   rm,
   stat,
+  symlink,
   truncate,
   writeFile,
 } from 'node:fs/promises';
@@ -88,14 +89,22 @@ async function postmasterOf(dataFolder: string): Promise<number> {
   return pid;
 }
 
-/** A process of its own that starts the server and says so in lines of JSON. */
+/**
+ * A process of its own that starts the server and says so in lines of JSON. As another user it needs a copy of the
+ * source that this user can read, and changes to that user only when Node and its packages are loaded: root's home
+ * folder, where many people clone, is closed to all others.
+ */
 function otherProcess(
   dataFolder: string,
   call: 'startEmbedded' | 'attachEmbedded',
-  account?: Account,
+  { account, source = import.meta.dirname }: { account?: Account; source?: string } = {},
 ): { process: ChildProcess; says: Promise<Said> } {
+  const become = account
+    ? `process.setgroups([]); process.setgid(${account.gid}); process.setuid(${account.uid});`
+    : '';
   const code = `
-    const { ${call} } = await import(${JSON.stringify(path.join(import.meta.dirname, 'embedded.ts'))});
+    const { ${call} } = await import(${JSON.stringify(path.join(source, 'embedded.ts'))});
+    ${become}
     try {
       const { connection } = await ${call}(${JSON.stringify(dataFolder)}, { log: () => {}, settings: { fsync: 'off' } });
       console.log(JSON.stringify({ connection }));
@@ -104,10 +113,7 @@ function otherProcess(
       console.log(JSON.stringify({ name: error.name, message: error.message }));
     }`;
   const args = ['--import', 'tsx', '--input-type=module', '--eval', code];
-  const child = spawn(process.execPath, args, {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    ...runAs(account),
-  });
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(child);
   const says = once(createInterface(child.stdout), 'line').then(([line]) => JSON.parse(line) as Said);
   return { process: child, says };
@@ -494,10 +500,11 @@ describe.runIf(asRoot && onLinux)('as root', () => {
   test('a database it has made is refused to an ordinary user in one line', async () => {
     const folder = await newDatabaseFolder();
     await started(startEmbedded(folder, fast));
-    const said = await otherProcess(folder, 'attachEmbedded', await accountOfNobody()).says;
+    const ordinary = { account: await accountOfNobody(), source: await readableSource() };
+    const said = await otherProcess(folder, 'attachEmbedded', ordinary).says;
     expect(said.message).toMatch(/^The data folder .* cannot be used \(EACCES\): start Kontor as the user /);
     await chmod(folder, 0o755);
-    const inside = await otherProcess(folder, 'attachEmbedded', await accountOfNobody()).says;
+    const inside = await otherProcess(folder, 'attachEmbedded', ordinary).says;
     expect(inside.message).toMatch(/postgres belongs to another user \(uid \d+\): start Kontor as that user/);
   });
 
@@ -622,6 +629,23 @@ describe('the package of the platform', () => {
     expect(await readlink(path.join(native, 'lib/libpq.so.5'))).toBe('libpq.so.5.18');
   });
 });
+
+/** A copy of this folder that every user can read, with the package that is looked up while it runs. */
+async function readableSource(): Promise<string> {
+  const folder = await newFolder();
+  const source = path.join(folder, 'db');
+  await cp(import.meta.dirname, source, { recursive: true });
+  await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
+  const installed = packageFolder();
+  const modules = path.resolve(installed, '../..');
+  const copy = path.join(folder, 'node_modules', path.relative(modules, installed));
+  for (const part of ['package.json', 'dist']) {
+    await cp(path.join(installed, part), path.join(copy, part), { recursive: true });
+  }
+  await symlink(path.join(modules, 'pg'), path.join(folder, 'node_modules/pg'));
+  execFileSync('chmod', ['-R', 'a+rX', folder]);
+  return source;
+}
 
 async function accountOfNobody(): Promise<Account> {
   const accounts = accountsOf(await readFile('/etc/passwd', 'utf8'));

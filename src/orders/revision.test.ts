@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { generatedCarts } from '../../test/generated-carts.ts';
+import { SEED } from '../../test/seed.ts';
 import { contentOf, type Content, type ContentLine } from './pricing/content.ts';
 import type { CartInput, ShopRules } from './pricing/input.ts';
 import type { CartProduct, PricedProduct } from '../catalogue/products/cart-product.ts';
@@ -143,10 +144,9 @@ function expectClosed(content: Content): void {
   });
 }
 
-const SEEDS = [1, 2, 3, 4];
-const CARTS_PER_SEED = 2_500;
+const CARTS = 1_000;
 
-test.each(SEEDS)('without an edit an order of any kind stays what it is, seed %i', (seed) => {
+test(`without an edit an order of any kind stays what it is, seed ${SEED}`, () => {
   let checked = 0;
   fc.assert(
     fc.property(generatedCarts, ({ cart, shop }) => {
@@ -154,9 +154,9 @@ test.each(SEEDS)('without an edit an order of any kind stays what it is, seed %i
       expectEqual(revised(content), content);
       checked += 1;
     }),
-    { seed, numRuns: CARTS_PER_SEED },
+    { seed: SEED, numRuns: CARTS },
   );
-  expect(checked).toBe(CARTS_PER_SEED);
+  expect(checked).toBe(CARTS);
 });
 
 const money = fc.oneof(fc.constantFrom(0, 1, 99, 1000), fc.nat(200_000));
@@ -208,7 +208,7 @@ function editOf({ lines }: Content, { kind, at, quantity, price, rate }: RandomE
   }
 }
 
-test.each(SEEDS)('whatever is edited, totals close and nothing falls below zero, seed %i', (seed) => {
+test(`whatever is edited, totals close and nothing falls below zero, seed ${SEED}`, () => {
   let edited = 0;
   fc.assert(
     fc.property(generatedCarts, fc.array(edit, { minLength: 1, maxLength: 5 }), ({ cart, shop }, edits) => {
@@ -223,7 +223,7 @@ test.each(SEEDS)('whatever is edited, totals close and nothing falls below zero,
         edited += 1;
       }
     }),
-    { seed, numRuns: CARTS_PER_SEED / 2 },
+    { seed: SEED, numRuns: CARTS / 2 },
   );
-  expect(edited).toBeGreaterThanOrEqual(CARTS_PER_SEED / 2);
+  expect(edited).toBeGreaterThanOrEqual(CARTS / 2);
 });

@@ -1,4 +1,5 @@
-import type { FastifyInstance, InjectOptions } from 'fastify';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import type { Database } from '../../src/db/database.ts';
 import { insertDemoShop } from '../../src/commands/demo/demo-shop.ts';
 import { givenToken } from '../builders.ts';
@@ -197,7 +198,14 @@ async function send(app: FastifyInstance, { request }: Sent): Promise<Answered> 
   const ms = performance.now() - began;
   if (!response) return { status: 0, type: '', answer: '', ms };
   const type = String(response.headers['content-type'] ?? '');
-  return { status: response.statusCode, type, answer: response.body, ms };
+  return { status: response.statusCode, type, answer: textOf(response), ms };
+}
+
+/** Some damage of `Accept-Encoding` still asks for a compressed answer. */
+function textOf({ headers, rawPayload, body }: LightMyRequestResponse): string {
+  const encoding = headers['content-encoding'];
+  if (encoding === 'gzip') return gunzipSync(rawPayload).toString();
+  return encoding === 'br' ? brotliDecompressSync(rawPayload).toString() : body;
 }
 
 function findingOf(sent: Sent, answered: Answered): Finding | undefined {

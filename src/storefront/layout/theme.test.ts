@@ -84,9 +84,8 @@ describe('a palette', () => {
   test('can be seen, whatever the accent and the background are', () => {
     fc.assert(
       fc.property(colour, colour, (accent, background) => {
-        for (const [name, found] of Object.entries(leastSeen(palette({ accent, background })))) {
-          expect([name, found >= READABLE]).toEqual([name, true]);
-        }
+        const seen = Object.entries(leastSeen(palette({ accent, background })));
+        expect(seen.filter(([, contrast]) => contrast < READABLE)).toEqual([]);
       }),
       {
         numRuns: 1000,
@@ -105,9 +104,8 @@ describe('a palette', () => {
         fc.pre(contrast(text, background) >= READABLE);
         const colours = palette({ accent, background, text });
         expect(colours.text).toBe(text);
-        for (const [name, found] of Object.entries(leastSeen(colours))) {
-          expect([name, found >= READABLE]).toEqual([name, true]);
-        }
+        const seen = Object.entries(leastSeen(colours));
+        expect(seen.filter(([, contrast]) => contrast < READABLE)).toEqual([]);
       }),
       { numRuns: 1000 },
     );

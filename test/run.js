@@ -1,0 +1,13 @@
+/**
+ * `npm test`: everything. `npm test -- --quick`: what takes less than a minute, while one works. All other options are
+ * those of `vitest run`.
+ */
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [program, script, ...words] = process.argv;
+if (words.includes('--quick')) process.env['KONTOR_TEST_QUICK'] = '1';
+process.argv = [program, script, 'run', ...words.filter((word) => word !== '--quick')];
+const vitest = path.dirname(createRequire(import.meta.url).resolve('vitest/package.json'));
+await import(pathToFileURL(path.join(vitest, 'vitest.mjs')).href);
