@@ -93,6 +93,7 @@ describe('without a database', () => {
     await load('cli.ts');
     expect([...loaded].toSorted()).toEqual([
       'cli.ts',
+      'commands/printable.ts',
       'commands/problem.ts',
       'commands/run.ts',
       'commands/table-of-shops.ts',

@@ -19,9 +19,14 @@ export interface S3Server {
   failNext(count: number): void;
   /** Accepts requests and never answers them. */
   setSilent(isSilent: boolean): void;
+  /** Answers with something else than the truth. `undefined`: it tells the truth again. */
+  setLie(lie: Lie | undefined): void;
   /** Nobody listens any more. */
   stop(): Promise<void>;
 }
+
+/** Answers a request instead of the server, or returns false to leave it to the server. */
+export type Lie = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface StoredObject {
   bytes: Buffer;
@@ -54,10 +59,11 @@ export async function startS3Server(): Promise<S3Server> {
   const requests: string[] = [];
   let failures = 0;
   let silent = false;
+  let lie: Lie | undefined;
   Object.assign(process.env, CREDENTIALS);
 
   const server = http.createServer((request, response) => {
-    if (silent) return;
+    if (silent || lie?.(request, response)) return;
     answer(request, response).catch((error: unknown) => {
       const { status, code } = error instanceof Refusal ? error : new Refusal(500, String(error));
       const text = `<Error><Code>${code}</Code><Message>${code}</Message></Error>`;
@@ -112,6 +118,9 @@ export async function startS3Server(): Promise<S3Server> {
     },
     setSilent: (isSilent) => {
       silent = isSilent;
+    },
+    setLie: (given) => {
+      lie = given;
     },
     stop: async () => {
       for (const name of Object.keys(CREDENTIALS)) Reflect.deleteProperty(process.env, name);

@@ -5,7 +5,7 @@ import { FORM_TYPE } from '../http/body.ts';
 import { isRefusal, notFound } from '../http/errors.ts';
 import { refusalOf } from '../http/failures.ts';
 import { formReader, type FormLimits } from '../http/form-fields.ts';
-import { addressCaller, countCall } from '../http/rate-limit.ts';
+import { addressCaller, countCall, countTry } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
 import { createTurns } from '../http/turns.ts';
 import { registerUploadParser, withUpload, type Upload } from '../http/upload.ts';
@@ -61,7 +61,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
   const isWithinLimit: FormRequest['isWithinLimit'] = async (name, perHour) => {
     if (config.RATE_LIMIT_ANONYMOUS === 0) return true;
     try {
-      await countCall(limiter, `admin-form/${name}`, perHour);
+      await countTry(limiter, `admin-form/${name}`, perHour);
       return true;
     } catch (error) {
       if (!isRefusal(error)) throw error;

@@ -6,6 +6,7 @@ import { recordEntry } from '../http/audit-entry.ts';
 import { isScope, SCOPES, type Scope } from '../http/scopes.ts';
 import { newId } from '../kernel/ids.ts';
 import { findShop } from '../shops/shop/queries.ts';
+import { printable } from './printable.ts';
 import { CommandProblem } from './problem.ts';
 
 export interface CommandCall {
@@ -105,7 +106,7 @@ export function similarShop(shopId: string, other: string): string {
 }
 
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${printable(text)}\n`);
 }
 
 /** `1 order`, `3 orders` */
@@ -114,10 +115,12 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 }
 
 export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {
+  // A name is one line, whoever has given it.
+  const cells = rows.map((row) => row.map((cell) => printable(cell).replaceAll(/\s/g, ' ')));
   const widths = header.map((title, column) =>
-    rows.reduce((width, row) => Math.max(width, row[column]!.length), title.length),
+    cells.reduce((width, row) => Math.max(width, row[column]!.length), title.length),
   );
-  for (const row of [header, ...rows]) {
+  for (const row of [header, ...cells]) {
     print(
       row
         .map((cell, column) => cell.padEnd(widths[column]!))

@@ -11,6 +11,7 @@ import { loadContent } from '../platform/email/worker.ts';
 import { createEmailShopLoader } from '../shops/email/shop.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { print, printTable, withShop, type Runs } from './command.ts';
+import { refuseNoFile } from './output.ts';
 import { CommandProblem } from './problem.ts';
 
 export const runs = {
@@ -67,6 +68,7 @@ async function preview(
     createEmailShopLoader({ db, config, origin, logo })(shopId);
   const { dir, name } = path.parse(file);
   const beside = (extension: string) => path.join(dir, `${name}${extension}`);
+  for (const one of [file, beside('.txt'), beside('.eml')]) await refuseNoFile(one);
 
   const page = (await load('in the page'))!.render(kind, content.email);
   await writeFile(file, page.html, { mode: 0o600 });

@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { CommandProblem } from './problem.ts';
 
 /** To the file that --output names, else to stdout. */
 export async function writeText(
@@ -19,8 +20,18 @@ async function toStdout(text: AsyncIterable<string>): Promise<void> {
   }
 }
 
+/**
+ * Refuses to write over a folder or a device. A file takes the place of what has its name, so that `--output /dev/null`
+ * would leave a machine without its /dev/null.
+ */
+export async function refuseNoFile(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (found && !found.isFile()) throw new CommandProblem(`${file} is there already, and is no file.`);
+}
+
 /** For the owner's eyes only; complete or not there at all. */
 async function toFile(text: AsyncIterable<string>, file: string): Promise<void> {
+  await refuseNoFile(file);
   const draft = `${file}.draft`;
   try {
     await pipeline(text, createWriteStream(draft, { mode: 0o600 }));

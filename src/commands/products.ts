@@ -35,10 +35,12 @@ export const runs = {
     }),
   'products import': ({ config, arguments: [shopId, file], options }) =>
     withShop(config, shopId!, async (db) => {
-      const { size } = await stat(file!).catch(() => ({ size: 0 }));
+      const found = await stat(file!).catch(() => undefined);
+      // It is read several times, which only a file allows.
+      if (found && !found.isFile()) throw new CommandProblem(`${file} is no file.`);
       const isCheck = options['dry-run'] === true;
       let [pictures, described] = [0, 0];
-      const progress = startProgress('rows', size);
+      const progress = startProgress('rows', found?.size ?? 0);
       const run = async () => {
         const opened = await openImport(db, shopId!, file!);
         const done = await importProducts(db, {

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { isDatabaseAway } from '../db/failure.ts';
 import { suggestion } from '../kernel/suggestion.ts';
 import type { Command } from './command.ts';
+import { isPrintable, printable, shortened } from './printable.ts';
 import { UsageProblem } from './problem.ts';
 import { COMMANDS } from './table.ts';
 
@@ -20,6 +21,7 @@ export async function runCommand(
 ): Promise<number> {
   let config: Config | undefined;
   try {
+    refuseUnsafe(given);
     if (given[0] === '--version' || given[0] === '-v') {
       output.stdout.write(`${version()}\n`);
       return 0;
@@ -43,9 +45,24 @@ export async function runCommand(
     }
     return 0;
   } catch (error) {
-    output.stderr.write(`${explain(error, config)}\n`);
+    output.stderr.write(`${printable(explain(error, config))}\n`);
     return error instanceof UsageProblem ? 2 : 1;
   }
+}
+
+/** No path or list of names is longer. */
+const MAX_CHARACTERS = 4_096;
+
+/** Scripts pass on what others have written: what can't be meant is refused before a command sees it. */
+function refuseUnsafe(words: readonly string[]): void {
+  words.forEach((word, index) => {
+    if (word.length > MAX_CHARACTERS) {
+      throw new UsageProblem(`Argument ${index + 1} has more than ${MAX_CHARACTERS} characters.`);
+    }
+    if (!isPrintable(word)) {
+      throw new UsageProblem(`Argument ${index + 1} has a character that can't be shown: ${word}`);
+    }
+  });
 }
 
 /** Those of the group that this word names, else all. */
@@ -171,7 +188,7 @@ function explain(error: unknown, config: Config | undefined): string {
   // Thrown by us, or by the file system, with a text for people. Defects have other names: TypeError and so on.
   const isForPeople = error.name === 'Error' || /(Problem|ConfigError|InUse)$/.test(error.name);
   return isForPeople
-    ? error.message.replaceAll(/^/gm, 'kontor: ')
+    ? shortened(printable(error.message)).replaceAll(/^/gm, 'kontor: ')
     : `kontor: ${error.stack ?? error.message}`;
 }
 

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { countProducts } from '../catalogue/products/listing-page.ts';
 import { finishRebuild } from '../catalogue/products/listing-rebuild.ts';
 import type { Config } from '../config.ts';
@@ -19,6 +18,7 @@ import { counted, print, recordCommand, withShop } from './command.ts';
 import { printPendingDomains } from './domains.ts';
 import { CommandProblem } from './problem.ts';
 import { startProgress } from './progress.ts';
+import { readText } from './read-file.ts';
 
 /** `shop apply` */
 export async function applyFile(
@@ -105,9 +105,7 @@ async function waitForLists(db: Database, shopId: string): Promise<void> {
 }
 
 async function readSettings(path: string): Promise<SettingsFile> {
-  const text = await readFile(path, 'utf8').catch((error: Error) => {
-    throw new CommandProblem(`Cannot read ${path}: ${error.message}`, { cause: error });
-  });
+  const text = await readText(path);
   try {
     return parseSettingsFile(text, settingsFormat);
   } catch (error) {

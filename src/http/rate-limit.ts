@@ -23,8 +23,9 @@ export interface Allowance {
 }
 
 /**
- * Counts calls per caller in fixed hours. Counting is exact in this process and costs no statement; about once a
- * second what was counted is added to the database, which answers with the sum over all processes.
+ * Counts calls per caller in fixed hours. Calls are traffic: counting them is exact in this process and costs no statement;
+ * about once a second they are added to the database, which answers with the sum over all processes. Tries are what
+ * somebody may guess with, or cause emails with: they are counted in the database one by one.
  */
 export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
   const windows = new Map<string, Window>();
@@ -50,6 +51,35 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
   const uncount = (caller: string): void => {
     const window = windows.get(caller);
     if (window?.startsAt === hourOf(db.now)) window.fresh--;
+  };
+
+  /**
+   * Counts one try in the database at once, so that tries in several processes at the same moment can't pass a limit. It
+   * costs a statement, except for a caller whose tries are used up as far as this process knows: a guesser who goes on
+   * is refused without one.
+   */
+  const countTry = async (caller: string, perHour: number): Promise<Allowance> => {
+    const now = db.now;
+    const startsAt = hourOf(now);
+    const window = windows.get(caller);
+    const isUsedUp = window?.startsAt === startsAt && window.shared >= perHour;
+    const used = isUsedUp ? window.shared + 1 : await addTry(caller, startsAt, 1);
+    return {
+      used,
+      resetsAt: resetText(startsAt),
+      secondsLeft: Math.ceil((startsAt + HOUR - now.getTime()) / 1000),
+    };
+  };
+
+  const addTry = async (caller: string, startsAt: number, tries: 1 | -1): Promise<number> => {
+    const [sum] = await addCalls(db, [caller], [new Date(startsAt)], [tries]);
+    windows.set(caller, { shared: sum!.calls, fresh: 0, startsAt });
+    return sum!.calls;
+  };
+
+  /** Takes back one try that was counted in this hour. */
+  const uncountTry = async (caller: string): Promise<void> => {
+    await addTry(caller, hourOf(db.now), -1);
   };
 
   // The same text for every call of an hour.
@@ -114,6 +144,8 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
     count,
     uncount,
     load,
+    countTry,
+    uncountTry,
     /** Writes what is left; for the end of the process and for tests. */
     async flush() {
       await flushing;
@@ -139,6 +171,17 @@ export async function countCall(
   if (allowance.used > perHour) throw tooManyRequests(perHour, allowance.secondsLeft, what);
 }
 
+/** Counts one try, over all processes, and refuses it with 429 when there were more than so many in this hour. */
+export async function countTry(
+  limiter: RateLimiter,
+  caller: string,
+  perHour: number,
+  what?: string,
+): Promise<void> {
+  const { used, secondsLeft } = await limiter.countTry(caller, perHour);
+  if (used > perHour) throw tooManyRequests(perHour, secondsLeft, what);
+}
+
 /**
  * Runs `work` unless it has failed so often in this hour. A try is counted before it is made, so that tries at the same
  * moment can't pass the limit, and taken back unless it fails in the way that `isFailure` names.
@@ -148,7 +191,7 @@ export async function limitFailures<Result>(
   { caller, perHour, what, isFailure }: FailureLimit,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  await countCall(limiter, caller, perHour, what);
+  await countTry(limiter, caller, perHour, what);
   let hasFailed = false;
   try {
     return await work();
@@ -156,7 +199,7 @@ export async function limitFailures<Result>(
     hasFailed = isFailure(error);
     throw error;
   } finally {
-    if (!hasFailed) limiter.uncount(caller);
+    if (!hasFailed) await limiter.uncountTry(caller);
   }
 }
 

@@ -6,7 +6,7 @@ import { forbidden, isRefusal, notFound } from '../http/errors.ts';
 import { formReader } from '../http/form-fields.ts';
 import { readingCurrency } from '../http/locale.ts';
 import { SESSION_LIFETIME } from '../people/accounts/queries.ts';
-import { addressCaller, countCall, limitFailures } from '../http/rate-limit.ts';
+import { addressCaller, countCall, countTry, limitFailures } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
 import { saveAccountCart } from './account/visit-account.ts';
 import { closedPage } from './error-page.ts';
@@ -63,14 +63,18 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     return respond(reply, visit, before, await handler(visit, toPageRequest(request)));
   };
 
-  const countForm = async (request: FastifyRequest, path: string, perHour: number) => {
+  /** A form with a limit of its own is one that somebody may guess or send emails with; all others are traffic. */
+  const countForm = async (request: FastifyRequest, path: string, perHour: number | undefined) => {
     if (config.RATE_LIMIT_ANONYMOUS === 0) return;
-    await countCall(limiter, `form/${path}/${addressCaller(request.ip)}`, perHour);
+    const caller = `form/${path}/${addressCaller(request.ip)}`;
+    await (perHour === undefined
+      ? countCall(limiter, caller, MAX_FORMS_PER_HOUR)
+      : countTry(limiter, caller, perHour));
   };
 
   const countFile = async (request: FastifyRequest, { shopId }: Visit, path: string, perHour: number) => {
     if (config.RATE_LIMIT_ANONYMOUS === 0) return;
-    await countCall(limiter, `file/${shopId}${path}/${addressCaller(request.ip)}`, perHour);
+    await countTry(limiter, `file/${shopId}${path}/${addressCaller(request.ip)}`, perHour);
   };
 
   const failureLimiter =
@@ -83,7 +87,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     async (key, perHour) => {
       if (config.RATE_LIMIT_ANONYMOUS === 0) return true;
       try {
-        await countCall(limiter, `page/${shopId}/${key}`, perHour);
+        await countTry(limiter, `page/${shopId}/${key}`, perHour);
         return true;
       } catch (error) {
         if (!isRefusal(error)) throw error;
@@ -113,7 +117,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
       });
     },
 
-    post(path, handler, { perHour = MAX_FORMS_PER_HOUR, hasSecretPath = false, limits } = {}) {
+    post(path, handler, { perHour, hasSecretPath = false, limits } = {}) {
       const readFields = formReader(limits);
       app.post(
         `/shop/:shopId${path}`,

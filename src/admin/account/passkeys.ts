@@ -36,8 +36,16 @@ export const PASSKEY_LIMITS: FormLimits = {
 
 const siteOf = ({ origin }: AnyVisit): PasskeySite => ({ origin, name: 'Kontor' });
 
+/** With the session that the page was shown in; null: nobody was signed in. */
 interface Challenge {
   challenge: string;
+  sessionId: string | null;
+}
+
+/** The challenge of a form; undefined: it is too old, or was given to another session. */
+function challengeOf(visit: AnyVisit, form: FormRequest, now: Date) {
+  const asked = openState<Challenge>(visit.key, 'passkey challenge', now, form.field('state'));
+  return asked?.state.sessionId === (visit.user?.sessionId ?? null) ? asked : undefined;
 }
 
 /** The passkeys of a person, on the page of the account. */
@@ -47,7 +55,7 @@ export function passkeys(pages: Pages): void {
     'signed in',
     async (visit, form) => {
       const words = visit.words.account;
-      const asked = openState<Challenge>(visit.key, 'passkey challenge', visit.db.now, form.field('state'));
+      const asked = challengeOf(visit, form, visit.db.now);
       const passkey =
         asked && (await verifiedPasskey(siteOf(visit), asked.state.challenge, form.field('credential')));
       if (!passkey) throw badRequest(words.passkeyFailed);
@@ -89,7 +97,7 @@ export async function takePasskey(
   form: FormRequest,
 ): Promise<Pick<User, 'userId' | 'email'> | undefined> {
   const text = form.field('credential');
-  const asked = openState<Challenge>(visit.key, 'passkey challenge', tx.now, form.field('state'));
+  const asked = challengeOf(visit, form, tx.now);
   const credentialId = namedCredential(text);
   if (!asked || credentialId === undefined) return undefined;
   const passkey = await lockPasskey(tx, credentialId);
@@ -118,7 +126,10 @@ function passkeyForm(
   options: { challenge: string },
   { action, target, label }: { action: string; target?: string; label: string },
 ): Markup {
-  const state = sealState(visit.key, 'passkey challenge', visit.db.now, { challenge: options.challenge });
+  const state = sealState(visit.key, 'passkey challenge', visit.db.now, {
+    challenge: options.challenge,
+    sessionId: visit.user?.sessionId ?? null,
+  } satisfies Challenge);
   return html`<form
     method="post"
     action="${action}"

@@ -83,7 +83,11 @@ function pictureName(name: string): string | undefined {
 }
 
 export function isPictureName(name: string): boolean {
-  return /^[^/\\\p{Cc}]*[\p{L}\p{N}][^/\\\p{Cc}]*\.(?:png|jpe?g|gif)$/iu.test(name) && name.length <= 120;
+  // Names are stored in lower case, and some letters become two.
+  return (
+    /^[^/\\\p{Cc}]*[\p{L}\p{N}][^/\\\p{Cc}]*\.(?:png|jpe?g|gif)$/iu.test(name) &&
+    name.toLowerCase().length <= 120
+  );
 }
 
 /** Blanks and accents are written with percent signs, which stand for themselves where they are wrong. */

@@ -18,12 +18,19 @@ export class ArchiveProblem extends Error {
 const MOST_ENTRIES = 5_000;
 
 /**
+ * Pictures are compressed already, and a table becomes a tenth of its size. An archive that grows more was made to fill
+ * the memory or the disk.
+ */
+const MAX_GROWTH = 20;
+
+/**
  * Reads the files of an archive one by one. What is neither a picture nor a table is passed over, as are the files that
  * operating systems add for themselves. The library refuses an entry that holds more than it says.
  */
 export async function* filesIn(path: string): AsyncGenerator<ArchiveFile> {
   try {
     const archive = await openPromise(path);
+    let unpacked = 0;
     // Closed by its iterator, however the loop ends.
     for await (const entry of archive.eachEntry()) {
       if (archive.entryCount > MOST_ENTRIES)
@@ -33,6 +40,10 @@ export async function* filesIn(path: string): AsyncGenerator<ArchiveFile> {
       if (kind === undefined) continue;
       if (entry.uncompressedSize > MOST_PICTURE_BYTES)
         throw new ArchiveProblem(`${name} has more than 10 MB`);
+      unpacked += entry.uncompressedSize;
+      // A small archive may hold one large file.
+      if (unpacked > MAX_GROWTH * archive.fileSize + MOST_PICTURE_BYTES)
+        throw new ArchiveProblem(`it unpacks to more than ${MAX_GROWTH} times its own size`);
       const bytes = await buffer(await archive.openReadStreamPromise(entry));
       yield { name, kind, bytes };
     }

@@ -6,6 +6,7 @@ import type { Database, Transaction } from '../../db/database.ts';
 import { openBackup, type BackupProgress } from '../../platform/backup/content.ts';
 import type { Manifest } from '../../platform/backup/manifest.ts';
 import { noSuchShop, recordCommand } from '../command.ts';
+import { refuseNoFile } from '../output.ts';
 
 export interface BackupOptions extends BackupProgress {
   shopId: string;
@@ -25,6 +26,7 @@ export interface Backup {
 /** Writes a shop to a file, as it is in one moment. */
 export async function backupShop(db: Database, config: Config, options: BackupOptions): Promise<Backup> {
   const { shopId, file } = options;
+  await refuseNoFile(file);
   // It gives the data of all customers away, which the merchant should see.
   await db.transaction((tx) => recordCommand(tx, shopId, 'shop backup'));
   const draft = `${file}.draft`;

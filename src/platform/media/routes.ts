@@ -33,8 +33,9 @@ export function mediaRoutes(app: FastifyInstance, { media }: { media: MediaStora
       }
       const range = decision.status === 206 ? decision.range : undefined;
       const isEmpty = request.method === 'HEAD' || decision.status === 304;
+      const whole = { start: 0, end: found.size - 1 };
       // Fastify calls a body that is undefined 0 bytes long.
-      const body = isEmpty ? Readable.from([]) : await media.read(name, range);
+      const body = isEmpty || found.size === 0 ? Readable.from([]) : await media.read(name, range ?? whole);
       if (!body) return sendMissing(reply);
 
       reply.headers({

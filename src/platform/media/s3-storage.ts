@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { pipeline, Transform, type Readable } from 'node:stream';
 import type { S3, S3ServiceException } from '@aws-sdk/client-s3';
 import { mediaUnavailable } from '../../http/errors.ts';
 import {
@@ -22,6 +22,10 @@ const ANSWER_WITHIN = 4_000;
 const SILENT_FOR = 30_000;
 const MOST_CONNECTIONS = 200;
 const AT_ONCE = 10;
+/** No file of ours is larger: uploads have 10 MB, and a picture is made smaller. */
+const MAX_FILE_BYTES = 100 * 1_048_576;
+/** A page of a list has a thousand names of at most 1,024 characters. */
+const MAX_ANSWER_BYTES = 8 * 1_048_576;
 
 /**
  * Files in an S3-compatible store: s3://bucket/prefix?endpoint=https://host&region=name. Credentials are found by the
@@ -50,15 +54,37 @@ export function openS3Storage(address: string, patience = MOST_MILLISECONDS): Me
     }
   };
 
-  /** All objects whose keys begin so, in the order of their keys, a page of at most a thousand at a time. */
+  /**
+   * All objects whose keys begin so, in the order of their keys, a page of at most a thousand at a time. A list that does
+   * not go forward would never end, and one that names other objects would have them deleted: both are refused.
+   */
   async function* pages(begin: string) {
+    let last = '';
     for (let token: string | undefined; ;) {
-      const page = await call((client, options) =>
-        client.listObjectsV2({ Bucket: bucket, Prefix: prefix + begin, ContinuationToken: token }, options),
-      );
-      yield (page.Contents ?? []).map(({ Key, LastModified }) => ({ key: Key!, modifiedAt: LastModified! }));
-      if (!page.IsTruncated) return;
-      token = page.NextContinuationToken;
+      const page = await call(async (client, options) => {
+        const answer = await client.listObjectsV2(
+          { Bucket: bucket, Prefix: prefix + begin, ContinuationToken: token },
+          options,
+        );
+        const objects = (answer.Contents ?? []).map(({ Key, LastModified }) => {
+          if (
+            Key === undefined ||
+            LastModified === undefined ||
+            !Key.startsWith(prefix + begin) ||
+            Key <= last
+          )
+            throw new Error('The list of the store is wrong');
+          last = Key;
+          return { key: Key, modifiedAt: LastModified };
+        });
+        const isLast = answer.IsTruncated !== true;
+        if (!isLast && (objects.length === 0 || answer.NextContinuationToken === undefined))
+          throw new Error('The list of the store has no end');
+        return { objects, token: isLast ? undefined : answer.NextContinuationToken };
+      });
+      yield page.objects;
+      if (page.token === undefined) return;
+      token = page.token;
     }
   }
 
@@ -87,14 +113,21 @@ export function openS3Storage(address: string, patience = MOST_MILLISECONDS): Me
     find: (name) =>
       call(async (client, options) => {
         const found = await orMissing(client.headObject({ Bucket: bucket, Key: keyOf(name) }, options));
-        return found && { size: found.ContentLength!, modifiedAt: found.LastModified! };
+        if (!found) return undefined;
+        const { ContentLength: size, LastModified: modifiedAt } = found;
+        if (size === undefined || size > MAX_FILE_BYTES || modifiedAt === undefined)
+          throw new Error('The store does not say how large and how old the file is');
+        return { size, modifiedAt };
       }),
 
     read: (name, range) =>
       call(async (client, options) => {
         const Range = range && `bytes=${range.start}-${range.end}`;
         const found = await orMissing(client.getObject({ Bucket: bucket, Key: keyOf(name), Range }, options));
-        return found?.Body as Readable | undefined;
+        if (!found) return undefined;
+        const length = range ? range.end - range.start + 1 : (found.ContentLength ?? MAX_FILE_BYTES + 1);
+        if (length > MAX_FILE_BYTES) throw new Error('The file is larger than any of ours');
+        return ofLength(found.Body as Readable, length);
       }),
 
     async write(shopId, folder, files) {
@@ -180,7 +213,7 @@ async function createClient({
 }): Promise<S3> {
   // Loaded only where it is used: it takes 0.3 s and 24 MB.
   const s3 = await import('@aws-sdk/client-s3');
-  return new s3.S3({
+  const client = new s3.S3({
     ...(region !== undefined && { region }),
     // The bucket is part of the path: a store of one's own rarely has a host name for every bucket.
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
@@ -197,6 +230,56 @@ async function createClient({
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
+  boundAnswers(client);
+  return client;
+}
+
+/**
+ * The bytes of a file, which fail unless there are exactly so many. The length was promised to the client already: with
+ * more, the rest would stand where the client expects the answer to its next request.
+ */
+function ofLength(body: Readable, length: number): Readable {
+  let missing = length;
+  const counted = new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      missing -= piece.length;
+      if (missing < 0) done(new Error('The store sends more bytes than the file has'));
+      else done(null, piece);
+    },
+    flush: (done) => done(missing > 0 ? new Error('The store sends fewer bytes than the file has') : null),
+  });
+  // Whoever reads it learns of the failure.
+  pipeline(body, counted, () => {});
+  return counted;
+}
+
+/** Any other answer than a file is read into memory as a whole. */
+function boundAnswers(client: S3): void {
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (given) => {
+        const result = await next(given);
+        const response = result.response as { statusCode: number; body: Readable };
+        const isFile = commandName === 'GetObjectCommand' && response.statusCode < 300;
+        if (!isFile) response.body = atMost(response.body, MAX_ANSWER_BYTES);
+        return result;
+      },
+    // The innermost one: it sees the answer before it is read.
+    { step: 'deserialize', priority: 'low', name: 'boundAnswers' },
+  );
+}
+
+function atMost(body: Readable, length: number): Readable {
+  let left = length;
+  const bounded = new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      left -= piece.length;
+      if (left < 0) done(new Error('The answer of the store is too long'));
+      else done(null, piece);
+    },
+  });
+  pipeline(body, bounded, () => {});
+  return bounded;
 }
 
 /** For the log: what answers HEAD has no text, so the status has to say it. */

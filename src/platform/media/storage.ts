@@ -11,7 +11,7 @@ export interface MediaStorage {
   problem(): Promise<string | undefined>;
   /** undefined: there is no such file. */
   find(name: MediaName): Promise<StoredFile | undefined>;
-  /** The whole file, or a part of it; undefined: it has been removed meanwhile. */
+  /** The whole file, or a part of it, of which every byte must be there; undefined: it has been removed meanwhile. */
   read(name: MediaName, range?: ByteRange): Promise<Readable | undefined>;
   /** Every file is there as a whole or not at all, and survives a power cut once this returns. */
   write(shopId: string, folder: string, files: readonly NewFile[]): Promise<void>;

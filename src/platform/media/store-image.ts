@@ -21,8 +21,16 @@ interface Dimensions {
   height: number;
 }
 
-const MOST_PIXELS = 50_000_000;
-const MOST_ICON_PIXELS = 1_048_576;
+const MAX_PIXELS = 50_000_000;
+/** Decoders keep rows of an image, and make a list of them: one that is a pixel wide and has millions of rows costs minutes. */
+const MAX_SIDE = 16_384;
+/** Of a GIF and an interlaced PNG, all pixels are in memory at once, with up to 16 bytes each. */
+const MAX_WHOLE_PIXELS = 16_777_216;
+const MAX_FRAMES = 1_000;
+const MAX_ICON_PIXELS = 1_048_576;
+const MAX_ICON_PIXELS_IN_ALL = 4 * MAX_ICON_PIXELS;
+/** For each time that the image is decoded. No photo takes as long, even on a machine that is busy. */
+const MAX_SECONDS = 60;
 
 const SIGNATURES: Readonly<Record<ImageKind, readonly string[]>> = {
   png: ['89504e470d0a1a0a'],
@@ -112,10 +120,17 @@ async function scaledPictures(
 ): Promise<Record<Classifier, Picture>> {
   const sharp = await loadSharp();
   const opened = (animated: boolean) =>
-    sharp(source, { animated, failOn: 'error', limitInputPixels: MOST_PIXELS }).autoOrient();
+    sharp(source, { animated, failOn: 'error', limitInputPixels: MAX_PIXELS })
+      .timeout({ seconds: MAX_SECONDS })
+      .autoOrient();
   try {
-    const { autoOrient: original, pages = 1 } = await opened(false).metadata();
-    if (original.width * original.height * pages > MOST_PIXELS) throw tooManyPixels();
+    const { autoOrient: original, pages = 1, isProgressive } = await opened(false).metadata();
+    const pixels = original.width * original.height;
+    if (pixels * pages > MAX_PIXELS) throw tooManyPixels();
+    if (Math.max(original.width, original.height) > MAX_SIDE) throw tooLong();
+    if (pages > MAX_FRAMES) throw tooManyFrames();
+    const isDecodedWhole = kind === 'gif' || (kind === 'png' && isProgressive);
+    if (isDecodedWhole && pixels > MAX_WHOLE_PIXELS) throw tooManyAtOnce();
 
     const encoded = async (picture: Sharp, size: Dimensions) => {
       // A table of codes that fits the image is found by looking at all of it, which for a large one takes memory.
@@ -163,9 +178,15 @@ async function iconPictures(source: Buffer | string): Promise<Partial<Record<Cla
   if (!entries) throw damaged();
   const sharp = await loadSharp();
   try {
+    let pixels = 0;
     for (const entry of entries) {
-      if (entry.isPng)
-        await sharp(entry.bytes, { failOn: 'error', limitInputPixels: MOST_ICON_PIXELS }).stats();
+      if (!entry.isPng) continue;
+      const picture = sharp(entry.bytes, { failOn: 'error', limitInputPixels: MAX_ICON_PIXELS });
+      const { width, height } = await picture.metadata();
+      pixels += width * height;
+      // Sixty entries may name the same bytes.
+      if (pixels > MAX_ICON_PIXELS_IN_ALL) throw damaged();
+      await picture.stats();
     }
   } catch {
     throw damaged();
@@ -186,6 +207,9 @@ export function fitted({ width, height }: Dimensions, box: number): Dimensions {
 
 const damaged = () => badRequest('The image is damaged or cut off');
 const tooManyPixels = () => badRequest('The image has more than 50 megapixels, over all of its frames');
+const tooLong = () => badRequest(`The image is longer than ${MAX_SIDE} pixels on one side`);
+const tooManyFrames = () => badRequest(`The image has more than ${MAX_FRAMES} frames`);
+const tooManyAtOnce = () => badRequest('A GIF or an interlaced PNG has at most 16 megapixels');
 
 /** What a decoder says is about the file that was sent. */
 function refusalOf(error: unknown): Error {

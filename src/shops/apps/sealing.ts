@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, scrypt } from 'node:crypto';
-import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, open, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Config } from '../../config.ts';
@@ -75,9 +75,23 @@ export async function installationKey(
 
 /** The key of another installation, from a copy of its secret.key or from a file that holds its KONTOR_SECRET. */
 export async function keyFromFile(file: string): Promise<Buffer> {
-  const text = await readFile(file, 'utf8');
+  const text = await firstText(file);
   if (KEY_TEXT.test(text)) return Buffer.from(text.trim(), 'hex');
   return installationKey({ KONTOR_SECRET: text.trim(), KONTOR_DATA: '' });
+}
+
+/** No key is longer, and the name of a file may lead to something that has no end. */
+const MAX_KEY_BYTES = 4_096;
+
+async function firstText(file: string): Promise<string> {
+  const opened = await open(file);
+  try {
+    const { buffer, bytesRead } = await opened.read(Buffer.alloc(MAX_KEY_BYTES + 1));
+    if (bytesRead > MAX_KEY_BYTES) throw new SealProblem(`it has more than ${MAX_KEY_BYTES} bytes`);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await opened.close();
+  }
 }
 
 const KEY_TEXT = /^[0-9a-f]{64}\n$/;

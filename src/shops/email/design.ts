@@ -59,12 +59,12 @@ export async function loadLogo(
   if (!isMediaName(name)) return undefined;
   try {
     const found = await storage.find(name);
-    if (!found || found.size > LARGEST_FILE) return undefined;
+    if (!found || found.size === 0 || found.size > LARGEST_FILE) return undefined;
     const cache = db.caches.of(logoCache);
     const key = `${logoUrl} ${found.modifiedAt.getTime()}`;
     const cached = cache.get(key);
     if (cached) return cached;
-    const stream = await storage.read(name);
+    const stream = await storage.read(name, { start: 0, end: found.size - 1 });
     if (!stream) return undefined;
     const logo = await toLogo(Buffer.concat((await stream.toArray()) as Buffer[]));
     cache.set(key, logo, logo.png.length);

@@ -1,8 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { readYaml, writeYaml } from './yaml-file.ts';
 
-export type YamlTask =
-  { read: string } | { write: unknown; amountKeys: ReadonlySet<string>; digits: number };
+export type YamlTask = { read: string } | { write: unknown; amountKeys: ReadonlySet<string>; digits: number };
 
 /** A thread of its own, because YAML of a large shop takes the processor for seconds. */
 const task = workerData as YamlTask;

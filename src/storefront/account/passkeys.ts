@@ -35,6 +35,12 @@ const TRIES_PER_HOUR = 60;
 /** Milliseconds for which a page that asks for a passkey is valid. */
 const CHALLENGE_LIFETIME = 10 * 60_000;
 
+/** A passkey is a way in for good: whoever sits down at an open browser must not be able to add one. */
+const SIGNED_IN_WITHIN = 60 * 60_000;
+
+const hasJustSignedIn = ({ db }: Visit, { signedInAt }: SignedInAccount) =>
+  db.now.getTime() - signedInAt.getTime() < SIGNED_IN_WITHIN;
+
 const siteOf = (visit: Visit): PasskeySite => ({ origin: visit.pageOrigin, name: shopName(visit) });
 
 const PASSKEY_LIMITS: FormLimits = { texts: { credential: MAX_CREDENTIAL_LENGTH } };
@@ -71,15 +77,16 @@ export function passkeys(pages: Pages): void {
 
   pages.post(
     '/account/passkeys',
-    whenFormSignedIn(async (visit, { accountId }, { field, userAgent }) => {
+    whenFormSignedIn(async (visit, account, { field, userAgent }) => {
       const { db, shopId } = visit;
       const words = messages(visit.locale).storefront.account.passkeys;
       const asked = takeChallenge(visit);
+      if (!hasJustSignedIn(visit, account)) return new Redirect(to(visit, DEVICES), words.signInAgain);
       const passkey = asked && (await verifiedPasskey(siteOf(visit), asked.challenge, field('credential')));
       const isSaved =
         passkey &&
         (await db.transaction((tx) =>
-          insertPasskey(tx, shopId, accountId, { ...passkey, ...browserName(userAgent) }),
+          insertPasskey(tx, shopId, account.accountId, { ...passkey, ...browserName(userAgent) }),
         ));
       return new Redirect(to(visit, DEVICES), isSaved ? words.added : words.failed);
     }),
@@ -155,9 +162,11 @@ export async function passkeyList(visit: Visit, account: SignedInAccount): Promi
       </ul>`
     }
     ${
-      rows.length < MAX_PASSKEYS
-        ? await creationForm(visit, account, rows)
-        : html`<p>${words.full({ most: MAX_PASSKEYS })}</p>`
+      rows.length >= MAX_PASSKEYS
+        ? html`<p>${words.full({ most: MAX_PASSKEYS })}</p>`
+        : hasJustSignedIn(visit, account)
+          ? await creationForm(visit, account, rows)
+          : html`<p>${words.signInAgain}</p>`
     }`;
 }
 

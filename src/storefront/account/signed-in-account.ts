@@ -4,6 +4,8 @@ export interface SignedInAccount {
   email: string;
   sessionId: string;
   seenAt: Date;
+  /** When the email or the passkey was shown that opened the session. */
+  signedInAt: Date;
   cartId: string | null;
   cartCount: number;
   wishlistCount: number;
