@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findOrCreateUser, updateHost } from '../../src/admin/users/queries.ts';
 import { givenMerchant, type AdminAnswer, type Merchant } from '../admin.ts';
 import { startDemo } from '../demo.ts';
-import { longestBlock, slowdown } from '../event-loop.ts';
+import { MAX_BLOCK, quickestBlock, slowdown } from '../event-loop.ts';
 import { FILLINGS, type Filling } from '../fillings.ts';
 import { findForms, type FormField, type FoundForm } from '../forms.ts';
 import { SEED } from '../seed.ts';
@@ -13,8 +13,6 @@ import type { Service } from '../service.ts';
  * tested by itself: every field is filled with as much as the page lets people type, and with more than that.
  */
 
-const MAX_BLOCK = 50;
-const TRIES = 5;
 /** Milliseconds of the processor that a request may cost before it is refused. */
 const MAX_REFUSAL_COST = 150;
 /** A request with more is refused before it is parsed. */
@@ -214,14 +212,8 @@ async function send({ action }: FoundForm, fields: [string, string][]): Promise<
   return { status, text, headers, location: headers.location };
 }
 
-/** The shortest of some tries, at the speed that the machine has when nothing else runs on it. */
 async function blockOf(form: string, work: () => Promise<unknown>): Promise<number> {
-  let ms = Infinity;
-  for (let tries = 0; tries < TRIES && ms >= MAX_BLOCK; tries++) {
-    const before = slowdown();
-    const block = await longestBlock(work);
-    ms = Math.min(ms, block / Math.min(before, slowdown()));
-  }
+  const ms = await quickestBlock(work);
   blocks.push({ form, ms });
   return ms;
 }
