@@ -16,6 +16,7 @@ import { oversell } from './oversell.ts';
 import { payments } from './payments.ts';
 import { race } from './race.ts';
 import { startProofService, type ProofService } from './service.ts';
+import { staff } from './staff.ts';
 import { Refuted, type Check } from './stage.ts';
 import { totals } from './totals.ts';
 import { worker } from './worker.ts';
@@ -30,6 +31,7 @@ const CHECKS: Check<ProofService>[] = [
   events,
   payments,
   totals,
+  staff,
   worker,
 ];
 const ENDS_WITHIN = 20 * 60_000;
