@@ -234,7 +234,7 @@ describe('a signal', () => {
     const client = connect(Number(port), '127.0.0.1');
     client.on('error', () => {});
     await once(client, 'connect');
-    client.write('POST /rs/shops/DemoShop/customers HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n');
+    client.write('POST /rs/shops/DemoShop/customers HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n');
     client.write('Authorization: Bearer demo-all\r\nContent-Type: application/json\r\n\r\n{');
     await sleep(300);
     service.kill('SIGTERM');

@@ -18,7 +18,7 @@ async function signInByEmail(page: Page): Promise<void> {
   const { facts } = (await queuedEmails(shop.service)).findLast(({ to }) => to === EMAIL)!;
   const digits = (await codesOf(shop.service)).digits('DemoShop', String(facts['requestId']));
   await page.getByRole('textbox', { name: 'Six digits' }).fill(digits);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.waitForURL('**/account');
 }
 

@@ -48,8 +48,9 @@ describe('the page of a product', () => {
     const refused = await owner.post(kettle, {
       ...fields,
       'name.en_GB': 'Kettle',
-      'name.de_DE': 'x'.repeat(1_001),
+      'name.de_DE': 'Kessel',
       'price.EUR': '1',
+      ean: 'x'.repeat(1_000),
     });
     expect(refused.status).toBe(400);
     expect(refused.text).toContain('value="Kettle"');

@@ -100,7 +100,9 @@ describe('a password', () => {
         await browser.post('/admin/sign-in/passkey', { to: target }),
         await browser.get(`/admin/sign-in?${search}`),
       ];
-      expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
+      // A field is bounded before anybody looks at what it says.
+      const inField = target.length > 4_000 ? 413 : 400;
+      expect(answers.map(({ status }) => status)).toEqual([400, inField, inField, 400]);
       expect([...browser.cookies]).toEqual([]);
       expect(await fingerprint(service)).toEqual(before);
     }
@@ -132,7 +134,8 @@ describe('a password', () => {
 
   test('that is long or strange is refused and nothing else', async () => {
     for (const [password, status] of [
-      ['x'.repeat(5_000), 403],
+      ['x'.repeat(1_000), 403],
+      ['x'.repeat(5_000), 413],
       ['👩‍🚀'.repeat(50), 403],
       ['\u0000', 400],
     ] as const) {
@@ -233,7 +236,7 @@ describe('a second factor', () => {
   test('is not asked for longer than ten minutes, nor with a state that was made up', async () => {
     const browser = givenBrowser(service);
     const state = stateIn((await signIn(browser)).text);
-    for (const forged of ['', 'x', state.slice(0, -2), 'A'.repeat(5_000)]) {
+    for (const forged of ['', 'x', state.slice(0, -2), 'A'.repeat(2_000)]) {
       const answer = await browser.post('/admin/sign-in/code', { state: forged, code: codeAt(0) });
       expect([answer.status, answer.location]).toEqual([303, '/admin/sign-in']);
     }

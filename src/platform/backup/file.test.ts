@@ -13,7 +13,15 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const manifest = { format: 'kontor shop backup', version: 1, kontor: '9.9.9', tables: [] };
+const manifest = {
+  format: 'kontor shop backup',
+  version: 1,
+  kontor: '9.9.9',
+  schema: '0001',
+  shopId: 'MyShop',
+  createdAt: '2026-11-17T00:00:00Z',
+  tables: [],
+};
 const parts: Pick<Chunk, 'head' | 'content'>[] = [
   { head: { part: 'manifest' }, content: Buffer.from(JSON.stringify(manifest)) },
   { head: { part: 'rows', table: 'shop', from: 1, rows: 1 }, content: Buffer.from('some\nrows') },

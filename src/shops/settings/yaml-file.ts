@@ -14,8 +14,8 @@ import { MAX_PROBLEMS, type Rule } from './problem.ts';
 
 /** Characters and lines of a settings file: a thousand manufacturers with addresses fit in. */
 export const MAX_SETTINGS_FILE = { characters: 500_000, lines: 10_000 };
-/** Keys and entries of a file, all levels together. */
-const MAX_ENTRIES = 20_000;
+/** Keys and entries of a file that somebody sends, all levels together. */
+export const MAX_ENTRIES = 20_000;
 
 export interface YamlFile {
   value: unknown;
@@ -39,7 +39,7 @@ const SYNTAX_RULES: Partial<Record<ErrorCode, 'indentation' | 'secondDocument'>>
 };
 
 /** Reads YAML, of which JSON is a part. All that it returns can be sent to another thread. */
-export function readYaml(text: string): YamlFile | { problems: YamlProblem[] } {
+export function readYaml(text: string, maxEntries = Infinity): YamlFile | { problems: YamlProblem[] } {
   const counter = new LineCounter();
   // The library looks for keys that are there twice by comparing each with all others.
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: false });
@@ -51,9 +51,9 @@ export function readYaml(text: string): YamlFile | { problems: YamlProblem[] } {
   }));
   const lines = new Map<string, number>();
   if (problems.length === 0) problems.push(...addLines(lines, document.contents, '', lineAt));
-  if (lines.size > MAX_ENTRIES) {
-    const text = `has more than ${MAX_ENTRIES} entries`;
-    problems.unshift({ text, rule: { name: 'tooMany', limit: MAX_ENTRIES } });
+  if (lines.size > maxEntries) {
+    const problem = `has more than ${maxEntries} entries`;
+    problems.unshift({ text: problem, rule: { name: 'tooMany', limit: maxEntries } });
   }
   if (problems.length > 0) return { problems: problems.slice(0, MAX_PROBLEMS) };
   try {

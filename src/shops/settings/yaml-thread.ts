@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { readYaml, writeYaml } from './yaml-file.ts';
+import { MAX_ENTRIES, readYaml, writeYaml } from './yaml-file.ts';
 
 export type YamlTask = { read: string } | { write: unknown; amountKeys: ReadonlySet<string>; digits: number };
 
 /** A thread of its own, because YAML of a large shop takes the processor for seconds. */
 const task = workerData as YamlTask;
-const answer = 'read' in task ? readYaml(task.read) : writeYaml(task.write, task.amountKeys, task.digits);
+const answer = 'read' in task ? readYaml(task.read, MAX_ENTRIES) : writeYaml(task.write, task.amountKeys, task.digits);
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 parentPort!.postMessage(answer);

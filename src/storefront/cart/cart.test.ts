@@ -344,7 +344,8 @@ describe('coupons', () => {
       expect(mainOf(page)).toContain('There is no coupon with this code.');
       const empty = await visitor.post('/cart/coupon', { code: ' ' });
       expect([empty.status, mainOf(empty).includes('Please enter a code.')]).toEqual([400, true]);
-      expect((await visitor.post('/cart/coupon', { code: 'x'.repeat(3000) })).status).toBe(400);
+      expect((await visitor.post('/cart/coupon', { code: 'x'.repeat(1000) })).status).toBe(400);
+      expect((await visitor.post('/cart/coupon', { code: 'x'.repeat(3000) })).status).toBe(413);
     });
   });
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { givenToken } from '../../../test/builders.ts';
 import { startDemo } from '../../../test/demo.ts';
 import { givenShop } from '../../../test/builders.ts';
 import { startService, type Service } from '../../../test/service.ts';
@@ -203,7 +204,7 @@ describe('a cached layout', () => {
     expect(painted).toContain('<title>Quay &amp; Co</title>');
     expect(painted).toContain('© Quay &amp; Co');
 
-    const token = 'demo-all';
+    const token = await givenToken(service, 'DemoShop');
     const lamps = await service.db.one<{ id: string }>(
       sql`select category_id as id from category where shop_id = 'DemoShop' and alias = 'lamps'`,
     );
