@@ -50,7 +50,7 @@ describe('the page of a product', () => {
       'name.en_GB': 'Kettle',
       'name.de_DE': 'Kessel',
       'price.EUR': '1',
-      ean: 'x'.repeat(1_000),
+      'dataSheet.url': 'no address',
     });
     expect(refused.status).toBe(400);
     expect(refused.text).toContain('value="Kettle"');

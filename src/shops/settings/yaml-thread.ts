@@ -5,6 +5,7 @@ export type YamlTask = { read: string } | { write: unknown; amountKeys: Readonly
 
 /** A thread of its own, because YAML of a large shop takes the processor for seconds. */
 const task = workerData as YamlTask;
-const answer = 'read' in task ? readYaml(task.read, MAX_ENTRIES) : writeYaml(task.write, task.amountKeys, task.digits);
+const answer =
+  'read' in task ? readYaml(task.read, MAX_ENTRIES) : writeYaml(task.write, task.amountKeys, task.digits);
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 parentPort!.postMessage(answer);
