@@ -5,3 +5,11 @@
 export const SEED = Number(
   process.env['KONTOR_TEST_SEED'] ?? new Date().toISOString().slice(0, 10).replaceAll('-', ''),
 );
+
+/**
+ * So many of these, others every day: for cases that differ little and cost much. `KONTOR_TEST_ALL=1` takes all of them.
+ */
+export function ofTheDay<Case>(cases: readonly Case[], count: number): Case[] {
+  if (process.env['KONTOR_TEST_ALL'] !== undefined) return [...cases];
+  return Array.from({ length: count }, (_, index) => cases[(SEED * count + index) % cases.length]!);
+}

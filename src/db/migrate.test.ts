@@ -46,7 +46,7 @@ describe('migrate', () => {
     expect(lines).toHaveLength(files.length);
   });
 
-  test.each([1, 2, 3, 4, 5])('by eight processes at once applies every file once (round %i)', async () => {
+  test.each([1, 2])('by eight processes at once applies every file once (round %i)', async () => {
     const openNext = await givenDatabase();
     const processes = Array.from({ length: 8 }, openNext);
     const lines: string[] = [];

@@ -6,7 +6,7 @@ import { MAX_BLOCK, quickestBlock, slowdown } from '../event-loop.ts';
 import { FILLINGS, type Filling } from '../fillings.ts';
 import { MAX_FIELD_LENGTH } from '../../src/http/form-fields.ts';
 import { findForms, type FormField, type FoundForm } from '../forms.ts';
-import { SEED } from '../seed.ts';
+import { ofTheDay, SEED } from '../seed.ts';
 import type { Service } from '../service.ts';
 
 /*
@@ -112,26 +112,21 @@ test('every form of the admin is found on a page, or named here', () => {
 
 const plainForms = () => [...forms.values()].filter(({ isMultipart }) => !isMultipart);
 
-/** One kind of text a day, and some forms for what is far too large. `KONTOR_ALL_FORMS=1` sends everything. */
-const sendsAll = process.env['KONTOR_ALL_FORMS'] !== undefined;
-const names = Object.keys(FILLINGS);
-const chosen = sendsAll ? names : [names[SEED % names.length]!];
 const FLOODED = 10;
-const floodedForms = () =>
-  plainForms().filter((_, index) => sendsAll || (index + SEED) % Math.ceil(forms.size / FLOODED) === 0);
+const floodedForms = () => ofTheDay(plainForms(), FLOODED);
 
-describe.each(chosen)('forms full of %s', (name) => {
+describe.each(ofTheDay(Object.entries(FILLINGS), 1))('forms full of %s', (name, filling) => {
   test('do not stop other people', async () => {
     const slow: string[] = [];
     for (const form of plainForms().filter(({ fields }) => fields.some(({ isText }) => isText))) {
-      const fields = filledFields(form.fields, FILLINGS[name]!);
+      const fields = filledFields(form.fields, filling);
       let status = 0;
       const ms = await blockOf(`${form.route}, ${name}`, async () => {
         ({ status } = await send(form, fields));
       });
       if (ms >= MAX_BLOCK) slow.push(`${form.route}: ${ms.toFixed(0)} ms`);
       // Lists take fewer lines than characters.
-      if (status === 413 && !FILLINGS[name]!(9).includes('\n')) slow.push(`${form.route}: 413`);
+      if (status === 413 && !filling(9).includes('\n')) slow.push(`${form.route}: 413`);
     }
     expect(slow).toEqual([]);
   }, 300_000);

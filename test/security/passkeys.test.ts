@@ -194,8 +194,8 @@ describe('signing in to the admin', () => {
     `{"id":"../../admin_passkey"}`,
     `{"id":"${'A'.repeat(1_400)}"}`,
     `${'['.repeat(8_000)}${']'.repeat(8_000)}`,
-    'x'.repeat(100_000),
-  ])('is refused with %j', async (credential) => {
+    'x'.repeat(16_000),
+  ])('is refused with nonsense (%#)', async (credential) => {
     await givenPasskey(MIRA);
     const { state } = await asked(givenBrowser(service), '/admin/sign-in');
     expect(await isRefused({ state, credential })).toBe(true);

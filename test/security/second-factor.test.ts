@@ -120,10 +120,11 @@ describe('a code', () => {
     '0x1234',
     '\u0000',
     "' or 1=1 --",
+    '9'.repeat(1_000),
     '9'.repeat(5_000),
-  ])('is never %j', async (code) => {
+  ])('is never something else (%#)', async (code) => {
     const one = await afterPassword();
-    expect([400, 403]).toContain((await type(one, code)).status);
+    expect([400, 403, 413]).toContain((await type(one, code)).status);
     expect(isIn(one)).toBe(false);
   });
 });
