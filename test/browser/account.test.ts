@@ -53,11 +53,11 @@ test('signs in with the digits, and finds the cart, orders and addresses on ever
     const requestId = await ask(page, email);
     await check(page, browser);
     await page.getByRole('textbox', { name: 'Six digits' }).fill('000');
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByText('You have 4 more tries.').waitFor();
     await check(page, browser);
     await page.getByRole('textbox', { name: 'Six digits' }).fill(codes.digits('DemoShop', requestId));
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.waitForURL('**/checkout');
     expect(await page.getByLabel('Email address').inputValue()).toBe(email);
 
@@ -78,7 +78,7 @@ test('signs in with the digits, and finds the cart, orders and addresses on ever
     const third = await shop.open(browser);
     await third.goto(`/shop/DemoShop/account/link?token=${token}`);
     await check(third, browser);
-    await third.getByRole('button', { name: 'Sign in' }).click();
+    await third.getByRole('button', { name: 'Sign in', exact: true }).click();
     await third.waitForURL('**/account');
     expect(await third.locator('main .lines li').count()).toBe(1);
     await check(third, browser);

@@ -73,16 +73,16 @@ test('an owner sets up an authenticator app, and signs in with its code and with
   await page.getByRole('heading', { name: 'One more step' }).waitFor();
   expect(await seriousProblems(page)).toEqual([]);
   await page.getByLabel('Code', { exact: true }).fill('000000');
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByText('This code is not right').waitFor();
   await page.getByLabel('Code', { exact: true }).fill(totpCode(secret, stepAt(new Date())));
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('heading', { name: 'Your shops' }).waitFor();
 
   await signOut(page);
   await typePassword(page);
   await page.getByLabel('Code', { exact: true }).fill(codes[0]!);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('heading', { name: 'Your shops' }).waitFor();
 });
 

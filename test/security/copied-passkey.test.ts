@@ -47,7 +47,7 @@ test('a copy signs in neither with an old counter, nor from another account, nor
   const { facts } = (await queuedEmails(shop.service)).findLast(({ to }) => to === EMAIL)!;
   const digits = (await codesOf(shop.service)).digits('DemoShop', String(facts['requestId']));
   await page.getByRole('textbox', { name: 'Six digits' }).fill(digits);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.waitForURL('**/account');
   await page.goto('/account/devices');
   await page.getByRole('button', { name: 'Add a passkey' }).click();
