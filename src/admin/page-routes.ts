@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { FORM_TYPE } from '../http/body.ts';
 import { isRefusal, notFound } from '../http/errors.ts';
 import { refusalOf } from '../http/failures.ts';
-import { formReader, type FormLimits } from '../http/form-fields.ts';
+import { FormLimitError, formReader, type FormLimits } from '../http/form-fields.ts';
 import { addressCaller, countCall, countTry } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
 import { createTurns } from '../http/turns.ts';
@@ -151,6 +151,8 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     try {
       return await save(visit, form);
     } catch (error) {
+      // What is too large is not shown again.
+      if (error instanceof FormLimitError) throw error;
       const refusal = refusalOf(error as Error, request);
       if (refusal.status >= 500 || refusal.status === 404) throw error;
       const draft: Draft = { field: form.field, fieldList: form.fieldList, problem: refusal.message };

@@ -192,6 +192,15 @@ test('as many entries as a form takes do not stop other people', async () => {
   expect(slow).toEqual([]);
 }, 300_000);
 
+test('thousands of tax classes are refused at once', async () => {
+  const form = forms.get('/admin/shops/:shopId/settings/taxes')!;
+  const fields = Array.from({ length: 2_900 }, (_, index): [string, string] => [
+    `taxClasses.${index}.key`,
+    'x',
+  ]);
+  expect(await refusalProblems(form, fields)).toEqual([]);
+});
+
 /** The fields as the page has them, each text as long as it may be; shorter where the whole form would be too large. */
 function filledFields(fields: readonly FormField[], filling: Filling): [string, string][] {
   for (let share = 1; ; share /= 2) {

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { FormLimitError } from '../../http/form-fields.ts';
 import type { FormRequest } from '../pages.ts';
 import { isFalseMeant, isNullable, kindOf, mapValue, shapeOf } from './field-kind.ts';
 
@@ -13,6 +14,9 @@ interface GrowingTree extends FieldTree {
   values: string[];
   children: Map<string, GrowingTree>;
 }
+
+/** Entries that a form offers to be filled in; those that stay empty do not count. */
+const OFFERED_ENTRIES = 10;
 
 const NOTHING: FieldTree = { values: [], children: new Map() };
 /** No setting lies deeper. */
@@ -88,8 +92,10 @@ function readSection(schema: TSchema, tree: FieldTree, isNeeded: boolean): objec
 
 /** Entries that nobody has filled in are those that the form offers to be filled. */
 function readEntries(schema: TSchema, tree: FieldTree, isNeeded: boolean): unknown[] | undefined {
-  const { items } = shapeOf(schema);
+  const { items, maxItems = Infinity } = shapeOf(schema);
   const { properties = {} } = shapeOf(items!);
+  // The page would show all of them again, and what is wrong with each.
+  if (tree.children.size > maxItems + OFFERED_ENTRIES) throw new FormLimitError('values', maxItems);
   const kept = [...tree.children.values()].filter(
     (entry) => childOf(entry, 'remove').values.length === 0 && isFilled(items!, entry),
   );

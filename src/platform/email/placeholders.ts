@@ -21,7 +21,7 @@ export function fillSubject(words: string, values: Values): string {
 }
 
 /**
- * Makes paragraphs, which blank lines separate, and puts the table where `{lines}` stands, else at the end. A line with
+ * Makes paragraphs, which blank lines separate, and puts the table where `{lines}` stands first, else at the end. A line with
  * a placeholder that has no value is left out. The words are split before they are filled, and filled once, so that a
  * value can neither begin a paragraph nor name another placeholder.
  */
@@ -33,9 +33,11 @@ export function fillBody(
   const blocks = words
     .replaceAll(/\r\n?/g, '\n')
     .split(/(\{lines\})/)
-    .flatMap<string | readonly Row[]>((piece) =>
-      rows && piece === `{${LINES}}` ? [rows] : paragraphs(piece, values),
-    );
+    .flatMap<string | readonly Row[]>((piece, index) => {
+      if (!rows || piece !== `{${LINES}}`) return paragraphs(piece, values);
+      // The table stands once, however often it is named: the first is the second piece.
+      return index === 1 ? [rows] : [];
+    });
   return rows && !blocks.includes(rows) ? [...blocks, rows] : blocks;
 }
 

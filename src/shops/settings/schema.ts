@@ -760,7 +760,7 @@ export const SettingsSchema = Section(
           TaxClass,
           'Kinds of goods that are taxed alike.',
           [{ key: 'standard', name: 'Standard rate', default: true, rates: { DE: 19 } }],
-          { minItems: 1 },
+          { minItems: 1, maxItems: 100 },
         ),
       ),
     ),
