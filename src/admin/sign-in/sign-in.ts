@@ -145,7 +145,16 @@ async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft
   return {
     title: words.title,
     scripts: [PASSKEY_SCRIPT, PASSWORD_SCRIPT],
-    main: html`<form class="narrow card" method="post" action="${`?${query}`}">
+    // The form for passkeys appears once its script has run, so what comes after it moves then, maybe under a finger.
+    main: html`${
+        visit.demo.isOpen &&
+        html`<form class="narrow card" method="post" action="/admin/sign-in/demo">
+          <input type="hidden" name="to" value="${target}" />
+          <p>${words.demo}</p>
+          <button>${words.demoButton}</button>
+        </form>`
+      }
+      <form class="narrow card" method="post" action="${`?${query}`}">
         ${problemOf(draft)}
         ${textField({ name: 'email', label: words.email, type: 'email', autocomplete: 'username', isRequired: true, draft })}
         ${passwordField(visit.words, { name: 'password', label: words.password, autocomplete: 'current-password' })}
@@ -163,14 +172,6 @@ async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft
           <p>${words.demoEndedForMe}</p>
           <pre class="code">npx kontor demo open</pre>
         </section>`
-      }
-      ${
-        visit.demo.isOpen &&
-        html`<form class="narrow card" method="post" action="/admin/sign-in/demo">
-          <input type="hidden" name="to" value="${target}" />
-          <p>${words.demo}</p>
-          <button>${words.demoButton}</button>
-        </form>`
       }`,
   };
 }
