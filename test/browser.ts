@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Request, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { isBrowserRequired, sharedBrowser } from './chromium.ts';
 import { startDemo } from './demo.ts';
@@ -24,6 +24,8 @@ export interface Browsing {
   serviceOrigin: string;
   /** What went wrong so far on the pages of this test; it fails if something is left when it ends. */
   problems: string[];
+  /** The origins beside it that the pages of this test may ask for; those of apps and attackers are added to it. */
+  otherSites: string[];
   /** A page of a new visitor, who has no cookies yet. */
   open(visitor?: Visitor): Promise<Page>;
 }
@@ -37,6 +39,9 @@ export interface BrowsingOptions {
   onLocalhost?: boolean;
 }
 
+/** Where the scripts of the demo shop's apps are. */
+const APPS = 'https://cdn.example';
+
 /**
  * For the tests of a file: a demo service that listens, and a browser. On a machine without a browser the tests are
  * skipped, unless the run must be complete.
@@ -47,6 +52,7 @@ export function browsing({
   onLocalhost = false,
 }: BrowsingOptions = {}): Browsing {
   const problems: string[] = [];
+  const otherSites = [APPS];
   const contexts: BrowserContext[] = [];
   let browser: Browser | undefined;
   let service: Service | undefined;
@@ -65,12 +71,13 @@ export function browsing({
   });
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map((context) => context.close()));
+    otherSites.splice(1);
     expect(problems.splice(0)).toEqual([]);
   });
   afterAll(async () => {
     await service?.close();
   });
-  return {
+  const shop: Browsing = {
     get service() {
       return service!;
     },
@@ -81,6 +88,7 @@ export function browsing({
       return serviceOrigin;
     },
     problems,
+    otherSites,
     open: async ({ screen = 'wide', runsScripts = true, locale = 'en-GB', consents = false } = {}) => {
       const context = await browser!.newContext({
         baseURL: origin,
@@ -91,28 +99,35 @@ export function browsing({
           : { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }),
       });
       contexts.push(context);
-      await watch(context, origin, problems);
+      watch(context, shop);
+      // A test that wants more of an app's script routes it itself.
+      if (onOwnHost) await context.route(`${APPS}/*`, script(''));
       const page = await context.newPage();
       if (consents) await allowAll(page, onOwnHost ? '' : '/shop/DemoShop');
       return page;
     },
   };
+  return shop;
 }
 
-/** Where a whole browser has its own parts, such as the viewer of PDFs: asking for these is no call to a stranger. */
-const OWN_ADDRESSES = ['chrome:', 'chrome-extension:'];
+/** Of what is in the page, or in the browser itself: a whole one shows PDFs with an extension. */
+const OWN_SCHEMES = ['about:', 'blob:', 'chrome:', 'chrome-extension:', 'data:'];
 
-/** Collects what must not happen on any page: errors, refusals of the policy, missing files, calls to strangers. */
-async function watch(context: BrowserContext, origin: string, problems: string[]): Promise<void> {
-  await context.route(
-    (url) => url.origin !== origin && !OWN_ADDRESSES.includes(url.protocol),
-    async (route) => {
-      problems.push(`asked for ${route.request().url()}`);
-      await route.abort();
-    },
-  );
-  // What the apps of the demo shop load. A test that wants more of them routes it itself.
-  await context.route('https://cdn.example/*', script(''));
+/**
+ * Collects what must not happen on any page: errors, refusals of the policy, missing files, calls to strangers. These are
+ * heard of and not intercepted: a browser whose requests are intercepted loads all files anew for each page.
+ */
+function watch(context: BrowserContext, { origin, otherSites, problems }: Browsing): void {
+  const hear = (request: Request) => {
+    const url = new URL(request.url());
+    const isExpected = url.origin === origin || otherSites.includes(url.origin);
+    // What the policy of the page refuses is not asked for.
+    const isRefused = request.failure()?.errorText === 'csp';
+    if (!isExpected && !isRefused && !OWN_SCHEMES.includes(url.protocol))
+      problems.push(`asked for ${url.href}`);
+  };
+  context.on('requestfinished', hear);
+  context.on('requestfailed', hear);
   context.on('weberror', (error) => problems.push(String(error.error())));
   context.on('console', (message) => {
     // Missing files are told below, by their address.

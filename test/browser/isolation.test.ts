@@ -28,13 +28,9 @@ beforeAll(async () => {
 
 /** Lets the browser load from both shops and from the service, and the script of the app. */
 async function allowShops(page: Page, body: string): Promise<void> {
-  for (const origin of [
-    otherOrigin,
-    shop.serviceOrigin,
-    shop.serviceOrigin.replace('127.0.0.1', 'localhost'),
-  ]) {
-    await page.context().route(`${origin}/**`, (route) => route.continue());
-  }
+  const { serviceOrigin } = shop;
+  shop.otherSites.push(otherOrigin, serviceOrigin, serviceOrigin.replace('127.0.0.1', 'localhost'));
+  shop.otherSites.push(new URL(SPY).origin);
   await page.context().route(SPY, script(''));
   await allowAll(page, otherOrigin);
   await page.context().route(SPY, script(body));
@@ -124,6 +120,7 @@ test('a form that a script sends to another shop puts nothing into its cart', PA
   const { body } = await shop.service.call('GET', '/DemoShop/products?q=TE-100');
   // A page of the other shop may send forms to its own host only; a page elsewhere may send them anywhere.
   await allowShops(page, '');
+  shop.otherSites.push('https://evil.example');
   await page.context().route('https://evil.example/', (route) =>
     route.fulfill({
       contentType: 'text/html',

@@ -5,7 +5,7 @@ import { sql } from '../../src/db/sql.ts';
 import { documentFile } from '../../src/orders/documents/file.ts';
 import { startEmails } from '../../src/background.ts';
 import { ADA, changeSettings, givenSmallShop, type Shop } from '../carts.ts';
-import { longestBlock, MAX_BLOCK, quickestBlock, quiet, slowdown } from '../event-loop.ts';
+import { longestBlock, MAX_BLOCK, quickestBlock, slowdown } from '../event-loop.ts';
 import { FILLINGS, repeated, type Filling } from '../fillings.ts';
 import { waitFor } from '../process.ts';
 import { ofTheDay } from '../seed.ts';
@@ -114,7 +114,7 @@ async function slowSteps(name: string, filling: Filling): Promise<string[]> {
   let tooLong: [string, number][] = [];
   for (let tries = 0; tries < TRIES; tries++) {
     const before = slowdown();
-    const taken = await blocksOf(filling, { isRepeated: tries > 0 });
+    const taken = await blocksOf(filling);
     const slow = Math.min(before, slowdown());
     for (const [step, ms] of taken) best.set(step, Math.min(ms / slow, best.get(step) ?? Infinity));
     tooLong = [...best].filter(([, ms]) => ms >= MAX_BLOCK);
@@ -127,11 +127,10 @@ async function slowSteps(name: string, filling: Filling): Promise<string[]> {
 let products = 0;
 
 /** Fills every field with such a text and opens everything that shows it; the longest block of each step. */
-async function blocksOf(filling: Filling, { isRepeated = false } = {}): Promise<Map<string, number>> {
+async function blocksOf(filling: Filling): Promise<Map<string, number>> {
   const { shopId, token } = shop;
   const taken = new Map<string, number>();
   const measured = async (step: string, work: () => Promise<unknown>) => {
-    if (isRepeated) await quiet();
     taken.set(step, Math.max(await longestBlock(work), taken.get(step) ?? 0));
   };
   type Method = 'GET' | 'POST' | 'PATCH' | 'PUT';

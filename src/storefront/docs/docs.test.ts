@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { longestBlock, quiet, slowdown } from '../../../test/event-loop.ts';
+import { longestBlock, MAX_BLOCK, slowdown } from '../../../test/event-loop.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { buildApp } from '../../app.ts';
 import type { SearchEntry } from './search.ts';
@@ -13,7 +13,6 @@ const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter(
 );
 
 /** Milliseconds for which one request may hold the event loop. */
-const MAX_BLOCK = 50;
 
 let service: Service;
 
@@ -37,7 +36,6 @@ async function firstBlocks(): Promise<[url: string, ms: number][]> {
   expect((await app.inject({ url: '/', headers })).statusCode).toBe(200);
   const blocks: [string, number][] = [];
   for (const url of FIRST_PAGES) {
-    await quiet();
     const before = slowdown();
     const block = await longestBlock(async () => {
       expect((await app.inject({ url, headers })).statusCode).toBe(200);
