@@ -17,9 +17,16 @@ import { parseSettingsFile, type SettingsFile } from '../../shops/settings/file.
 const FOLDER = new URL('../../../assets/demo/', import.meta.url);
 const PICTURES = new URL('pictures/', FOLDER);
 
-async function readYaml(name: string): Promise<unknown> {
-  return parse(await readFile(new URL(name, FOLDER), 'utf8'));
+const read = new Map<string, Promise<unknown>>();
+
+/** Parsed once: a process that makes many demo shops would spend most of its time on it. */
+function readOnce(name: string, parsed: (text: string) => unknown): Promise<unknown> {
+  let file = read.get(name);
+  if (!file) read.set(name, (file = readFile(new URL(name, FOLDER), 'utf8').then(parsed)));
+  return file;
 }
+
+const readYaml = (name: string) => readOnce(name, parse);
 
 export interface DemoCategory {
   alias: string;
@@ -89,9 +96,8 @@ export async function readSettings(): Promise<{
   settings: SettingsFile;
   couponCampaigns: NonNullable<SettingsFile['couponCampaigns']>;
 }> {
-  const text = await readFile(new URL('settings.yaml', FOLDER), 'utf8');
-  const file = parseSettingsFile(text, settingsFormat);
-  const { couponCampaigns = [], ...settings } = file;
+  const file = await readOnce('settings.yaml', (text) => parseSettingsFile(text, settingsFormat));
+  const { couponCampaigns = [], ...settings } = file as SettingsFile;
   return { settings, couponCampaigns };
 }
 
