@@ -1,11 +1,17 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { COMPILED_FILES, compiledProgram } from './test/compiled-program.ts';
 import LongestFirst from './test/longest-first.ts';
 import { quickFiles } from './test/quick.ts';
 
+/** Set by `npm test` for a whole run; a single file is run from its source. */
+const isCompiled = process.env['KONTOR_TEST_COMPILED'] !== undefined;
+
 export default defineConfig({
+  plugins: isCompiled ? [compiledProgram()] : [],
   test: {
+    server: { deps: { external: isCompiled ? [COMPILED_FILES] : [] } },
     include: process.env['KONTOR_TEST_QUICK']
       ? quickFiles(import.meta.dirname)
       : ['src/**/*.test.ts', 'test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
