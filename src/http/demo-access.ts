@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import { isPrivate, type Config } from '../config.ts';
 import type { Database, Queries } from '../db/database.ts';
+import { startPolling } from '../db/polling.ts';
 import { sql } from '../db/sql.ts';
 import { signOfOthers } from './forwarded.ts';
 
@@ -26,8 +27,6 @@ export interface DemoAccessDeps {
   log: FastifyBaseLogger;
   isMigrated: () => boolean;
 }
-
-const REFRESH_INTERVAL = 3_000;
 
 /** What the operator can do when demo access is closed. */
 export const DEMO_ACCESS_STEPS =
@@ -57,34 +56,13 @@ export function createDemoAccess({ db, config, log, isMigrated }: DemoAccessDeps
     state = isEnded || unsavedSign !== undefined ? 'closed' : 'open';
   };
 
-  let loading: Promise<void> = Promise.resolve();
-  let pending = 0;
-
-  /** One after the other, so that what was committed before the call is known after it. */
-  const refresh = (): Promise<void> => {
-    if (!canBeOpen) return Promise.resolve();
-    pending++;
-    loading = loading
-      .catch(() => {})
-      .then(load)
-      .finally(() => pending--);
-    return loading;
-  };
-
-  let hasFailed = false;
-  const refreshQuietly = async () => {
-    if (!isMigrated()) return;
-    try {
-      await refresh();
-      hasFailed = false;
-    } catch (error) {
-      // What is known stays in force, and what is unsaved is written with the next try. Said once, not every few seconds.
-      if (!hasFailed) log.warn({ err: error }, 'the state of demo access could not be read or written');
-      hasFailed = true;
-    }
-  };
-  const timer = canBeOpen
-    ? setInterval(() => void (pending === 0 && refreshQuietly()), REFRESH_INTERVAL).unref()
+  const polling = canBeOpen
+    ? startPolling(load, {
+        isMigrated,
+        // What is unsaved is written with the next try.
+        onFailure: (error) =>
+          log.warn({ err: error }, 'the state of demo access could not be read or written'),
+      })
     : undefined;
 
   return {
@@ -105,17 +83,12 @@ export function createDemoAccess({ db, config, log, isMigrated }: DemoAccessDeps
         `demo access is closed for good, because a request came through a proxy or from a stranger: it had ${sign}. ` +
           DEMO_ACCESS_STEPS,
       );
-      void refreshQuietly();
+      void polling?.refreshQuietly();
     },
 
-    refresh,
-    /** At the start and on a timer: does nothing before there are tables, and logs a failure. */
-    refreshQuietly,
-
-    async close() {
-      clearInterval(timer);
-      await loading.catch(() => {});
-    },
+    refresh: async () => polling?.refresh(),
+    refreshQuietly: async () => polling?.refreshQuietly(),
+    close: async () => polling?.close(),
   };
 }
 

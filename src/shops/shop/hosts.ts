@@ -2,6 +2,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import type { FastifyBaseLogger } from 'fastify';
 import { isLoopback, isPrivate, type Config } from '../../config.ts';
 import type { Database, Queries } from '../../db/database.ts';
+import { startPolling } from '../../db/polling.ts';
 import { sql } from '../../db/sql.ts';
 
 declare module 'fastify' {
@@ -9,8 +10,6 @@ declare module 'fastify' {
     shopHosts: ShopHosts;
   }
 }
-
-const REFRESH_INTERVAL = 3_000;
 
 /** Of a private installation: a machine for trying things out. Further shops have their address below /shop only. */
 const MOST_LOCAL_HOSTS = 10_000;
@@ -67,32 +66,10 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
     fingerprint = found;
   };
 
-  let loading: Promise<void> = Promise.resolve();
-  let pending = 0;
-
-  /** One after the other, so that what was committed before the call is in memory after it. */
-  const refresh = (): Promise<void> => {
-    pending++;
-    loading = loading
-      .catch(() => {})
-      .then(load)
-      .finally(() => pending--);
-    return loading;
-  };
-
-  let hasFailed = false;
-  const refreshQuietly = async () => {
-    if (!isMigrated() || pending > 0) return;
-    try {
-      await refresh();
-      hasFailed = false;
-    } catch (error) {
-      // The hosts that are in memory stay in use. Said once, not every few seconds.
-      if (!hasFailed) log.warn({ err: error }, 'the hosts of the shops could not be read');
-      hasFailed = true;
-    }
-  };
-  const timer = setInterval(() => void refreshQuietly(), REFRESH_INTERVAL).unref();
+  const polling = startPolling(load, {
+    isMigrated,
+    onFailure: (error) => log.warn({ err: error }, 'the hosts of the shops could not be read'),
+  });
 
   const localShop = (host: string) => {
     const name = withoutPort(host);
@@ -141,14 +118,7 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
       return isKnown;
     },
 
-    refresh,
-    /** At the start and on a timer: does nothing before there are tables, and logs a failure. */
-    refreshQuietly,
-
-    async close() {
-      clearInterval(timer);
-      await loading.catch(() => {});
-    },
+    ...polling,
   };
 }
 
