@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenMerchant, type AdminAnswer, type Merchant } from '../../../test/admin.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
+import { ofTheDay } from '../../../test/seed.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { selectSettings } from '../../shops/settings/settings.ts';
@@ -294,6 +295,27 @@ describe('the file', () => {
       'lowStockLevel (line 1): Please enter 0 or more.',
     ]);
     expect(refused.text).toContain('naem: x</textarea>');
+  });
+
+  // As long as a file may be; read in a thread of its own, which ends when it takes too long or too much.
+  test.each(
+    ofTheDay(
+      [
+        ['brackets', '['.repeat(300_000)],
+        ['braces', '{'.repeat(300_000)],
+        ['maps in maps', `a: ${'{a: '.repeat(100_000)}`],
+        ['lists in lists', `${'- '.repeat(150_000)}x`],
+        ['deeper and deeper', Array.from({ length: 700 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')],
+        ['aliases', `a: &a [x]\n${'b: [*a, *a]\n'.repeat(9_000)}`],
+        ['backslashes', `a: "${'\\'.repeat(300_000)}`],
+      ] as [string, string][],
+      1,
+    ),
+  )('a file of nothing but %s is refused', async (_name, text) => {
+    const before = await fingerprint(service);
+    const { status } = await merchant.post('/settings/file', { text, action: 'apply' });
+    expect(status).toBe(422);
+    expect(await fingerprint(service)).toEqual(before);
   });
 
   test.each<[language: 'de' | 'fr', file: string, lines: string[]]>([
