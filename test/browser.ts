@@ -250,6 +250,8 @@ const DESCRIBE_ELEMENTS = `(() => {
   return {
     screen: JSON.stringify([
       innerWidth,
+      document.title.trim() !== '',
+      document.querySelector('meta[name=viewport]')?.content,
       styles.map((style) => style.textContent || new URL(style.href).pathname + style.media),
     ]),
     kinds: [...kinds.keys()].map((key) => JSON.parse(key)),
