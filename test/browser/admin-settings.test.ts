@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { selectSettings } from '../../src/shops/settings/settings.ts';
 import { openAdmin } from '../admin.ts';
 import { browsing, seriousProblems } from '../browser.ts';
+import { ofTheDay } from '../seed.ts';
 
 /** A merchant changes settings in a real browser. */
 const shop = browsing();
@@ -27,7 +28,7 @@ test('the theme is previewed while it is typed, and a wrong value stays with its
   expect((await settingsOf()).theme).toEqual(before.theme);
 });
 
-test.each(['wide', 'phone'] as const)(
+test.each(ofTheDay(['wide', 'phone'] as const, 1))(
   'a shipping method is added, moved to the front and shows its price: %s',
   async (screen) => {
     const page = await openAdmin(shop, '/settings/shipping', { screen });

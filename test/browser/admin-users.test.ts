@@ -6,6 +6,7 @@ import { sql } from '../../src/db/sql.ts';
 import { installationKey } from '../../src/shops/apps/sealing.ts';
 import { addPasskeyDevice, browsing, seriousProblems } from '../browser.ts';
 import { queuedEmails } from '../carts.ts';
+import { ofTheDay } from '../seed.ts';
 
 const admin = browsing({ onLocalhost: true });
 
@@ -156,7 +157,7 @@ test('somebody is invited, gets another role, and is removed', async () => {
   expect(new URL(other.url()).pathname).toBe('/admin/sign-in');
 });
 
-test.each(['wide', 'phone'] as const)(
+test.each(ofTheDay(['wide', 'phone'] as const, 1))(
   'the host makes a shop, suspends it and opens it again: %s',
   async (screen) => {
     const page = await admin.open({ screen });

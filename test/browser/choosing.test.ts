@@ -1,12 +1,18 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { allowAll, browsing, seriousProblems } from '../browser.ts';
+import { ofTheDay } from '../seed.ts';
 import { checkoutUrlOf, sums, typeAddress, ADA } from './checkout.ts';
 
 const shop = browsing({ hasImages: true });
 const BASE = '/shop/DemoShop';
 
 const SCREENS = ['wide', 'phone'] as const;
+const CHECKOUTS = [
+  ['wide', true],
+  ['phone', true],
+  ['phone', false],
+] as const;
 
 async function isInView(place: Locator): Promise<boolean> {
   const { y, height } = (await place.boundingBox())!;
@@ -66,7 +72,7 @@ test('what is sold out is crossed out and leads to the form that notifies people
 });
 
 test('a card puts its product into the cart and on the wish list, and the visitor stays', async () => {
-  for (const screen of SCREENS) {
+  for (const screen of ofTheDay(SCREENS, 1)) {
     const page = await shop.open({ screen });
     await page.goto(`${BASE}/Categories/lamps`);
     const card = page.locator('.card').filter({ hasText: 'Dock Light LED Bulb' });
@@ -127,11 +133,7 @@ test(
   'the checkout shows the cart beside every step and leads nowhere else',
   { timeout: 60_000 },
   async () => {
-    for (const [screen, runsScripts] of [
-      ['wide', true],
-      ['phone', true],
-      ['phone', false],
-    ] as const) {
+    for (const [screen, runsScripts] of ofTheDay(CHECKOUTS, 2)) {
       const page = await shop.open({ screen, runsScripts });
       await page.goto(await checkoutUrlOf(shop, { 'KN-110': 2 }));
       for (const step of ['Address', 'Delivery and payment']) {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { browsing, seriousProblems } from '../browser.ts';
+import { ofTheDay } from '../seed.ts';
 
 /** What the pages do better with JavaScript. */
 const shop = browsing({ hasImages: true });
@@ -92,7 +93,7 @@ test('thumbnails show their pictures in place', async () => {
 });
 
 test('another version is one click away, and the page stays where it was', async () => {
-  for (const screen of ['wide', 'phone'] as const) {
+  for (const screen of ofTheDay(['wide', 'phone'] as const, 1)) {
     const page = await shop.open({ screen });
     await page.goto('/shop/DemoShop/Products/LA-100');
     expect(await page.locator('.offer .price').first().innerText()).toBe('€79.00');

@@ -166,7 +166,8 @@ test('a page of a shop and the API reference can not reach each other', PATIENCE
   await allowShops(page, '');
 
   // The shop's page is opened from the reference: it has no way back.
-  await page.goto(docs);
+  // Its headers are enough here, and rendering it takes seconds.
+  await page.goto(docs, { waitUntil: 'commit' });
   const [opened] = await Promise.all([
     page.context().waitForEvent('page'),
     page.evaluate(`{ open('${shared}'); }`),

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { orderTokens } from '../../src/orders/order-link.ts';
 import { installationKey } from '../../src/shops/apps/sealing.ts';
 import { browsing, look, type Visitor } from '../browser.ts';
+import { ofTheDay } from '../seed.ts';
 import { ADA, givenOrder } from './checkout.ts';
 
 const shop = browsing({ onOwnHost: true });
@@ -20,12 +21,13 @@ const manage = async (orderId: string, part: string, body: object) => {
   expect((await shop.service.call('POST', path, { token, body })).status).toBe(201);
 };
 
+/** Each of the tests below has one of them a day, and every day both have their turn. */
 const VISITORS: [string, Visitor][] = [
   ['on a wide screen', {}],
   ['on a phone without JavaScript', { screen: 'phone', runsScripts: false }],
 ];
 
-test.each(VISITORS)('a customer withdraws from a contract %s', PATIENCE, async (_, visitor) => {
+test.each(ofTheDay(VISITORS, 1))('a customer withdraws from a contract %s', PATIENCE, async (_, visitor) => {
   const { path, orderId, orderNumber } = await givenOrderPage();
   await manage(orderId, 'payments', { amount: 10 });
   await manage(orderId, 'invoices', {});
@@ -49,25 +51,29 @@ test.each(VISITORS)('a customer withdraws from a contract %s', PATIENCE, async (
   expect(body.management.returns).toMatchObject([{ state: 'withdrawn', lines: [{ quantity: 2 }] }]);
 });
 
-test.each(VISITORS)('a customer asks for a return, and orders again %s', PATIENCE, async (_, visitor) => {
-  const { path, orderId } = await givenOrderPage();
-  await manage(orderId, 'shipments', {});
-  const page = await shop.open(visitor);
-  const isScripted = visitor.runsScripts ?? true;
-  await page.goto(path);
-  await page.getByRole('link', { name: 'Return items' }).click();
-  await look(page, isScripted);
-  await page.getByRole('button', { name: 'Request the return' }).click();
-  await page.getByText('Please enter a quantity for at least one item').waitFor();
-  await page.getByLabel(/Reefline/).fill('1');
-  await page.getByLabel('Why would you like to return them?').fill('Too sharp');
-  await page.getByRole('button', { name: 'Request the return' }).click();
-  await page.getByText('Return requested').waitFor();
-  await look(page, isScripted);
-  await page.getByRole('button', { name: 'Order the same again' }).click();
-  await page.waitForURL('**/cart');
-  expect(await page.locator('.lines > li').count()).toBe(2);
-});
+test.each(ofTheDay(VISITORS.toReversed(), 1))(
+  'a customer asks for a return, and orders again %s',
+  PATIENCE,
+  async (_, visitor) => {
+    const { path, orderId } = await givenOrderPage();
+    await manage(orderId, 'shipments', {});
+    const page = await shop.open(visitor);
+    const isScripted = visitor.runsScripts ?? true;
+    await page.goto(path);
+    await page.getByRole('link', { name: 'Return items' }).click();
+    await look(page, isScripted);
+    await page.getByRole('button', { name: 'Request the return' }).click();
+    await page.getByText('Please enter a quantity for at least one item').waitFor();
+    await page.getByLabel(/Reefline/).fill('1');
+    await page.getByLabel('Why would you like to return them?').fill('Too sharp');
+    await page.getByRole('button', { name: 'Request the return' }).click();
+    await page.getByText('Return requested').waitFor();
+    await look(page, isScripted);
+    await page.getByRole('button', { name: 'Order the same again' }).click();
+    await page.waitForURL('**/cart');
+    expect(await page.locator('.lines > li').count()).toBe(2);
+  },
+);
 
 test('a customer cancels in German on a phone', PATIENCE, async () => {
   const { path, orderId } = await givenOrderPage();
