@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { browsing, seriousProblems, type Visitor } from '../browser.ts';
+import { seriousProblems } from '../accessibility.ts';
+import { browsing, type Visitor } from '../browser.ts';
 import { queuedEmails } from '../carts.ts';
 import { ofTheDay } from '../seed.ts';
 import { codesOf } from '../signed-in.ts';

@@ -2,7 +2,8 @@ import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
 import { openAdmin } from '../admin.ts';
-import { browsing, seriousProblems } from '../browser.ts';
+import { seriousProblems } from '../accessibility.ts';
+import { browsing } from '../browser.ts';
 
 /** What a merchant does with products all day. */
 const shop = browsing();

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { selectSettings } from '../../src/shops/settings/settings.ts';
 import { openAdmin } from '../admin.ts';
-import { browsing, seriousProblems } from '../browser.ts';
+import { seriousProblems } from '../accessibility.ts';
+import { browsing } from '../browser.ts';
 import { ofTheDay } from '../seed.ts';
 
 /** A merchant changes settings in a real browser. */

@@ -4,7 +4,8 @@ import { stepAt, totpCode } from '../../src/admin/account/totp-code.ts';
 import { insertLink, LINK_LIFETIME, linkTokens } from '../../src/admin/users/links.ts';
 import { sql } from '../../src/db/sql.ts';
 import { installationKey } from '../../src/shops/apps/sealing.ts';
-import { addPasskeyDevice, browsing, seriousProblems } from '../browser.ts';
+import { seriousProblems } from '../accessibility.ts';
+import { addPasskeyDevice, browsing } from '../browser.ts';
 import { queuedEmails } from '../carts.ts';
 import { ofTheDay } from '../seed.ts';
 

@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { allowAll, browsing, seriousProblems } from '../browser.ts';
+import { seriousProblems } from '../accessibility.ts';
+import { allowAll, browsing } from '../browser.ts';
 import { ofTheDay } from '../seed.ts';
 import { checkoutUrlOf, sums, typeAddress, ADA } from './checkout.ts';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { browsing, seriousProblems } from '../browser.ts';
+import { seriousProblems } from '../accessibility.ts';
+import { browsing } from '../browser.ts';
 import { ofTheDay } from '../seed.ts';
 
 /** What the pages do better with JavaScript. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { browsing, seriousProblems } from '../browser.ts';
+import { seriousProblems } from '../accessibility.ts';
+import { browsing } from '../browser.ts';
 
 /** A product with a text that the customer types. */
 const shop = browsing();

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { EMAIL_KINDS } from '../../src/email-kinds.ts';
 import { createEmailShopLoader } from '../../src/shops/email/shop.ts';
-import { browsing, seriousProblems } from '../browser.ts';
+import { seriousProblems } from '../accessibility.ts';
+import { browsing } from '../browser.ts';
 import { ofTheDay } from '../seed.ts';
 
 const shop = browsing({ hasImages: true });

@@ -1,6 +1,7 @@
 import type { Response } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { browsing, seriousProblems } from '../browser.ts';
+import { seriousProblems } from '../accessibility.ts';
+import { browsing } from '../browser.ts';
 
 const shop = browsing({ hasImages: true });
 

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
-import { addPasskeyDevice, browsing, seriousProblems } from '../browser.ts';
+import { seriousProblems } from '../accessibility.ts';
+import { addPasskeyDevice, browsing } from '../browser.ts';
 import { queuedEmails } from '../carts.ts';
 import { codesOf } from '../signed-in.ts';
 

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { browsing, script, seriousProblems } from '../browser.ts';
+import { seriousProblems } from '../accessibility.ts';
+import { browsing, script } from '../browser.ts';
 import { ADA, checkoutUrlOf, sums, typeAddress } from './checkout.ts';
 
 const shop = browsing({ onOwnHost: true });

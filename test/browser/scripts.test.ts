@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { allowAll, browsing, script, seriousProblems } from '../browser.ts';
+import { seriousProblems } from '../accessibility.ts';
+import { allowAll, browsing, script } from '../browser.ts';
 
 const shop = browsing({ onOwnHost: true });
 
