@@ -7,18 +7,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { isAlive } from '../src/db/embedded-init.ts';
+import { kontorHere, serveHere } from './command.ts';
+import { startDemo } from './demo.ts';
 import { newStartedFolder } from './first-start.ts';
 import { cleanUp, kontor, newFolder, postmasterOf, startKontor, waitFor, type Running } from './process.ts';
+import { ofTheDay } from './seed.ts';
+import { databaseUrl } from './service.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 afterAll(cleanUp);
 
-const customers = (service: Running, token: string) =>
+type Address = Pick<Running, 'address'>;
+
+const customers = (service: Address, token: string) =>
   fetch(`${service.address}/rs/shops/DemoShop/customers`, {
     headers: { authorization: `Bearer ${token}` },
   });
 
-const createCustomer = (service: Running, internalNote: string) =>
+const createCustomer = (service: Address, internalNote: string) =>
   fetch(`${service.address}/rs/shops/DemoShop/customers`, {
     method: 'POST',
     headers: { authorization: 'Bearer demo-all', 'content-type': 'application/json' },
@@ -124,7 +130,7 @@ describe('the embedded database', () => {
     expect(await response.json()).toMatchObject({ results: 16 });
 
     // And a second one on the same folder is refused, while the first goes on.
-    const second = await kontor(['serve'], { KONTOR_DATA: data, PORT: '0' });
+    const second = await kontorHere(['serve'], { KONTOR_DATA: data, PORT: '0' });
     expect(second).toEqual({
       code: 1,
       stdout: '',
@@ -134,13 +140,27 @@ describe('the embedded database', () => {
     expect((await service.stop()).code).toBe(0);
   });
 
-  test('without the demo shop the hint names a shop that is there', async () => {
+  test('without the demo shop the hint names a shop that is there, and each request is a line of the log', async () => {
     const environment = { KONTOR_DATA: data };
-    expect((await kontor(['shop', 'delete', 'DemoShop', '--yes'], environment)).code).toBe(0);
-    const service = await startKontor(environment);
+    expect((await kontorHere(['shop', 'delete', 'DemoShop', '--yes'], environment)).code).toBe(0);
+    const service = await startKontor({ ...environment, LOG_LEVEL: 'info' });
     expect(service.stdout()).toContain('npx kontor token create EmptyShop --scopes all\n');
     expect((await customers(service, 'demo-all')).status).toBe(404);
-    await service.stop();
+
+    // At the level info a line is JSON, without secrets.
+    await fetch(`${service.address}/rs/shops/EmptyShop?q=private`, {
+      headers: { authorization: 'Bearer hidden-token', 'x-request-id': 'mine' },
+    });
+    const { stderr } = await service.stop();
+    const lines = stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.filter(({ msg }) => msg === 'request')).toEqual([
+      expect.objectContaining({ method: 'GET', path: '/rs/shops/DemoShop/customers' }),
+      expect.objectContaining({ requestId: 'mine', method: 'GET', path: '/rs/shops/EmptyShop' }),
+    ]);
+    expect(stderr).not.toMatch(/hidden-token|private/);
   });
 
   test('a port in use: one line, and no PostgreSQL is left behind', async () => {
@@ -156,7 +176,7 @@ describe('the embedded database', () => {
   });
 
   test('an address that is not of this machine: one line, and no PostgreSQL is left behind', async () => {
-    const ended = await kontor(['serve'], {
+    const ended = await kontorHere(['serve'], {
       KONTOR_DATA: data,
       PORT: '0',
       HOST: '192.0.2.1',
@@ -169,22 +189,6 @@ describe('the embedded database', () => {
     });
     expect(await postmasterOf(data)).toBeUndefined();
   });
-
-  test('at the level info the log is one line of JSON per request, without secrets', async () => {
-    const service = await startKontor({ KONTOR_DATA: data, LOG_LEVEL: 'info' });
-    await fetch(`${service.address}/rs/shops/EmptyShop?q=private`, {
-      headers: { authorization: 'Bearer hidden-token', 'x-request-id': 'mine' },
-    });
-    const { stderr } = await service.stop();
-    const lines = stderr
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines.filter(({ msg }) => msg === 'request')).toEqual([
-      expect.objectContaining({ requestId: 'mine', method: 'GET', path: '/rs/shops/EmptyShop' }),
-    ]);
-    expect(stderr).not.toMatch(/hidden-token|private/);
-  });
 });
 
 describe('a signal', () => {
@@ -193,7 +197,7 @@ describe('a signal', () => {
     data = await newStartedFolder();
   });
 
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  test.each(ofTheDay(['SIGTERM', 'SIGINT', 'SIGHUP'] as const, 1))(
     '%s finishes the request under way, then everything ends',
     async (signal) => {
       const service = await startKontor({ KONTOR_DATA: data });
@@ -291,7 +295,8 @@ async function refusesConnections(service: Running): Promise<boolean> {
 
 describe('DATABASE_URL', () => {
   const server = inject('server');
-  const urlOf = (database: string, { host = '', port = 5432, user = '' } = server) =>
+  const { host = '', port = 5432, user = '' } = server;
+  const urlOf = (database: string) =>
     `postgres:///${database}?${new URLSearchParams({ host, port: String(port), user }).toString()}`;
   const names: string[] = [];
 
@@ -346,10 +351,13 @@ describe('DATABASE_URL', () => {
     );
 
     // A token that the command line makes works in both at once; once revoked, both refuse it within 5 seconds.
-    const created = await kontor(['token', 'create', 'DemoShop', '--scopes', 'customers_read'], environment);
+    const created = await kontorHere(
+      ['token', 'create', 'DemoShop', '--scopes', 'customers_read'],
+      environment,
+    );
     const token = created.stdout.trimEnd();
     for (const service of services) expect((await customers(service, token)).status).toBe(200);
-    expect((await kontor(['token', 'revoke', 'DemoShop', token], environment)).code).toBe(0);
+    expect((await kontorHere(['token', 'revoke', 'DemoShop', token], environment)).code).toBe(0);
     const revokedAt = Date.now();
     for (const service of services) {
       await waitFor(async () => (await customers(service, token)).status === 401, 5_000);
@@ -362,8 +370,11 @@ describe('DATABASE_URL', () => {
   });
 
   test('HOST=0.0.0.0 makes random tokens, shown once', async () => {
-    const environment = { DATABASE_URL: urlOf(await emptyDatabase()), HOST: '0.0.0.0' };
-    const service = await startKontor(environment);
+    const service = await serveHere({
+      DATABASE_URL: urlOf(await emptyDatabase()),
+      KONTOR_DATA: await newFolder(),
+      HOST: '0.0.0.0',
+    });
     expect(service.address).toMatch(/^http:\/\/localhost:\d+$/);
     const [, token] = /Bearer ([A-Za-z0-9]{32})'/.exec(service.stdout())!;
     expect(service.stdout()).toContain('The tokens are shown this once.');
@@ -376,14 +387,19 @@ describe('DATABASE_URL', () => {
   });
 
   test('works without named statements', async () => {
-    // With KONTOR_TEST_PGBOUNCER=1 it goes through the pooler.
-    const DATABASE_URL = urlOf(await emptyDatabase(), inject('connection'));
-    const environment = { DATABASE_URL, DATABASE_NAMED_STATEMENTS: 'false' };
-    const service = await startKontor(environment);
+    const demo = await startDemo({}, undefined, { hasImages: true });
+    const environment = {
+      // With KONTOR_TEST_PGBOUNCER=1 it goes through the pooler.
+      DATABASE_URL: databaseUrl(demo.database),
+      DATABASE_NAMED_STATEMENTS: 'false',
+      KONTOR_DATA: demo.config.KONTOR_DATA,
+    };
+    expect((await kontorHere(['shop', 'create', 'Tea'], environment)).code).toBe(0);
+    const service = await serveHere(environment);
     expect(await (await customers(service, 'demo-all')).json()).toMatchObject({ results: 15 });
     expect((await createCustomer(service, 'unnamed')).status).toBe(201);
-    expect((await kontor(['shop', 'create', 'Tea'], environment)).code).toBe(0);
     expect((await service.stop()).code).toBe(0);
+    await demo.close();
   });
 
   test('a server that is not there: one line', async () => {
@@ -391,18 +407,18 @@ describe('DATABASE_URL', () => {
     server.close();
     await once(server, 'close');
     const environment = { PORT: '0', DATABASE_URL: `postgres://me:secret@localhost:${port}/kontor` };
-    const ended = await kontor(['serve'], environment);
+    const ended = await kontorHere(['serve'], environment);
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toMatch(
       /^kontor: The database cannot be reached \(connect ECONNREFUSED \S+\)\. Check DATABASE_URL\.\n$/,
     );
-    expect(await kontor(['shop', 'list'], environment)).toEqual(ended);
+    expect(await kontorHere(['shop', 'list'], environment)).toEqual(ended);
   });
 
   test('a server that says nothing: one line, within seconds', async () => {
     const { port, server } = await takenPort();
     const began = Date.now();
-    const ended = await kontor(['serve'], {
+    const ended = await kontorHere(['serve'], {
       PORT: '0',
       DATABASE_URL: `postgres://me:secret@127.0.0.1:${port}/kontor`,
     });
@@ -416,7 +432,7 @@ describe('DATABASE_URL', () => {
   });
 
   test('a database that is not there: one line', async () => {
-    expect(await kontor(['serve'], { PORT: '0', DATABASE_URL: urlOf('nowhere') })).toEqual({
+    expect(await kontorHere(['serve'], { PORT: '0', DATABASE_URL: urlOf('nowhere') })).toEqual({
       code: 1,
       stdout: '',
       stderr: 'kontor: The database refuses us (database "nowhere" does not exist). Check DATABASE_URL.\n',
@@ -427,7 +443,7 @@ describe('DATABASE_URL', () => {
 test('what is in the way of the data folder is told in one line', async () => {
   const data = await newFolder();
   await writeFile(path.join(data, 'postgres'), '');
-  const ended = await kontor(['serve'], { KONTOR_DATA: data, PORT: '0' });
+  const ended = await kontorHere(['serve'], { KONTOR_DATA: data, PORT: '0' });
   expect(ended).toMatchObject({ code: 1, stdout: '' });
   expect(ended.stderr).toMatch(/^kontor: .+\n$/);
 });

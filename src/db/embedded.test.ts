@@ -7,7 +7,6 @@ import {
   cp,
   lstat,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   readlink,
@@ -23,6 +22,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type PoolConfig, type QueryResultRow } from 'pg';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { newOpenFolder } from '../../test/folder.ts';
 import { type Account, accountsOf, runAs, serverAccount } from './embedded-account.ts';
 import { packageFolder, usableBinaries } from './embedded-binaries.ts';
 import { rotateLog, socketFolder } from './embedded-folders.ts';
@@ -42,10 +42,8 @@ const folders: string[] = [];
 const servers: EmbeddedServer[] = [];
 const children: ChildProcess[] = [];
 
-/** Open to all, as a project folder is; `mkdtemp` alone would give a folder that only root may enter. */
-async function newFolder(prefix = 'kontor-embedded-'): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), prefix));
-  await chmod(folder, 0o755);
+async function newFolder(): Promise<string> {
+  const folder = await newOpenFolder();
   folders.push(folder);
   return folder;
 }
