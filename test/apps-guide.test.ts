@@ -4,8 +4,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
+import { kontorHere } from './command.ts';
 import { newStartedFolder } from './first-start.ts';
-import { cleanUp, kontor, newFolder, startKontor, waitFor } from './process.ts';
+import { cleanUp, newFolder, startKontor, waitFor } from './process.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -70,7 +71,7 @@ async function begin() {
 test('an app in ten minutes, as the guide says it', async () => {
   const { data, service, folder, here } = await begin();
   const run = async (words: string[]) => {
-    const ended = await kontor(words, { KONTOR_DATA: data, PORT: new URL(service.address).port });
+    const ended = await kontorHere(words, { KONTOR_DATA: data, PORT: new URL(service.address).port });
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     return ended.stdout;
   };

@@ -9,7 +9,6 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { isAlive } from '../src/db/embedded-init.ts';
 import { kontorHere, serveHere } from './command.ts';
 import { startDemo } from './demo.ts';
-import { newStartedFolder } from './first-start.ts';
 import { cleanUp, kontor, newFolder, postmasterOf, startKontor, waitFor, type Running } from './process.ts';
 import { ofTheDay } from './seed.ts';
 import { databaseUrl } from './service.ts';
@@ -38,14 +37,19 @@ async function takenPort(): Promise<{ port: number; server: Server }> {
   return { port: (server.address() as AddressInfo).port, server };
 }
 
+/** The program treats all of them alike. */
+const SIGNALS = ofTheDay(['SIGTERM', 'SIGINT', 'SIGHUP'] as const, 1);
+
 describe('the embedded database', () => {
   let data: string;
+  /** Each test looks at the service that the one before it has left, or ends it. */
+  let service: Running;
   beforeAll(async () => {
     data = path.join(await newFolder(), 'data');
   });
 
   test('the first start says what to open and a line to try, which works', async () => {
-    const service = await startKontor({ KONTOR_DATA: data });
+    service = await startKontor({ KONTOR_DATA: data });
     expect(service.stderr()).toBe('');
     const { address } = service;
     expect(address).toMatch(/^http:\/\/localhost:\d+$/);
@@ -104,12 +108,43 @@ describe('the embedded database', () => {
     expect((await fetch(ownerLink!)).status).toBe(200);
     expect((await send()).status).toBe(303);
     expect((await send()).status).toBe(410);
-    expect(await service.stop()).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test.each(SIGNALS)('the signal %s finishes the request under way, then everything ends', async (signal) => {
+    if (!isAlive(service.pid)) service = await startKontor({ KONTOR_DATA: data });
+    const postmaster = await postmasterOf(data);
+    const blocker = new pg.Client({ host: `${data}/postgres`, user: 'kontor', database: 'kontor' });
+    // PostgreSQL ends this connection too when it stops.
+    blocker.on('error', () => {});
+    await blocker.connect();
+    await blocker.query('begin');
+    await blocker.query('lock table customer in access exclusive mode');
+
+    const answer = createCustomer(service, 'just in time');
+    await waitFor(async () => {
+      const { rows } = await blocker.query('select from pg_locks where not granted');
+      return rows.length === 1;
+    });
+    service.kill(signal);
+    // npm passes Ctrl-C on, so that it comes twice.
+    if (signal === 'SIGINT') service.kill(signal);
+    await waitFor(() => refusesConnections(service));
+    expect(isAlive(service.pid)).toBe(true);
+
+    await blocker.query('commit');
+    const committedAt = Date.now();
+    const response = await answer;
+    expect(response.status).toBe(201);
+    expect(await response.json()).toMatchObject({ internalNote: 'just in time' });
+    expect(await service.ended).toMatchObject({ code: 0, stderr: '' });
+    // Not when the client lets go of its connection, a minute later.
+    expect(Date.now() - committedAt).toBeLessThan(8_000);
+    expect(isAlive(postmaster!)).toBe(false);
     expect(await postmasterOf(data)).toBeUndefined();
   });
 
   test('a restart keeps everything, and says the same addresses and token as the first start', async () => {
-    const service = await startKontor({ KONTOR_DATA: data });
+    service = await startKontor({ KONTOR_DATA: data });
     const { address } = service;
     const [, cartId] = /\/carts\/(\S+)\n/.exec(service.stdout())!;
     expect(service.stdout()).toBe(`
@@ -127,7 +162,7 @@ describe('the embedded database', () => {
 
 `);
     const response = await customers(service, 'demo-all');
-    expect(await response.json()).toMatchObject({ results: 16 });
+    expect(await response.json()).toMatchObject({ results: 16 + SIGNALS.length });
 
     // And a second one on the same folder is refused, while the first goes on.
     const second = await kontorHere(['serve'], { KONTOR_DATA: data, PORT: '0' });
@@ -137,13 +172,29 @@ describe('the embedded database', () => {
       stderr: `kontor: The data folder ${data} is in use by another Kontor (process ${service.pid}): stop that one first, or choose another folder with KONTOR_DATA.\n`,
     });
     expect((await createCustomer(service, 'still here')).status).toBe(201);
-    expect((await service.stop()).code).toBe(0);
   });
 
-  test('without the demo shop the hint names a shop that is there, and each request is a line of the log', async () => {
+  test('a client that never finishes its request is cut off by a second signal', async () => {
+    const { port } = new URL(service.address);
+    const client = connect(Number(port), '127.0.0.1');
+    client.on('error', () => {});
+    await once(client, 'connect');
+    client.write('POST /rs/shops/DemoShop/customers HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n');
+    client.write('Authorization: Bearer demo-all\r\nContent-Type: application/json\r\n\r\n{');
+    await sleep(300);
+    service.kill('SIGTERM');
+    await waitFor(() => refusesConnections(service));
+    await sleep(600);
+    expect(isAlive(service.pid)).toBe(true);
+    service.kill('SIGTERM');
+    expect((await service.ended).code).toBe(0);
+    expect(await postmasterOf(data)).toBeUndefined();
+  });
+
+  test('without the demo shop the hint names a shop that is there, and a log has a line per request', async () => {
     const environment = { KONTOR_DATA: data };
     expect((await kontorHere(['shop', 'delete', 'DemoShop', '--yes'], environment)).code).toBe(0);
-    const service = await startKontor({ ...environment, LOG_LEVEL: 'info' });
+    service = await startKontor({ ...environment, LOG_LEVEL: 'info' });
     expect(service.stdout()).toContain('npx kontor token create EmptyShop --scopes all\n');
     expect((await customers(service, 'demo-all')).status).toBe(404);
 
@@ -151,7 +202,9 @@ describe('the embedded database', () => {
     await fetch(`${service.address}/rs/shops/EmptyShop?q=private`, {
       headers: { authorization: 'Bearer hidden-token', 'x-request-id': 'mine' },
     });
-    const { stderr } = await service.stop();
+    const requests = () => service.stderr().match(/"msg":"request"/g)?.length;
+    await waitFor(() => requests() === 2);
+    const stderr = service.stderr();
     const lines = stderr
       .trimEnd()
       .split('\n')
@@ -161,6 +214,14 @@ describe('the embedded database', () => {
       expect.objectContaining({ requestId: 'mine', method: 'GET', path: '/rs/shops/EmptyShop' }),
     ]);
     expect(stderr).not.toMatch(/hidden-token|private/);
+
+    // A signal is heard when the log has no reader any more.
+    service.deafen();
+    expect((await fetch(`${service.address}/health`)).status).toBe(200);
+    expect((await customers(service, 'demo-all')).status).toBe(404);
+    service.kill('SIGHUP');
+    expect(await service.ended).toMatchObject({ code: 0 });
+    expect(await postmasterOf(data)).toBeUndefined();
   });
 
   test('a port in use: one line, and no PostgreSQL is left behind', async () => {
@@ -189,68 +250,8 @@ describe('the embedded database', () => {
     });
     expect(await postmasterOf(data)).toBeUndefined();
   });
-});
 
-describe('a signal', () => {
-  let data: string;
-  beforeAll(async () => {
-    data = await newStartedFolder();
-  });
-
-  test.each(ofTheDay(['SIGTERM', 'SIGINT', 'SIGHUP'] as const, 1))(
-    '%s finishes the request under way, then everything ends',
-    async (signal) => {
-      const service = await startKontor({ KONTOR_DATA: data });
-      const postmaster = await postmasterOf(data);
-      const blocker = new pg.Client({ host: `${data}/postgres`, user: 'kontor', database: 'kontor' });
-      // PostgreSQL ends this connection too when it stops.
-      blocker.on('error', () => {});
-      await blocker.connect();
-      await blocker.query('begin');
-      await blocker.query('lock table customer in access exclusive mode');
-
-      const answer = createCustomer(service, 'just in time');
-      await waitFor(async () => {
-        const { rows } = await blocker.query('select from pg_locks where not granted');
-        return rows.length === 1;
-      });
-      service.kill(signal);
-      // npm passes Ctrl-C on, so that it comes twice.
-      if (signal === 'SIGINT') service.kill(signal);
-      await waitFor(() => refusesConnections(service));
-      expect(isAlive(service.pid)).toBe(true);
-
-      await blocker.query('commit');
-      const committedAt = Date.now();
-      const response = await answer;
-      expect(response.status).toBe(201);
-      expect(await response.json()).toMatchObject({ internalNote: 'just in time' });
-      expect(await service.ended).toMatchObject({ code: 0, stderr: '' });
-      // Not when the client lets go of its connection, a minute later.
-      expect(Date.now() - committedAt).toBeLessThan(8_000);
-      expect(isAlive(postmaster!)).toBe(false);
-    },
-  );
-
-  test('a client that never finishes its request is cut off by a second signal', async () => {
-    const service = await startKontor({ KONTOR_DATA: data });
-    const { port } = new URL(service.address);
-    const client = connect(Number(port), '127.0.0.1');
-    client.on('error', () => {});
-    await once(client, 'connect');
-    client.write('POST /rs/shops/DemoShop/customers HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n');
-    client.write('Authorization: Bearer demo-all\r\nContent-Type: application/json\r\n\r\n{');
-    await sleep(300);
-    service.kill('SIGTERM');
-    await waitFor(() => refusesConnections(service));
-    await sleep(600);
-    expect(isAlive(service.pid)).toBe(true);
-    service.kill('SIGTERM');
-    expect((await service.ended).code).toBe(0);
-    expect(await postmasterOf(data)).toBeUndefined();
-  });
-
-  test('during the start waits for the start, and then leaves nothing running', async () => {
+  test('a signal during the start waits for the start, and then leaves nothing running', async () => {
     const service = await startKontor(
       { KONTOR_DATA: data },
       {
@@ -265,7 +266,7 @@ describe('a signal', () => {
   });
 
   test.runIf(process.platform === 'linux')(
-    'to npm, which does not pass it on, ends the service too',
+    'a signal to npm, which does not pass it on, ends the service too',
     async () => {
       const environment = { KONTOR_DATA: data, npm_lifecycle_event: 'start' };
       const service = await startKontor(environment, { throughShell: true });
@@ -275,15 +276,6 @@ describe('a signal', () => {
       expect(await postmasterOf(data)).toBeUndefined();
     },
   );
-
-  test('is heard when nobody reads the log any more', async () => {
-    const service = await startKontor({ KONTOR_DATA: data, LOG_LEVEL: 'info' });
-    service.deafen();
-    expect((await createCustomer(service, 'unlogged')).status).toBe(201);
-    service.kill('SIGHUP');
-    expect(await service.ended).toMatchObject({ code: 0 });
-    expect(await postmasterOf(data)).toBeUndefined();
-  });
 });
 
 async function refusesConnections(service: Running): Promise<boolean> {
