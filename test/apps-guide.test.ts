@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { kontorHere } from './command.ts';
 import { newStartedFolder } from './first-start.ts';
-import { cleanUp, kontor, newFolder, startKontor, waitFor } from './process.ts';
+import { cleanUp, newFolder, startKontor, waitFor, type Running } from './process.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -47,10 +48,15 @@ function freePort(): Promise<number> {
   });
 }
 
-/** A service, and the files of the guide for it in a folder of their own. */
+let data: string;
+let service: Running;
+beforeAll(async () => {
+  data = await newStartedFolder();
+  service = await startKontor({ KONTOR_DATA: data });
+});
+
+/** The files of the guide in a folder of their own, for an app on a port of its own. */
 async function begin() {
-  const data = await newStartedFolder();
-  const service = await startKontor({ KONTOR_DATA: data });
   const appPort = await freePort();
   const here = (text: string) =>
     text
@@ -64,13 +70,13 @@ async function begin() {
     await writeFile(path.join(folder, name!), here(text));
   }
   expect(files).toHaveLength(2);
-  return { data, service, appPort, folder, here };
+  return { appPort, folder, here };
 }
 
 test('an app in ten minutes, as the guide says it', async () => {
-  const { data, service, folder, here } = await begin();
+  const { folder, here } = await begin();
   const run = async (words: string[]) => {
-    const ended = await kontor(words, { KONTOR_DATA: data, PORT: new URL(service.address).port });
+    const ended = await kontorHere(words, { KONTOR_DATA: data, PORT: new URL(service.address).port });
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     return ended.stdout;
   };
@@ -104,7 +110,7 @@ test('an app in ten minutes, as the guide says it', async () => {
 });
 
 test('events are shown as they come, and sent on with a signature', async () => {
-  const { data, appPort, folder } = await begin();
+  const { appPort, folder } = await begin();
   const kontorFile = path.join(import.meta.dirname, '../bin/kontor.js');
   const words = `webhook listen DemoShop --types ORDER_CREATE,STOCK_OUT --forward http://localhost:${appPort}/hook`;
   const { program, said } = start([kontorFile, ...words.split(' ')], { folder, KONTOR_DATA: data });

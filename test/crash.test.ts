@@ -15,10 +15,7 @@ afterAll(cleanUp);
 
 const WRITERS = 6;
 const VICTIMS = ['the service', 'PostgreSQL', 'both'] as const;
-const rounds = Array.from({ length: 6 }, (_, index) => ({
-  round: index + 1,
-  victim: VICTIMS[index % VICTIMS.length]!,
-}));
+const rounds = VICTIMS.map((victim, index) => ({ round: index + 1, victim }));
 
 interface Customer {
   customerNumber: string;

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
@@ -15,6 +14,7 @@ import {
   findNodes,
   type Connection,
 } from './cluster.ts';
+import { forgottenFolders, newOpenFolder } from './folder.ts';
 import { endForgottenPgbouncer, IS_POOLED, startPgbouncer } from './pgbouncer.ts';
 
 declare module 'vitest' {
@@ -47,35 +47,12 @@ async function setUpCluster(project: TestProject, url: string): Promise<() => Pr
   project.provide('connection', nodes[0]!);
   project.provide('server', nodes[0]!);
   project.provide('nodes', nodes);
-  const folder = await newFolder();
+  const folder = await newOpenFolder();
   project.provide('folder', folder);
   return async () => {
     await dropDatabase(nodes, TEMPLATE);
     await rm(folder, { recursive: true, force: true });
   };
-}
-
-/**
- * Where Linux has files in memory. A run creates and drops hundreds of databases of 700 files each, and before ext4
- * creates a file it looks at all that were deleted in the last minutes: after sixty databases a new one took five times
- * as long as the first.
- */
-const MEMORY = '/dev/shm';
-/** Bytes that must be free, so that a run never fills it. */
-const ENOUGH_MEMORY = 4 * 2 ** 30;
-
-async function hasMemoryForFiles(): Promise<boolean> {
-  if (!existsSync(MEMORY)) return false;
-  const { bavail, bsize } = await statfs(MEMORY);
-  return bavail * bsize >= ENOUGH_MEMORY;
-}
-
-/** Open to all, because as root PostgreSQL runs as another user. */
-async function newFolder(): Promise<string> {
-  const parent = (await hasMemoryForFiles()) ? MEMORY : tmpdir();
-  const folder = await mkdtemp(path.join(parent, `kontor-test-${process.pid}-`));
-  await chmod(folder, 0o755);
-  return folder;
 }
 
 async function migrateTemplate(connection: pg.ClientConfig): Promise<void> {
@@ -86,7 +63,7 @@ async function migrateTemplate(connection: pg.ClientConfig): Promise<void> {
 
 async function setUpEmbedded(project: TestProject): Promise<() => Promise<void>> {
   await endForgottenServers();
-  const folder = await newFolder();
+  const folder = await newOpenFolder();
   const server = await startEmbedded(folder, {
     log: () => {},
     settings: {
@@ -127,27 +104,12 @@ async function setUpEmbedded(project: TestProject): Promise<() => Promise<void>>
 
 /** A run that was killed could not stop its server; the next one does it. */
 async function endForgottenServers(): Promise<void> {
-  const parents = [tmpdir(), ...(existsSync(MEMORY) ? [MEMORY] : [])];
-  for (const folder of (await Promise.all(parents.map(foldersIn))).flat()) {
-    const owner = /^kontor-test-(\d+)-/.exec(path.basename(folder))?.[1];
-    if (owner === undefined || isAlive(Number(owner))) continue;
+  for (const folder of await forgottenFolders()) {
     await endForgottenPgbouncer(folder);
     if (existsSync(path.join(folder, 'postgres/postmaster.pid'))) {
       const server = await attachEmbedded(folder, { log: () => {} });
       await server.stop();
     }
     await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function foldersIn(parent: string): Promise<string[]> {
-  return (await readdir(parent)).map((name) => path.join(parent, name));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as { code?: string }).code === 'EPERM';
   }
 }

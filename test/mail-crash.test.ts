@@ -7,8 +7,9 @@ import { sql } from '../src/db/sql.ts';
 import { availabilityEmail } from '../src/catalogue/products/availability-email.ts';
 import { JOB_STATE } from '../src/platform/jobs/queries.ts';
 import { queueEmails } from '../src/platform/email/queue.ts';
+import { kontorHere } from './command.ts';
 import { newStartedFolder } from './first-start.ts';
-import { cleanUp, kontor, newFolder, startKontor, waitFor } from './process.ts';
+import { cleanUp, newFolder, startKontor, waitFor } from './process.ts';
 import { startSmtp, type SmtpServer } from './smtp.ts';
 
 /** Mails that are under way when the service ends, in order or not. */
@@ -49,8 +50,8 @@ const messageId = (text: string) => /^Message-ID: (\S+)$/im.exec(text.replaceAll
 
 test('kontor db migrate leaves a database in which mails can wait', async () => {
   data = await newFolder();
-  expect(await kontor(['db', 'migrate'], { KONTOR_DATA: data })).toMatchObject({ code: 0 });
-  expect(await kontor(['shop', 'create', 'DemoShop'], { KONTOR_DATA: data })).toMatchObject({ code: 0 });
+  expect(await kontorHere(['db', 'migrate'], { KONTOR_DATA: data })).toMatchObject({ code: 0 });
+  expect(await kontorHere(['shop', 'create', 'DemoShop'], { KONTOR_DATA: data })).toMatchObject({ code: 0 });
   await withDatabase(async (db) => {
     await queueMail(db);
     expect(await jobs(db)).toEqual([{ id: expect.any(String), state: 'created' }]);

@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive } from '../src/db/embedded-init.ts';
 import { readPidFile } from '../src/db/embedded-postmaster.ts';
+import { newOpenFolder } from './folder.ts';
 
 /** The kontor command as a person runs it: a process of its own, on a folder of its own. */
 
@@ -13,10 +13,10 @@ const ROOT = path.join(import.meta.dirname, '..');
 const PATIENCE = 60_000;
 
 /**
- * A third of the processor time of a start is V8's: it optimises code that runs only once, and collects garbage in a young
- * generation that is small at first. The tests start some hundred processes, none of which lives long.
+ * A third of the processor time of a start is V8's: it optimises code that runs only once, and collects garbage in a heap
+ * that is small at first. The tests start some hundred processes, none of which lives long.
  */
-const V8_OPTIONS = ['--no-opt', '--min-semi-space-size=16'];
+const V8_OPTIONS = ['--no-opt', '--min-semi-space-size=16', '--initial-heap-size=512'];
 
 export interface Ended {
   code: number | null;
@@ -44,10 +44,9 @@ const children: ChildProcess[] = [];
 const services: { pid: number; root: string }[] = [];
 const folders: string[] = [];
 
-/** Open to all, as a project folder is: as root PostgreSQL runs as another user. */
+/** A folder that `cleanUp` removes. */
 export async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'kontor-process-'));
-  await chmod(folder, 0o755);
+  const folder = await newOpenFolder();
   folders.push(folder);
   return folder;
 }
@@ -81,10 +80,11 @@ export async function startKontor(
   const { child, stdout, stderr, ended } = launched;
   const kill = (signal: NodeJS.Signals) => void child.kill(signal);
   await meanwhile(kill);
-  const address = () => /Kontor is running +(\S+)\n[^]*\n\n/.exec(stdout())?.[1];
-  await waitFor(() => address() !== undefined || child.exitCode !== null || child.signalCode !== null);
-  const found = address();
-  if (found === undefined) throw new Error(`did not start: ${stdout()}${stderr()}`);
+  await waitFor(
+    () => addressIn(stdout()) !== undefined || child.exitCode !== null || child.signalCode !== null,
+  );
+  const address = addressIn(stdout());
+  if (address === undefined) throw new Error(`did not start: ${stdout()}${stderr()}`);
   const stop = () => {
     kill('SIGTERM');
     return ended;
@@ -95,7 +95,12 @@ export async function startKontor(
   };
   const pid = options.throughShell ? (await childrenOf(child.pid!))[0]! : child.pid!;
   services.push({ pid, root: options.root ?? ROOT });
-  return { pid, address: found, stdout, stderr, ended, kill, stop, deafen };
+  return { pid, address, stdout, stderr, ended, kill, stop, deafen };
+}
+
+/** The address in what a service prints when it has started; undefined before it has printed all of it. */
+export function addressIn(stdout: string): string | undefined {
+  return /Kontor is running +(\S+)\n[^]*\n\n/.exec(stdout)?.[1];
 }
 
 function launch(

@@ -7,18 +7,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { isAlive } from '../src/db/embedded-init.ts';
-import { newStartedFolder } from './first-start.ts';
+import { kontorHere, serveHere } from './command.ts';
+import { startDemo } from './demo.ts';
 import { cleanUp, kontor, newFolder, postmasterOf, startKontor, waitFor, type Running } from './process.ts';
+import { ofTheDay } from './seed.ts';
+import { databaseUrl } from './service.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 afterAll(cleanUp);
 
-const customers = (service: Running, token: string) =>
+type Address = Pick<Running, 'address'>;
+
+const customers = (service: Address, token: string) =>
   fetch(`${service.address}/rs/shops/DemoShop/customers`, {
     headers: { authorization: `Bearer ${token}` },
   });
 
-const createCustomer = (service: Running, internalNote: string) =>
+const createCustomer = (service: Address, internalNote: string) =>
   fetch(`${service.address}/rs/shops/DemoShop/customers`, {
     method: 'POST',
     headers: { authorization: 'Bearer demo-all', 'content-type': 'application/json' },
@@ -32,14 +37,19 @@ async function takenPort(): Promise<{ port: number; server: Server }> {
   return { port: (server.address() as AddressInfo).port, server };
 }
 
+/** The program treats all of them alike. */
+const SIGNALS = ofTheDay(['SIGTERM', 'SIGINT', 'SIGHUP'] as const, 1);
+
 describe('the embedded database', () => {
   let data: string;
+  /** Each test looks at the service that the one before it has left, or ends it. */
+  let service: Running;
   beforeAll(async () => {
     data = path.join(await newFolder(), 'data');
   });
 
   test('the first start says what to open and a line to try, which works', async () => {
-    const service = await startKontor({ KONTOR_DATA: data });
+    service = await startKontor({ KONTOR_DATA: data });
     expect(service.stderr()).toBe('');
     const { address } = service;
     expect(address).toMatch(/^http:\/\/localhost:\d+$/);
@@ -98,12 +108,43 @@ describe('the embedded database', () => {
     expect((await fetch(ownerLink!)).status).toBe(200);
     expect((await send()).status).toBe(303);
     expect((await send()).status).toBe(410);
-    expect(await service.stop()).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test.each(SIGNALS)('the signal %s finishes the request under way, then everything ends', async (signal) => {
+    if (!isAlive(service.pid)) service = await startKontor({ KONTOR_DATA: data });
+    const postmaster = await postmasterOf(data);
+    const blocker = new pg.Client({ host: `${data}/postgres`, user: 'kontor', database: 'kontor' });
+    // PostgreSQL ends this connection too when it stops.
+    blocker.on('error', () => {});
+    await blocker.connect();
+    await blocker.query('begin');
+    await blocker.query('lock table customer in access exclusive mode');
+
+    const answer = createCustomer(service, 'just in time');
+    await waitFor(async () => {
+      const { rows } = await blocker.query('select from pg_locks where not granted');
+      return rows.length === 1;
+    });
+    service.kill(signal);
+    // npm passes Ctrl-C on, so that it comes twice.
+    if (signal === 'SIGINT') service.kill(signal);
+    await waitFor(() => refusesConnections(service));
+    expect(isAlive(service.pid)).toBe(true);
+
+    await blocker.query('commit');
+    const committedAt = Date.now();
+    const response = await answer;
+    expect(response.status).toBe(201);
+    expect(await response.json()).toMatchObject({ internalNote: 'just in time' });
+    expect(await service.ended).toMatchObject({ code: 0, stderr: '' });
+    // Not when the client lets go of its connection, a minute later.
+    expect(Date.now() - committedAt).toBeLessThan(8_000);
+    expect(isAlive(postmaster!)).toBe(false);
     expect(await postmasterOf(data)).toBeUndefined();
   });
 
   test('a restart keeps everything, and says the same addresses and token as the first start', async () => {
-    const service = await startKontor({ KONTOR_DATA: data });
+    service = await startKontor({ KONTOR_DATA: data });
     const { address } = service;
     const [, cartId] = /\/carts\/(\S+)\n/.exec(service.stdout())!;
     expect(service.stdout()).toBe(`
@@ -121,115 +162,19 @@ describe('the embedded database', () => {
 
 `);
     const response = await customers(service, 'demo-all');
-    expect(await response.json()).toMatchObject({ results: 16 });
+    expect(await response.json()).toMatchObject({ results: 16 + SIGNALS.length });
 
     // And a second one on the same folder is refused, while the first goes on.
-    const second = await kontor(['serve'], { KONTOR_DATA: data, PORT: '0' });
+    const second = await kontorHere(['serve'], { KONTOR_DATA: data, PORT: '0' });
     expect(second).toEqual({
       code: 1,
       stdout: '',
       stderr: `kontor: The data folder ${data} is in use by another Kontor (process ${service.pid}): stop that one first, or choose another folder with KONTOR_DATA.\n`,
     });
     expect((await createCustomer(service, 'still here')).status).toBe(201);
-    expect((await service.stop()).code).toBe(0);
   });
-
-  test('without the demo shop the hint names a shop that is there', async () => {
-    const environment = { KONTOR_DATA: data };
-    expect((await kontor(['shop', 'delete', 'DemoShop', '--yes'], environment)).code).toBe(0);
-    const service = await startKontor(environment);
-    expect(service.stdout()).toContain('npx kontor token create EmptyShop --scopes all\n');
-    expect((await customers(service, 'demo-all')).status).toBe(404);
-    await service.stop();
-  });
-
-  test('a port in use: one line, and no PostgreSQL is left behind', async () => {
-    const { port, server } = await takenPort();
-    const ended = await kontor(['serve'], { KONTOR_DATA: data, PORT: String(port), LOG_LEVEL: 'warn' });
-    server.close();
-    expect(ended).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `kontor: Port ${port} is in use. Set PORT to another one, e.g. PORT=${port + 1} npm start\n`,
-    });
-    expect(await postmasterOf(data)).toBeUndefined();
-  });
-
-  test('an address that is not of this machine: one line, and no PostgreSQL is left behind', async () => {
-    const ended = await kontor(['serve'], {
-      KONTOR_DATA: data,
-      PORT: '0',
-      HOST: '192.0.2.1',
-      LOG_LEVEL: 'warn',
-    });
-    expect(ended).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'kontor: HOST=192.0.2.1 is not an address of this machine.\n',
-    });
-    expect(await postmasterOf(data)).toBeUndefined();
-  });
-
-  test('at the level info the log is one line of JSON per request, without secrets', async () => {
-    const service = await startKontor({ KONTOR_DATA: data, LOG_LEVEL: 'info' });
-    await fetch(`${service.address}/rs/shops/EmptyShop?q=private`, {
-      headers: { authorization: 'Bearer hidden-token', 'x-request-id': 'mine' },
-    });
-    const { stderr } = await service.stop();
-    const lines = stderr
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(lines.filter(({ msg }) => msg === 'request')).toEqual([
-      expect.objectContaining({ requestId: 'mine', method: 'GET', path: '/rs/shops/EmptyShop' }),
-    ]);
-    expect(stderr).not.toMatch(/hidden-token|private/);
-  });
-});
-
-describe('a signal', () => {
-  let data: string;
-  beforeAll(async () => {
-    data = await newStartedFolder();
-  });
-
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    '%s finishes the request under way, then everything ends',
-    async (signal) => {
-      const service = await startKontor({ KONTOR_DATA: data });
-      const postmaster = await postmasterOf(data);
-      const blocker = new pg.Client({ host: `${data}/postgres`, user: 'kontor', database: 'kontor' });
-      // PostgreSQL ends this connection too when it stops.
-      blocker.on('error', () => {});
-      await blocker.connect();
-      await blocker.query('begin');
-      await blocker.query('lock table customer in access exclusive mode');
-
-      const answer = createCustomer(service, 'just in time');
-      await waitFor(async () => {
-        const { rows } = await blocker.query('select from pg_locks where not granted');
-        return rows.length === 1;
-      });
-      service.kill(signal);
-      // npm passes Ctrl-C on, so that it comes twice.
-      if (signal === 'SIGINT') service.kill(signal);
-      await waitFor(() => refusesConnections(service));
-      expect(isAlive(service.pid)).toBe(true);
-
-      await blocker.query('commit');
-      const committedAt = Date.now();
-      const response = await answer;
-      expect(response.status).toBe(201);
-      expect(await response.json()).toMatchObject({ internalNote: 'just in time' });
-      expect(await service.ended).toMatchObject({ code: 0, stderr: '' });
-      // Not when the client lets go of its connection, a minute later.
-      expect(Date.now() - committedAt).toBeLessThan(8_000);
-      expect(isAlive(postmaster!)).toBe(false);
-    },
-  );
 
   test('a client that never finishes its request is cut off by a second signal', async () => {
-    const service = await startKontor({ KONTOR_DATA: data });
     const { port } = new URL(service.address);
     const client = connect(Number(port), '127.0.0.1');
     client.on('error', () => {});
@@ -246,7 +191,67 @@ describe('a signal', () => {
     expect(await postmasterOf(data)).toBeUndefined();
   });
 
-  test('during the start waits for the start, and then leaves nothing running', async () => {
+  test('without the demo shop the hint names a shop that is there, and a log has a line per request', async () => {
+    const environment = { KONTOR_DATA: data };
+    expect((await kontorHere(['shop', 'delete', 'DemoShop', '--yes'], environment)).code).toBe(0);
+    service = await startKontor({ ...environment, LOG_LEVEL: 'info' });
+    expect(service.stdout()).toContain('npx kontor token create EmptyShop --scopes all\n');
+    expect((await customers(service, 'demo-all')).status).toBe(404);
+
+    // At the level info a line is JSON, without secrets.
+    await fetch(`${service.address}/rs/shops/EmptyShop?q=private`, {
+      headers: { authorization: 'Bearer hidden-token', 'x-request-id': 'mine' },
+    });
+    const requests = () => service.stderr().match(/"msg":"request"/g)?.length;
+    await waitFor(() => requests() === 2);
+    const stderr = service.stderr();
+    const lines = stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.filter(({ msg }) => msg === 'request')).toEqual([
+      expect.objectContaining({ method: 'GET', path: '/rs/shops/DemoShop/customers' }),
+      expect.objectContaining({ requestId: 'mine', method: 'GET', path: '/rs/shops/EmptyShop' }),
+    ]);
+    expect(stderr).not.toMatch(/hidden-token|private/);
+
+    // A signal is heard when the log has no reader any more.
+    service.deafen();
+    expect((await fetch(`${service.address}/health`)).status).toBe(200);
+    expect((await customers(service, 'demo-all')).status).toBe(404);
+    service.kill('SIGHUP');
+    expect(await service.ended).toMatchObject({ code: 0 });
+    expect(await postmasterOf(data)).toBeUndefined();
+  });
+
+  test('a port in use: one line, and no PostgreSQL is left behind', async () => {
+    const { port, server } = await takenPort();
+    const ended = await kontor(['serve'], { KONTOR_DATA: data, PORT: String(port), LOG_LEVEL: 'warn' });
+    server.close();
+    expect(ended).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `kontor: Port ${port} is in use. Set PORT to another one, e.g. PORT=${port + 1} npm start\n`,
+    });
+    expect(await postmasterOf(data)).toBeUndefined();
+  });
+
+  test('an address that is not of this machine: one line, and no PostgreSQL is left behind', async () => {
+    const ended = await kontorHere(['serve'], {
+      KONTOR_DATA: data,
+      PORT: '0',
+      HOST: '192.0.2.1',
+      LOG_LEVEL: 'warn',
+    });
+    expect(ended).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'kontor: HOST=192.0.2.1 is not an address of this machine.\n',
+    });
+    expect(await postmasterOf(data)).toBeUndefined();
+  });
+
+  test('a signal during the start waits for the start, and then leaves nothing running', async () => {
     const service = await startKontor(
       { KONTOR_DATA: data },
       {
@@ -261,7 +266,7 @@ describe('a signal', () => {
   });
 
   test.runIf(process.platform === 'linux')(
-    'to npm, which does not pass it on, ends the service too',
+    'a signal to npm, which does not pass it on, ends the service too',
     async () => {
       const environment = { KONTOR_DATA: data, npm_lifecycle_event: 'start' };
       const service = await startKontor(environment, { throughShell: true });
@@ -271,15 +276,6 @@ describe('a signal', () => {
       expect(await postmasterOf(data)).toBeUndefined();
     },
   );
-
-  test('is heard when nobody reads the log any more', async () => {
-    const service = await startKontor({ KONTOR_DATA: data, LOG_LEVEL: 'info' });
-    service.deafen();
-    expect((await createCustomer(service, 'unlogged')).status).toBe(201);
-    service.kill('SIGHUP');
-    expect(await service.ended).toMatchObject({ code: 0 });
-    expect(await postmasterOf(data)).toBeUndefined();
-  });
 });
 
 async function refusesConnections(service: Running): Promise<boolean> {
@@ -291,7 +287,8 @@ async function refusesConnections(service: Running): Promise<boolean> {
 
 describe('DATABASE_URL', () => {
   const server = inject('server');
-  const urlOf = (database: string, { host = '', port = 5432, user = '' } = server) =>
+  const { host = '', port = 5432, user = '' } = server;
+  const urlOf = (database: string) =>
     `postgres:///${database}?${new URLSearchParams({ host, port: String(port), user }).toString()}`;
   const names: string[] = [];
 
@@ -346,10 +343,13 @@ describe('DATABASE_URL', () => {
     );
 
     // A token that the command line makes works in both at once; once revoked, both refuse it within 5 seconds.
-    const created = await kontor(['token', 'create', 'DemoShop', '--scopes', 'customers_read'], environment);
+    const created = await kontorHere(
+      ['token', 'create', 'DemoShop', '--scopes', 'customers_read'],
+      environment,
+    );
     const token = created.stdout.trimEnd();
     for (const service of services) expect((await customers(service, token)).status).toBe(200);
-    expect((await kontor(['token', 'revoke', 'DemoShop', token], environment)).code).toBe(0);
+    expect((await kontorHere(['token', 'revoke', 'DemoShop', token], environment)).code).toBe(0);
     const revokedAt = Date.now();
     for (const service of services) {
       await waitFor(async () => (await customers(service, token)).status === 401, 5_000);
@@ -362,8 +362,11 @@ describe('DATABASE_URL', () => {
   });
 
   test('HOST=0.0.0.0 makes random tokens, shown once', async () => {
-    const environment = { DATABASE_URL: urlOf(await emptyDatabase()), HOST: '0.0.0.0' };
-    const service = await startKontor(environment);
+    const service = await serveHere({
+      DATABASE_URL: urlOf(await emptyDatabase()),
+      KONTOR_DATA: await newFolder(),
+      HOST: '0.0.0.0',
+    });
     expect(service.address).toMatch(/^http:\/\/localhost:\d+$/);
     const [, token] = /Bearer ([A-Za-z0-9]{32})'/.exec(service.stdout())!;
     expect(service.stdout()).toContain('The tokens are shown this once.');
@@ -376,14 +379,19 @@ describe('DATABASE_URL', () => {
   });
 
   test('works without named statements', async () => {
-    // With KONTOR_TEST_PGBOUNCER=1 it goes through the pooler.
-    const DATABASE_URL = urlOf(await emptyDatabase(), inject('connection'));
-    const environment = { DATABASE_URL, DATABASE_NAMED_STATEMENTS: 'false' };
-    const service = await startKontor(environment);
+    const demo = await startDemo({}, undefined, { hasImages: true });
+    const environment = {
+      // With KONTOR_TEST_PGBOUNCER=1 it goes through the pooler.
+      DATABASE_URL: databaseUrl(demo.database),
+      DATABASE_NAMED_STATEMENTS: 'false',
+      KONTOR_DATA: demo.config.KONTOR_DATA,
+    };
+    expect((await kontorHere(['shop', 'create', 'Tea'], environment)).code).toBe(0);
+    const service = await serveHere(environment);
     expect(await (await customers(service, 'demo-all')).json()).toMatchObject({ results: 15 });
     expect((await createCustomer(service, 'unnamed')).status).toBe(201);
-    expect((await kontor(['shop', 'create', 'Tea'], environment)).code).toBe(0);
     expect((await service.stop()).code).toBe(0);
+    await demo.close();
   });
 
   test('a server that is not there: one line', async () => {
@@ -391,18 +399,18 @@ describe('DATABASE_URL', () => {
     server.close();
     await once(server, 'close');
     const environment = { PORT: '0', DATABASE_URL: `postgres://me:secret@localhost:${port}/kontor` };
-    const ended = await kontor(['serve'], environment);
+    const ended = await kontorHere(['serve'], environment);
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toMatch(
       /^kontor: The database cannot be reached \(connect ECONNREFUSED \S+\)\. Check DATABASE_URL\.\n$/,
     );
-    expect(await kontor(['shop', 'list'], environment)).toEqual(ended);
+    expect(await kontorHere(['shop', 'list'], environment)).toEqual(ended);
   });
 
   test('a server that says nothing: one line, within seconds', async () => {
     const { port, server } = await takenPort();
     const began = Date.now();
-    const ended = await kontor(['serve'], {
+    const ended = await kontorHere(['serve'], {
       PORT: '0',
       DATABASE_URL: `postgres://me:secret@127.0.0.1:${port}/kontor`,
     });
@@ -416,7 +424,7 @@ describe('DATABASE_URL', () => {
   });
 
   test('a database that is not there: one line', async () => {
-    expect(await kontor(['serve'], { PORT: '0', DATABASE_URL: urlOf('nowhere') })).toEqual({
+    expect(await kontorHere(['serve'], { PORT: '0', DATABASE_URL: urlOf('nowhere') })).toEqual({
       code: 1,
       stdout: '',
       stderr: 'kontor: The database refuses us (database "nowhere" does not exist). Check DATABASE_URL.\n',
@@ -427,7 +435,7 @@ describe('DATABASE_URL', () => {
 test('what is in the way of the data folder is told in one line', async () => {
   const data = await newFolder();
   await writeFile(path.join(data, 'postgres'), '');
-  const ended = await kontor(['serve'], { KONTOR_DATA: data, PORT: '0' });
+  const ended = await kontorHere(['serve'], { KONTOR_DATA: data, PORT: '0' });
   expect(ended).toMatchObject({ code: 1, stdout: '' });
   expect(ended.stderr).toMatch(/^kontor: .+\n$/);
 });

@@ -7,7 +7,6 @@ import {
   cp,
   lstat,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   readlink,
@@ -23,6 +22,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type PoolConfig, type QueryResultRow } from 'pg';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { newOpenFolder } from '../../test/folder.ts';
 import { type Account, accountsOf, runAs, serverAccount } from './embedded-account.ts';
 import { packageFolder, usableBinaries } from './embedded-binaries.ts';
 import { rotateLog, socketFolder } from './embedded-folders.ts';
@@ -42,10 +42,8 @@ const folders: string[] = [];
 const servers: EmbeddedServer[] = [];
 const children: ChildProcess[] = [];
 
-/** Open to all, as a project folder is; `mkdtemp` alone would give a folder that only root may enter. */
-async function newFolder(prefix = 'kontor-embedded-'): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), prefix));
-  await chmod(folder, 0o755);
+async function newFolder(): Promise<string> {
+  const folder = await newOpenFolder();
   folders.push(folder);
   return folder;
 }
@@ -240,7 +238,7 @@ describe('a server of its own', () => {
   });
 
   test('says at once why PostgreSQL does not start', async () => {
-    const folder = await newFolder();
+    const folder = await newDatabaseFolder();
     const began = Date.now();
     await expect(
       startEmbedded(folder, { ...fast, settings: { fsync: 'off', work_mem: 'much' } }),
@@ -427,7 +425,7 @@ describe('a command', () => {
         await command.stop();
       }
     };
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       const answers = Array.from({ length: 6 }, async (_, index) => sleep(index * 15).then(come));
       expect(await Promise.all(answers)).toEqual(Array.from({ length: 6 }, () => [{ one: 1 }]));
     }
@@ -483,8 +481,7 @@ describe('a command', () => {
 
 describe.runIf(asRoot && onLinux)('as root', () => {
   test('runs as another user, and stays with the one who owns the folder', async () => {
-    const folder = await newFolder();
-    await (await startEmbedded(folder, fast)).stop();
+    const folder = await newDatabaseFolder();
     expect((await stat(path.join(folder, 'postgres'))).uid).not.toBe(0);
 
     const nobody = await accountOfNobody();
