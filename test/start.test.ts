@@ -8,7 +8,6 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { isAlive } from '../src/db/embedded-init.ts';
 import { kontorHere, serveHere } from './command.ts';
-import { startDemo } from './demo.ts';
 import { cleanUp, kontor, newFolder, postmasterOf, startKontor, waitFor, type Running } from './process.ts';
 import { ofTheDay } from './seed.ts';
 import { databaseUrl } from './service.ts';
@@ -23,10 +22,10 @@ const customers = (service: Address, token: string) =>
     headers: { authorization: `Bearer ${token}` },
   });
 
-const createCustomer = (service: Address, internalNote: string) =>
+const createCustomer = (service: Address, internalNote: string, token = 'demo-all') =>
   fetch(`${service.address}/rs/shops/DemoShop/customers`, {
     method: 'POST',
-    headers: { authorization: 'Bearer demo-all', 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ internalNote, billingAddress: { lastName: 'Brennan' } }),
   });
 
@@ -361,37 +360,26 @@ describe('DATABASE_URL', () => {
     expect(await readdir(folder)).toEqual(['media', 'secret.key']);
   });
 
-  test('HOST=0.0.0.0 makes random tokens, shown once', async () => {
-    const service = await serveHere({
-      DATABASE_URL: urlOf(await emptyDatabase()),
+  test('HOST=0.0.0.0 makes random tokens, shown once, and all works without named statements', async () => {
+    const environment = {
+      // With KONTOR_TEST_PGBOUNCER=1 it goes through the pooler.
+      DATABASE_URL: databaseUrl(await emptyDatabase()),
+      DATABASE_NAMED_STATEMENTS: 'false',
       KONTOR_DATA: await newFolder(),
       HOST: '0.0.0.0',
-    });
+    };
+    const service = await serveHere(environment);
     expect(service.address).toMatch(/^http:\/\/localhost:\d+$/);
     const [, token] = /Bearer ([A-Za-z0-9]{32})'/.exec(service.stdout())!;
     expect(service.stdout()).toContain('The tokens are shown this once.');
     expect(service.stdout()).not.toContain('demo-cart');
-    expect((await customers(service, token!)).status).toBe(200);
+    expect(await (await customers(service, token!)).json()).toMatchObject({ results: 15 });
+    expect((await createCustomer(service, 'unnamed', token)).status).toBe(201);
     for (const known of ['demo-all', 'demo-read', 'demo-widgets', 'demo-pricing', 'demo-none', 'demo-busy']) {
       expect((await customers(service, known)).status).toBe(401);
     }
     expect((await service.stop()).code).toBe(0);
-  });
-
-  test('works without named statements', async () => {
-    const demo = await startDemo({}, undefined, { hasImages: true });
-    const environment = {
-      // With KONTOR_TEST_PGBOUNCER=1 it goes through the pooler.
-      DATABASE_URL: databaseUrl(demo.database),
-      DATABASE_NAMED_STATEMENTS: 'false',
-      KONTOR_DATA: demo.config.KONTOR_DATA,
-    };
     expect((await kontorHere(['shop', 'create', 'Tea'], environment)).code).toBe(0);
-    const service = await serveHere(environment);
-    expect(await (await customers(service, 'demo-all')).json()).toMatchObject({ results: 15 });
-    expect((await createCustomer(service, 'unnamed')).status).toBe(201);
-    expect((await service.stop()).code).toBe(0);
-    await demo.close();
   });
 
   test('a server that is not there: one line', async () => {
