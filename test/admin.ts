@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Role } from '../src/admin/users/permissions.ts';
 import { findOrCreateUser, insertSession, putRole } from '../src/admin/users/queries.ts';
+import { sql } from '../src/db/sql.ts';
 import type { Browsing, Visitor } from './browser.ts';
 import type { Service } from './service.ts';
 
@@ -90,6 +91,16 @@ export function merchantWith(service: Service, cookie: string, shopId: string, e
         ).toString(),
       ),
   };
+}
+
+/**
+ * Tries of this hour that were made before: `givenTries(service, 'password/ada@shop.example', 24)`. Each password that is
+ * really tried costs 40 ms of the processor.
+ */
+export async function givenTries({ db }: Service, caller: string, tries: number): Promise<void> {
+  const hour = new Date(Math.floor(db.now.getTime() / 3_600_000) * 3_600_000);
+  await db.run(sql`
+    insert into rate_window (caller, starts_at, calls) values (${`admin-form/${caller}`}, ${hour}, ${tries})`);
 }
 
 /** A browser that keeps its cookies, from its first page on. */

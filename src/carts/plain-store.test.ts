@@ -1,10 +1,11 @@
 import { afterAll, describe } from 'vitest';
+import { ofTheDay } from '../../test/seed.ts';
 import { cartStoreOptions } from '../../test/service.ts';
 
 /**
  * Tests of carts once more, with everything switched off that makes carts fast: each cart is read, and each is written
- * by a statement of its own. The answers must be the same. Only the store differs, so two files suffice: one that changes
- * carts, and one that closes them.
+ * by a statement of its own. The answers must be the same. Only the store differs, so it suffices that carts are changed
+ * and closed, by other files every day.
  */
 cartStoreOptions.cache = false;
 cartStoreOptions.batch = false;
@@ -15,7 +16,7 @@ afterAll(() => {
   cartStoreOptions.batch = true;
 });
 
-const FILES = ['line-items', 'order'];
+const FILES = ofTheDay([['line-items', 'order-events'], ['order']], 1).flat();
 
 // Each in a group of its own, because their hooks are for their own tests only. The query makes it another module
 // than the one that runs by itself: a module is evaluated once per process.

@@ -112,7 +112,7 @@ test('every form of the admin is found on a page, or named here', () => {
 
 const plainForms = () => [...forms.values()].filter(({ isMultipart }) => !isMultipart);
 
-const FLOODED = 10;
+const FLOODED = 5;
 const floodedForms = () => ofTheDay(plainForms(), FLOODED);
 
 describe.each(ofTheDay(Object.entries(FILLINGS), 1))('forms full of %s', (name, filling) => {

@@ -26,12 +26,12 @@ test.skipIf(IS_POOLED)(
   'whatever is sent, the number of SQL texts is a constant of the program',
   async () => {
     const { named, unnamed } = recordStatements(service.db);
-    await callInVariations(demoShop(service), 1, 4);
+    await callInVariations(demoShop(service), 1, 3);
     const known = new Set(named);
     expect(known.size).toBeGreaterThan(200);
     expect(known.size).toBeLessThan(MOST_TEXTS);
 
-    await callInVariations(demoShop(service), 2, 2);
+    await callInVariations(demoShop(service), 2, 1);
     // The calls of apps are written every ten seconds, by a timer.
     const isByTimer = (text: string) => text.includes('insert into app_use');
     expect([...named].filter((text) => !known.has(text) && !isByTimer(text))).toEqual([]);

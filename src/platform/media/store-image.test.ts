@@ -48,7 +48,7 @@ async function animation(width: number, height: number, frames: number): Promise
     .toBuffer();
   const raw = { width, height: height * frames, channels: 3, pageHeight: height } as const;
   return sharp(pixels, { raw })
-    .gif({ delay: Array.from({ length: frames }, () => 100) })
+    .gif({ delay: Array.from({ length: frames }, () => 100), effort: 1 })
     .toBuffer();
 }
 
