@@ -1,5 +1,3 @@
-import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { busy } from '../http/errors.ts';
 
@@ -32,30 +30,10 @@ export function runInThread<Answer>(module: URL, input: unknown): Promise<Answer
   });
 }
 
+/** Tests and development run TypeScript, which a thread compiles only when it is told to. */
 function startWorker(module: URL, options: WorkerOptions): Worker {
   if (!module.pathname.endsWith('.ts')) return new Worker(module, options);
-  return new Worker(compile(module), { ...options, eval: true });
-}
-
-const compiled = new Map<string, string>();
-
-/**
- * Tests and development run TypeScript, which a thread does not understand. It is compiled once for all threads, because
- * a compiler in each of them takes half a second of the processor.
- */
-function compile(module: URL): string {
-  const known = compiled.get(module.href);
-  if (known !== undefined) return known;
-  // The compiler that tsx uses.
-  const { buildSync } = createRequire(import.meta.resolve('tsx'))('esbuild') as {
-    buildSync: (options: object) => { outputFiles: [{ text: string }] };
-  };
-  const { outputFiles } = buildSync({
-    entryPoints: [fileURLToPath(module)],
-    bundle: true,
-    platform: 'node',
-    write: false,
-  });
-  compiled.set(module.href, outputFiles[0].text);
-  return outputFiles[0].text;
+  const compiler = import.meta.resolve('tsx/esm/api');
+  const start = `import('${compiler}').then(({ register }) => { register(); return import('${module.href}'); });`;
+  return new Worker(start, { ...options, eval: true });
 }
