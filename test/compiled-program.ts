@@ -20,7 +20,7 @@ export function compiledProgram(): Plugin {
     name: 'compiled-program',
     enforce: 'pre',
     resolveId(id, importer) {
-      if (importer === undefined || !id.startsWith('.') || !id.endsWith('.ts')) return undefined;
+      if (importer === undefined || !/^[./].*\.ts$/.test(id)) return undefined;
       const file = path.resolve(path.dirname(importer), id);
       if (!file.startsWith(SOURCE) || file.endsWith('.test.ts')) return undefined;
       return path.join(COMPILED, path.relative(SOURCE, file).replace(/\.ts$/, '.js'));
