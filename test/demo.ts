@@ -39,6 +39,8 @@ export async function startDemo(
 
 /** Opens demo access again, after requests that look like those of strangers have closed it. */
 export async function reopenDemo({ app, db }: Service): Promise<void> {
+  // What a request has shown a moment ago may not be written yet.
+  await app.demoAccess.refresh();
   await reopenDemoAccess(db);
   await app.demoAccess.refresh();
 }

@@ -2526,13 +2526,19 @@ export function shapeProblems(answer: unknown, text: string): string[] {
   const lines = shapeLines(text);
   const problems: string[] = [];
   const seen = new Set<string>();
-  const childrenOf = (place: string) =>
+  const findChildren = (place: string) =>
     lines.flatMap((line) => {
       const key = line.path.startsWith(place) ? line.path.slice(place.length).replace(/^\./, '') : '';
       return /^[^.[\]]+$/.test(key) && (place === '' || line.path[place.length] === '.')
         ? [{ ...line, key }]
         : [];
     });
+  // The entries of a list have the same.
+  const children = new Map<string, ReturnType<typeof findChildren>>();
+  const childrenOf = (place: string) => {
+    if (!children.has(place)) children.set(place, findChildren(place));
+    return children.get(place)!;
+  };
 
   const visit = (value: unknown, place: string): void => {
     seen.add(place);

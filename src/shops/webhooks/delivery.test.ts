@@ -4,7 +4,17 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { givenShop, givenToken } from '../../../test/builders.ts';
 import { startReceiver, type Receiver } from '../../../test/receiver.ts';
 import { startService, type Service } from '../../../test/service.ts';
@@ -16,6 +26,7 @@ import { recordEvents, type NewEvent } from '../../platform/events/log.ts';
 import { createApp, deleteApp } from '../apps/apps.ts';
 import { insertToken } from '../apps/queries.ts';
 import { installationKey } from '../apps/sealing.ts';
+import { WEBHOOKS_CHANGED } from './worker.ts';
 
 const log = pino({ level: 'silent' });
 const ORIGIN = 'https://api.shop.example';
@@ -598,6 +609,25 @@ describe('processes', () => {
       sql`select lease_id from webhook where shop_id = ${shopId} and webhook_id = ${webhook.webhookId}`,
     );
     expect(lease).toEqual({ lease_id: null });
+  });
+
+  test('one that stops has ended its reads: the database is closed after it', async () => {
+    const worker = startWorker({ pause: 60_000 });
+    const read = service.db.one.bind(service.db);
+    const steps: string[] = [];
+    const held = vi.spyOn(service.db, 'one').mockImplementation(async (statement) => {
+      steps.push('reads');
+      await sleep(100);
+      const row = await read(statement);
+      steps.push('has read');
+      return row;
+    });
+    onTestFinished(() => held.mockRestore());
+    service.db.notices.emit(WEBHOOKS_CHANGED, shopId);
+    await vi.waitFor(() => expect(steps).toEqual(['reads']));
+    await worker.stop();
+    running = [];
+    expect(steps).toEqual(['reads', 'has read']);
   });
 });
 

@@ -78,6 +78,8 @@ export function startWebhookWorker(options: WebhookWorkerOptions): Background {
   /** Shops that had more to deliver than there was room for, in the order of their turns. */
   const crowded = new Set<string>();
   const running = new Set<Promise<void>>();
+  /** Shops that are being looked at: `stop` waits for them too, because the database is closed after it. */
+  const looking = new Set<Promise<void>>();
   const stopping = new AbortController();
   let key: Buffer | undefined;
 
@@ -137,6 +139,7 @@ export function startWebhookWorker(options: WebhookWorkerOptions): Background {
       shopsWithout.set(shopId, true);
     }
     for (const webhookId of found) {
+      if (stopping.signal.aborted) return;
       if (shop.delivering.has(webhookId)) continue;
       if (running.size >= MOST_WEBHOOKS || shop.delivering.size >= MOST_OF_SHOP) {
         crowded.add(shopId);
@@ -147,7 +150,7 @@ export function startWebhookWorker(options: WebhookWorkerOptions): Background {
     if (found.length === MOST_OF_SHOP) crowded.add(shopId);
   };
 
-  const look = async (shopId: string, shop: BusyShop): Promise<void> => {
+  const lookAt = async (shopId: string, shop: BusyShop): Promise<void> => {
     shop.isLooking = true;
     try {
       for (let seen = 0; seen !== shop.news && !stopping.signal.aborted;) {
@@ -168,7 +171,9 @@ export function startWebhookWorker(options: WebhookWorkerOptions): Background {
     const shop = shops.get(shopId) ?? { news: 0, isLooking: false, delivering: new Set() };
     shops.set(shopId, shop);
     shop.news++;
-    if (!shop.isLooking) void look(shopId, shop);
+    if (shop.isLooking) return;
+    const look = lookAt(shopId, shop).finally(() => looking.delete(look));
+    looking.add(look);
   };
 
   const onEvents = (shopId: string) => {
@@ -194,6 +199,7 @@ export function startWebhookWorker(options: WebhookWorkerOptions): Background {
       db.notices.off(WEBHOOKS_CHANGED, onChange);
       stopping.abort();
       await sweep.stop();
+      await Promise.all(looking);
       const timer = setTimeout(() => sender.close(), LAST_CALLS);
       await Promise.all(running);
       clearTimeout(timer);
