@@ -123,8 +123,8 @@ function watch(context: BrowserContext, { origin, otherSites, problems }: Browsi
     const isExpected = url.origin === origin || otherSites.includes(url.origin);
     // What the policy of the page refuses is not asked for.
     const isRefused = request.failure()?.errorText === 'csp';
-    if (!isExpected && !isRefused && !OWN_SCHEMES.includes(url.protocol))
-      problems.push(`asked for ${url.href}`);
+    const isOwn = OWN_SCHEMES.includes(url.protocol);
+    if (!isExpected && !isRefused && !isOwn) problems.push(`asked for ${url.href}`);
   };
   context.on('requestfinished', hear);
   context.on('requestfailed', hear);

@@ -6,7 +6,7 @@ import { cleanUp, killPostgres, startKontor, waitFor, type Running } from './pro
 /**
  * kill -9 at a random moment while writers write as fast as they can, in turns of the service, of PostgreSQL and of
  * both. What a client has seen acknowledged is there afterwards, once; a write whose answer was lost is repeated
- * with its Idempotency-Key and has one effect. PostgreSQL runs as in production, with fsync. `npm run proof -- --only
+ * with its Idempotency-Key and has one effect. PostgreSQL has the settings of production. `npm run proof -- --only
  * crash` goes on for longer.
  */
 

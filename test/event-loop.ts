@@ -84,7 +84,7 @@ function referenceTime(): number {
 
 /** Milliseconds: nobody waits longer for somebody else's request. */
 export const MAX_BLOCK = 50;
-const TRIES = 8;
+const TRIES = 5;
 
 /**
  * The longest block of this work in the quickest of some tries, at the speed that the machine has when nothing else runs

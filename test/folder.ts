@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { isAlive } from '../src/db/embedded-init.ts';
 
 /**
  * Where Linux has files in memory. A run creates and drops hundreds of databases of 700 files each, and before ext4
@@ -42,12 +43,4 @@ export async function forgottenFolders(): Promise<string[]> {
 
 async function foldersIn(parent: string): Promise<string[]> {
   return (await readdir(parent)).map((name) => path.join(parent, name));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as { code?: string }).code === 'EPERM';
-  }
 }

@@ -21,8 +21,6 @@ import { cleanUp, kontor, newFolder, startKontor } from './process.ts';
 const ROOT = path.join(import.meta.dirname, '..');
 const SECONDS_TOGETHER = 3;
 const SHOPPERS = 4;
-/** Milliseconds after a purchase, so that the shoppers leave processor time to the version that starts. */
-const PAUSE = 50;
 
 const DATABASE = `side_by_side_${process.pid}`;
 
@@ -203,10 +201,7 @@ function startLoad(token: string) {
     const saleIds = await createProducts();
     const shopper = async () => {
       // The first failure is enough to see.
-      while (!over.signal.aborted && failures.length === 0) {
-        await shop(saleIds).catch(() => {});
-        await sleep(PAUSE);
-      }
+      while (!over.signal.aborted && failures.length === 0) await shop(saleIds).catch(() => {});
     };
     shoppers = Promise.all(Array.from({ length: SHOPPERS }, shopper));
   };

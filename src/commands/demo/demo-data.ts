@@ -20,9 +20,9 @@ const PICTURES = new URL('pictures/', FOLDER);
 const read = new Map<string, Promise<unknown>>();
 
 /** Parsed once: a process that makes many demo shops would spend most of its time on it. */
-function readOnce(name: string, parsed: (text: string) => unknown): Promise<unknown> {
+function readOnce(name: string, parser: (text: string) => unknown): Promise<unknown> {
   let file = read.get(name);
-  if (!file) read.set(name, (file = readFile(new URL(name, FOLDER), 'utf8').then(parsed)));
+  if (!file) read.set(name, (file = readFile(new URL(name, FOLDER), 'utf8').then(parser)));
   return file;
 }
 
