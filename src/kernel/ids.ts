@@ -12,8 +12,10 @@ function randomPart(length: number): Buffer {
   return part;
 }
 
-/** Counts the ids of this process, in the twelve bits that follow the time. */
-let sequence = randomBytes(2).readUInt16BE() % 4_096;
+/** How many ids of this process are counted before the sequence starts again: the eighteen bits that follow the time. */
+const SEQUENCE_LENGTH = 2 ** 18;
+
+let sequence = randomBytes(4).readUInt32BE() % SEQUENCE_LENGTH;
 
 /**
  * A version 7 UUID in upper case: sorts by time, so that index pages fill from one side. Ids that one process makes in
@@ -21,10 +23,10 @@ let sequence = randomBytes(2).readUInt16BE() % 4_096;
  */
 export function newId(now: Date): string {
   const bytes = randomPart(16);
-  sequence = (sequence + 1) % 4_096;
+  sequence = (sequence + 1) % SEQUENCE_LENGTH;
   bytes.writeUIntBE(now.getTime(), 0, 6);
-  bytes.writeUInt16BE(0x7000 | sequence, 6);
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  bytes.writeUInt16BE(0x7000 | (sequence >> 6), 6);
+  bytes[8] = 0x80 | (sequence & 0x3f);
   const hex = bytes.toString('hex').toUpperCase();
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

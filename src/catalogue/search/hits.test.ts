@@ -17,7 +17,8 @@ beforeAll(async () => {
   await givenShop(service, SHOP);
   token = await givenToken(service, SHOP);
   const { db } = service;
-  const ids = Array.from({ length: PRODUCTS }, () => newId(db.now));
+  const first = db.now.getTime();
+  const ids = Array.from({ length: PRODUCTS }, (_, place) => newId(new Date(first + place)));
   await db.run(sql`
     insert into product (shop_id, product_id, product_number, kind, created_at, version, visible, prices, facts)
     select ${SHOP}, id, 'N' || place, 'regular', ${db.now}, 1, true, jsonb_build_object('EUR', 5000 - place),
