@@ -27,7 +27,14 @@ let shared: Promise<Browser> | undefined;
  * than many tests; every visitor has a context of his own, with cookies and storage that nobody else sees.
  */
 export function sharedBrowser(): Promise<Browser> {
-  return (shared ??= openBrowser());
+  return (shared ??= openShared());
+}
+
+/** One that has crashed fails the test that used it; the next test has a new one. */
+async function openShared(): Promise<Browser> {
+  const browser = await openBrowser();
+  browser.on('disconnected', () => (shared = undefined));
+  return browser;
 }
 
 /** Starts the browser that `findBrowser` finds. */

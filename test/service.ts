@@ -174,6 +174,7 @@ export async function cloneDatabase(template?: string): Promise<{ name: string; 
   return { name, drop: () => dropDatabase(inject('nodes'), name) };
 }
 
+/** Copies the files: to write them to the log first, as PostgreSQL does by itself, takes three times as long. */
 export function createDatabase(name: string, template = TEMPLATE): Promise<void> {
-  return onServers(inject('nodes'), `create database ${name} template ${template}`);
+  return onServers(inject('nodes'), `create database ${name} template ${template} strategy file_copy`);
 }
