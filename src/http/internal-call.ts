@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
 import type { CallingApp } from './callers.ts';
 import { CART_TOKEN_HEADER } from './cart-token.ts';
@@ -34,6 +35,8 @@ export interface InternalRequest {
   idempotencyKey?: string | undefined;
   /** Of the cart that the call is about. */
   cartToken?: string | undefined;
+  /** The answer is a `Readable` of its text, for one that may be long. */
+  asStream?: boolean;
   /** Gets the headers of the answer: the token of a new cart is in one of them. */
   onHeaders?: (headers: Readonly<Record<string, unknown>>) => void;
 }
@@ -58,6 +61,7 @@ export function createInternalCall(app: FastifyInstance): InternalCall {
       upload,
       idempotencyKey,
       cartToken,
+      asStream = false,
       onHeaders,
       host,
     }: InternalRequest & { host: string } = {
@@ -88,11 +92,15 @@ export function createInternalCall(app: FastifyInstance): InternalCall {
           },
           ...(body !== undefined && { payload: JSON.stringify(body) }),
           ...(upload && { payload: upload.content }),
+          payloadAsStream: asStream,
         }),
     );
     const { statusCode } = response;
-    if (statusCode >= 400) throw new HttpError(statusCode, refusalText(response.body));
+    if (statusCode >= 400) {
+      throw new HttpError(statusCode, refusalText(asStream ? await text(response.stream()) : response.body));
+    }
     onHeaders?.(response.headers);
+    if (asStream) return response.stream() as Answer;
     const isJson = String(response.headers['content-type']).startsWith('application/json');
     return (isJson && response.body !== '' ? JSON.parse(response.body) : response.body) as Answer;
   };

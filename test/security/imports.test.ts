@@ -201,7 +201,7 @@ describe('a file within its limits stops nobody', () => {
     Array.from({ length: 18 }, (_name, depth) => `C${path}-${depth} ${'x'.repeat(10)}`).join(' > '),
   ).join(' | ');
 
-  type Large = [name: string, fileOf: () => string, columns: string[]];
+  type Large = [name: string, fileOf: () => string, columns: string[], isImported?: boolean];
   const SHORT_ROWS: Large[] = [
     ['20,000 short rows', () => `a;b\n${rowsOf(20_000)}`, ['Alias', 'Name/en']],
     [
@@ -241,17 +241,19 @@ describe('a file within its limits stops nobody', () => {
       () =>
         `a;b;c\n${Array.from({ length: 22 }, (_, row) => `L-${row};${'y<'.repeat(99_000)};${'é>'.repeat(90_000)}\n`).join('')}`,
       ['Alias', 'Text/en', 'Description/en'],
+      true,
     ],
     [
       'many new categories',
-      () => `a;b\n${Array.from({ length: 300 }, (_, row) => `K-${row};${categories}\n`).join('')}`,
+      () => `a;b\n${Array.from({ length: 12 }, (_, row) => `K-${row};${categories}\n`).join('')}`,
       ['Alias', 'Categories'],
+      true,
     ],
   ];
 
   test.each([SHORT_ROWS, REFUSED_ROWS, LONG_CELLS, MUCH_TO_WRITE].flatMap((group) => ofTheDay(group, 1)))(
     '%s',
-    async (_case, fileOf, columns) => {
+    async (_case, fileOf, columns, isImported = false) => {
       const file = fileOf();
       const steps: Record<string, number> = {};
       const step = async (name: string, work: () => Promise<unknown>) => {
@@ -274,6 +276,15 @@ describe('a file within its limits stops nobody', () => {
       const cells = [...text.matchAll(/name="(cell\.\d+)"/g)].map(([, name]) => [name!, 'mended']);
       if (cells.length > 0) {
         await step('mend', () => merchant.post(`${path}/mend`, Object.fromEntries(cells)));
+      }
+      if (isImported) {
+        await step('import', async () => {
+          await send(file);
+          await check(fields);
+          await merchant.post(`${pathOf(await latest())}/start`);
+          await runAll();
+          expect(await latest()).toMatchObject({ state: 'done', refused: 0 });
+        });
       }
       expect(Object.entries(steps).filter(([, ms]) => ms >= MAX_BLOCK)).toEqual([]);
     },

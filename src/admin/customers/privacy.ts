@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { html } from '../../http/html.ts';
 import { problemOf, tickField } from '../components/form.ts';
 import { Redirect } from '../page.ts';
@@ -10,11 +11,11 @@ import { nameOf } from './names.ts';
 export function privacy(pages: ShopPages): void {
   pages.file('/customers/:customerId/export.json', 'customers_read', async (visit, request) => {
     const customerId = request.params['customerId']!;
-    const data = await visit.call('GET', `/manage/customers/${encodeURIComponent(customerId)}/export`);
+    const path = `/manage/customers/${encodeURIComponent(customerId)}/export`;
     return {
       type: 'application/json; charset=utf-8',
       fileName: `${visit.shopId}-${customerId}.json`,
-      content: `${JSON.stringify(data, null, 2)}\n`,
+      content: await visit.call<Readable>('GET', path, { asStream: true }),
     };
   });
 
