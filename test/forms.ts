@@ -74,7 +74,7 @@ function patternOf(url: string): RegExp {
   return new RegExp(`^${steps.join('/')}$`);
 }
 
-function* formsIn(markup: string, page: string): Generator<Omit<FoundForm, 'route'>> {
+export function* formsIn(markup: string, page: string): Generator<Omit<FoundForm, 'route'>> {
   for (const [, tag, content] of markup.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)) {
     if (attributeOf(tag!, 'method') !== 'post') continue;
     const isMultipart = attributeOf(tag!, 'enctype') === 'multipart/form-data';

@@ -4,7 +4,7 @@ import type { Database } from '../db/database.ts';
 import { forbidden, notFound } from '../http/errors.ts';
 import type { ObservedDemoAccess } from '../http/demo-access.ts';
 import { isOwnFormOnThisMachine } from '../http/forwarded.ts';
-import type { InternalCall } from '../http/internal-call.ts';
+import { joinCalls, type InternalCall, type JoinedTransaction } from '../http/internal-call.ts';
 import { originOf, storefrontUrl } from '../http/links.ts';
 import { readingLocale } from '../http/locale.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
@@ -18,7 +18,7 @@ import type { NoticeCookie } from './notice-cookie.ts';
 import { DEMO_OWNER } from './users/demo-owner.ts';
 import { permissionsOf, type Permission } from './users/permissions.ts';
 import { findRole, findSignedInUser, touchSession, type SignedInUser } from './users/queries.ts';
-import type { ShopVisit, Visit } from './visit.ts';
+import type { Call, ShopVisit, Visit } from './visit.ts';
 
 export interface AdminDeps {
   db: Database;
@@ -112,6 +112,14 @@ export async function openShopVisit(
   const settings = role && (await findSettings(deps.db, shopId));
   if (!settings) throw notFound();
   const permissions = permissionsOf(role);
+  const app = callerOf(user, permissions);
+  const callIn =
+    (joined: JoinedTransaction | undefined): Call =>
+    (method, path, options) =>
+      deps.call({ shopId, app, joined }, method, path, {
+        ...options,
+        host: request.headers.host ?? 'localhost',
+      });
   const shopVisit: ShopVisit = {
     ...visit,
     user,
@@ -123,11 +131,11 @@ export async function openShopVisit(
     base: `/admin/shops/${shopId}`,
     storefront: storefrontAddress(visit.origin, settings, deps.hosts),
     domainPolicy: domainPolicy(deps.config, deps.demoAccess, request.host),
-    call: (method, path, options) =>
-      deps.call({ shopId, app: callerOf(user, permissions) }, method, path, {
-        ...options,
-        host: request.headers.host ?? 'localhost',
-      }),
+    call: callIn(undefined),
+    inTransaction: (work) =>
+      joinCalls(deps.db.ofShop(shopId), { appId: user.userId, log: request.log }, (joined) =>
+        work(callIn(joined)),
+      ),
   };
   request.adminVisit = shopVisit;
   if (permission !== 'member' && !permissions.has(permission)) {

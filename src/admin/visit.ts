@@ -64,8 +64,19 @@ export interface ShopVisit extends AnyVisit {
    * Calls an operation of the API in the name of the person: `call('GET', '/rs/orders', { query })`. Its refusals are
    * thrown. Reads that a page needs in another shape than the API's are queries of the modules.
    */
-  call: <Answer = unknown>(method: Method, path: string, request?: InternalRequest) => Promise<Answer>;
+  call: Call;
+  /**
+   * Makes several calls in one transaction: `inTransaction(async (call) => ...)`. All of them are done, or none is. Inside
+   * of it only `call` is used: another read or write would wait for a second connection.
+   */
+  inTransaction: <Result>(work: (call: Call) => Promise<Result>) => Promise<Result>;
 }
+
+export type Call = <Answer = unknown>(
+  method: Method,
+  path: string,
+  request?: InternalRequest,
+) => Promise<Answer>;
 
 /** The path of a page of this shop: `to(visit, '/orders', { page: '2' })`. Empty parameters are left out. */
 export function to(

@@ -53,7 +53,7 @@ export interface CartRequest {
 export interface CartWriteRequest extends CartRequest {
   /** undefined: a visitor of the storefront. */
   caller: Caller | undefined;
-  /** Set with an Idempotency-Key: the write and the stored answer are committed by this transaction. */
+  /** Set with an Idempotency-Key, and where several calls are one write: this transaction commits it. */
   transaction: Transaction | undefined;
   /** Written together with the change; undefined: the change leaves no audit entry. */
   entry: Entry | undefined;
@@ -170,15 +170,17 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
 
     /** One statement when the settings and the products are cached, else two. */
     async create(request: NewCartRequest): Promise<CreatedCart> {
-      const { shopId } = request;
+      const { shopId, transaction } = request;
       const createStored = async (queries: Queries, ingredients: CartIngredients) => {
         const made = newCart(request, ingredients, queries.now);
         await insertCart(queries, shopId, made.cart);
         return made;
       };
+      const createLocked = async (tx: Transaction) => createStored(tx, await loadIngredients(tx, request));
+      if (transaction) return createLocked(transaction);
       const made = await orInTransaction(
         db,
-        async (tx) => createStored(tx, await loadIngredients(tx, request)),
+        createLocked,
         async () => {
           const cached = options.cache ? cachedIngredients(db, request) : undefined;
           const first =

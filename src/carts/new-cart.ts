@@ -1,3 +1,4 @@
+import type { Transaction } from '../db/database.ts';
 import type { Caller } from '../http/callers.ts';
 import { newCartToken } from '../http/cart-token.ts';
 import { offeredLocale, writingCurrency } from '../http/locale.ts';
@@ -12,6 +13,8 @@ export interface NewCartRequest {
   body: NewCart;
   /** undefined: a visitor of the storefront, who gets to see no token. */
   caller: Caller | undefined;
+  /** Set where several calls are one write. */
+  transaction?: Transaction | undefined;
   /** Of a visitor's cart: the app that made the cart which this one takes the place of. */
   appId?: string | null;
 }

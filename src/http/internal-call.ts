@@ -1,7 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { ShopDatabase, Transaction } from '../db/database.ts';
+import { isDatabaseAway } from '../db/failure.ts';
 import type { CallingApp } from './callers.ts';
 import { CART_TOKEN_HEADER } from './cart-token.ts';
 import { HttpError } from './errors.ts';
@@ -14,6 +16,17 @@ import { HttpError } from './errors.ts';
 interface InternalCaller {
   shopId: string;
   app: CallingApp;
+  /** The transaction that this call is a part of; undefined: it has one of its own. */
+  joined?: JoinedTransaction | undefined;
+}
+
+/** A transaction of several calls, which are done together or not at all. */
+export interface JoinedTransaction {
+  tx: Transaction;
+  /** What its calls do outside of the database once it is committed. */
+  afterCommit: (effect: () => void | Promise<void>) => void;
+  /** What its calls have made outside of the database, and must remove when it is not. */
+  afterRollback: (effect: () => Promise<void>) => void;
 }
 
 const internalCaller = new AsyncLocalStorage<InternalCaller>();
@@ -22,6 +35,12 @@ const internalCaller = new AsyncLocalStorage<InternalCaller>();
 export function internalCallerOf(shopId: string): CallingApp | undefined {
   const caller = internalCaller.getStore();
   return caller?.shopId === shopId ? caller.app : undefined;
+}
+
+/** The transaction that this request is a part of; undefined: it has one of its own. */
+export function joinedTransactionOf(shopId: string): JoinedTransaction | undefined {
+  const caller = internalCaller.getStore();
+  return caller?.shopId === shopId ? caller.joined : undefined;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -110,4 +129,52 @@ export function createInternalCall(app: FastifyInstance): InternalCall {
 function refusalText(body: string): string {
   const { message = '' } = JSON.parse(body) as { message?: string };
   return message.replace(/, Request: [A-Z]+ \S+$/, '');
+}
+
+/** Makes several calls in one transaction: all of them are done, or none is. */
+export async function joinCalls<Result>(
+  db: ShopDatabase,
+  { appId, log }: { appId: string; log: FastifyBaseLogger },
+  work: (joined: JoinedTransaction) => Promise<Result>,
+): Promise<Result> {
+  let effects: (() => void | Promise<void>)[] = [];
+  const discards: (() => Promise<void>)[] = [];
+  const discardAll = async () => {
+    for (const discard of discards.splice(0)) await discard();
+  };
+  const result = await db
+    .transaction(
+      async (tx) => {
+        // A transaction that is tried again begins from nothing.
+        effects = [];
+        await discardAll();
+        return work({
+          tx,
+          afterCommit: (effect) => void effects.push(effect),
+          afterRollback: (discard) => void discards.push(discard),
+        });
+      },
+      { appId },
+    )
+    .catch(async (error: unknown) => {
+      // Of a commit that was not answered nobody knows whether it happened.
+      if (!isDatabaseAway(error)) await discardAll();
+      throw error;
+    });
+  await runEffects(effects, log);
+  return result;
+}
+
+/** What is done outside of the database after a commit. If it fails, the write stays done. */
+export async function runEffects(
+  effects: readonly (() => void | Promise<void>)[],
+  log: FastifyBaseLogger,
+): Promise<void> {
+  for (const effect of effects) {
+    try {
+      await effect();
+    } catch (error) {
+      log.error({ err: error }, 'failed after the commit');
+    }
+  }
 }

@@ -22,6 +22,7 @@ import { methodNotAllowed, notFound, type HttpError } from './errors.ts';
 import { answerFailure, refusalOf } from './failures.ts';
 import type { Authentication, Produces } from './authentication.ts';
 import { checkKey, onceOnly, type Answer } from './idempotency.ts';
+import { joinedTransactionOf, runEffects } from './internal-call.ts';
 import { originOf, shopUrl } from './links.ts';
 import { addressCaller, limitFailures, type FailureLimit, type RateLimiter } from './rate-limit.ts';
 import { RawJson } from './raw-json.ts';
@@ -141,7 +142,9 @@ export type WriteCall<Params, Query, Body> = Call<Params, Query, Body> & {
 
 /** What a store needs to write for a request. */
 export type StoreCall<Params, Query, Body> = Call<Params, Query, Body> & {
-  /** Set with an Idempotency-Key: the write belongs into the transaction that stores the answer. */
+  /**
+   * Set with an Idempotency-Key, and where several calls are one write: the write belongs into this transaction.
+   */
   transaction: Transaction | undefined;
   /** Is written together with the change; undefined: the operation needs no scope and leaves no entry. */
   entry: Entry | undefined;
@@ -195,7 +198,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
    */
   const answerCartFailure = (failure: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const { status } = refusalOf(failure, request);
-    if (status !== 400 && status !== 406 && status !== 413) return answerFailure(failure, request, reply);
+    const isAsked = status === 400 || status === 406 || status === 413;
+    // A cart that the transaction of the request has made is not there for others yet.
+    if (!isAsked || joinedTo(request)) return answerFailure(failure, request, reply);
     checkCartOf(request).then(
       () => answerFailure(failure, request, reply),
       (earlier: Error) => answerFailure(earlier, request, reply),
@@ -208,8 +213,20 @@ export function operations(app: FastifyInstance, deps: Deps) {
     await checkCart({ shopId, params: { cartId }, cartToken: cartTokenOf(request) });
   };
 
-  const shopDatabaseOf = (request: FastifyRequest) =>
-    db.ofShop((request.params as { shopId: string }).shopId);
+  const joinedTo = (request: FastifyRequest) =>
+    joinedTransactionOf((request.params as { shopId: string }).shopId);
+
+  const queriesOf = (request: FastifyRequest): Queries =>
+    joinedTo(request)?.tx ?? db.ofShop((request.params as { shopId: string }).shopId);
+
+  /** Runs `work` in the transaction that the request is a part of, or in one of its own. */
+  const inTransaction = <Result>(request: FastifyRequest, work: (tx: Transaction) => Promise<Result>) => {
+    const joined = joinedTo(request);
+    const { shopId } = request.params as { shopId: string };
+    return joined
+      ? work(joined.tx)
+      : db.ofShop(shopId).transaction(work, { appId: request.caller.app?.appId });
+  };
 
   const callOf = (request: FastifyRequest, idNames: readonly string[]) => {
     const params = request.params as Record<string, string>;
@@ -318,9 +335,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
       const idNames = idNamesOf(operation.params);
       register(operation, false, async (request, reply) => {
         const { call, headers } = callOf(request, idNames);
-        const shopDb = db.ofShop(call.shopId);
-        const answer = await handler(Object.assign(call, { db: shopDb }));
-        if (operation.isReadAudited) await recordEntry(shopDb, entryOf(request, call, db.now));
+        const queries = queriesOf(request);
+        const answer = await handler(Object.assign(call, { db: queries }));
+        if (operation.isReadAudited) await recordEntry(queries, entryOf(request, call, db.now));
         reply.headers(headers);
         if (answer instanceof RawJson) {
           if (operation.method === 'GET') reply.header('etag', `"${answer.etag}"`);
@@ -354,9 +371,8 @@ export function operations(app: FastifyInstance, deps: Deps) {
       register(operation, true, async (request, reply) => {
         reply.code(status);
         const key = keyOf(request, operation);
-        const shopDb = shopDatabaseOf(request);
         const preparing = async () =>
-          prepare?.({ ...callOf(request, idNames).call, db: shopDb, isKeyed: key !== undefined });
+          prepare?.({ ...callOf(request, idNames).call, db: queriesOf(request), isKeyed: key !== undefined });
         const preparation = await (operation.accepts === 'multipart'
           ? withUpload(request, partOf(operation.body), config, preparing)
           : preparing());
@@ -383,27 +399,23 @@ export function operations(app: FastifyInstance, deps: Deps) {
           if (isAudited) await recordEntry(tx, entryOf(request, call, tx.now, createdIds));
           return { status, headers, body: textOf(answer, operation, reply) };
         };
-        const { answer, replayed } = await shopDb
-          .transaction(async (tx) => {
-            // A transaction that is tried again begins from nothing.
-            effects = [];
-            return key === undefined
-              ? { answer: await work(tx), replayed: false }
-              : onceOnly(tx, keyedRequest(request, key), () => work(tx));
-          }, appOf(request))
-          .catch(async (error: unknown) => {
-            // Of a commit that was not answered nobody knows whether it happened.
-            if (!isDatabaseAway(error)) await discard();
-            throw error;
-          });
+        const { answer, replayed } = await inTransaction(request, async (tx) => {
+          // A transaction that is tried again begins from nothing.
+          effects = [];
+          return key === undefined
+            ? { answer: await work(tx), replayed: false }
+            : onceOnly(tx, keyedRequest(request, key), () => work(tx));
+        }).catch(async (error: unknown) => {
+          // Of a commit that was not answered nobody knows whether it happened.
+          if (!isDatabaseAway(error)) await discard();
+          throw error;
+        });
         if (replayed) await discard();
-        for (const effect of effects) {
-          try {
-            await effect();
-          } catch (error) {
-            request.log.error({ err: error, requestId: request.id }, 'failed after the commit');
-          }
-        }
+        const joined = joinedTo(request);
+        if (joined) {
+          for (const effect of effects) joined.afterCommit(effect);
+          joined.afterRollback(discard);
+        } else await runEffects(effects, request.log.child({ requestId: request.id }));
         return send(reply, answer, replayed);
       });
     },
@@ -431,11 +443,8 @@ export function operations(app: FastifyInstance, deps: Deps) {
         };
         const { answer, replayed } = await withFailureLimit(request, operation, async () =>
           key === undefined
-            ? { answer: await work(undefined), replayed: false }
-            : shopDatabaseOf(request).transaction(
-                (tx) => onceOnly(tx, keyedRequest(request, key), () => work(tx)),
-                appOf(request),
-              ),
+            ? { answer: await work(joinedTo(request)?.tx), replayed: false }
+            : inTransaction(request, (tx) => onceOnly(tx, keyedRequest(request, key), () => work(tx))),
         );
         return send(reply, answer, replayed);
       });
@@ -521,9 +530,6 @@ function entryOf(
     object: { ...ids, ...(parent !== undefined && { parent }), ...created },
   };
 }
-
-/** On whose behalf a transaction writes. */
-const appOf = ({ caller }: FastifyRequest) => ({ appId: caller.app?.appId });
 
 /** The part of a form that holds the file. */
 function partOf(body: TSchema | undefined): string {

@@ -183,15 +183,17 @@ async function saveCategory(visit: ShopVisit, form: FormRequest): Promise<Redire
   const { categoryId } = category;
   const flags = Object.fromEntries(FLAGS.map((name) => [name, form.field(name) === 'yes']));
   const alias = category.parent === null ? category.alias : form.field('alias');
-  for (const locale of visit.settings.locales) {
-    const typed = Object.fromEntries(TEXTS.map((name) => [name, form.field(`${name}.${locale}`)]));
-    const isFirst = locale === visit.settings.locales[0];
-    if (!isFirst && TEXTS.every((name) => typed[name] === (texts[name][locale] ?? ''))) continue;
-    await visit.call('PUT', `/rs/categories/${categoryId}`, {
-      query: { locale },
-      body: { categoryId, alias, ...flags, ...typed },
-    });
-  }
+  await visit.inTransaction(async (call) => {
+    for (const locale of visit.settings.locales) {
+      const typed = Object.fromEntries(TEXTS.map((name) => [name, form.field(`${name}.${locale}`)]));
+      const isFirst = locale === visit.settings.locales[0];
+      if (!isFirst && TEXTS.every((name) => typed[name] === (texts[name][locale] ?? ''))) continue;
+      await call('PUT', `/rs/categories/${categoryId}`, {
+        query: { locale },
+        body: { categoryId, alias, ...flags, ...typed },
+      });
+    }
+  });
   return new Redirect(pathOf(visit, categoryId), visit.words.form.saved);
 }
 

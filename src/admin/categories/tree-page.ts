@@ -56,14 +56,13 @@ export function categoryTree(pages: ShopPages): void {
     const name = form.field('name');
     if (name === '') throw badRequest(visit.words.categories.nameMissing);
     const path = `/rs/categories/${encodeURIComponent(form.params['categoryId']!)}`;
-    const { categoryId } = await visit.call<{ categoryId: string }>('POST', path, {
-      query: { locale: visit.locale },
-      body: { name },
-    });
-    // Somebody who makes a category here wants to see it in the shop.
-    await visit.call('PUT', `/rs/categories/${categoryId}`, {
-      query: { locale: visit.locale },
-      body: { categoryId, name, visible: true },
+    const query = { locale: visit.locale };
+    const categoryId = await visit.inTransaction(async (call) => {
+      const made = await call<{ categoryId: string }>('POST', path, { query, body: { name } });
+      // Somebody who makes a category here wants to see it in the shop.
+      const body = { categoryId: made.categoryId, name, visible: true };
+      await call('PUT', `/rs/categories/${made.categoryId}`, { query, body });
+      return made.categoryId;
     });
     return new Redirect(
       `${to(visit, '/categories', { open: form.params['categoryId']! })}#category-${categoryId}`,

@@ -71,18 +71,20 @@ export function customers(pages: ShopPages): void {
         const before = await readState(visit, customerId);
         requireUnchanged(form, before, visit.words);
         const groupId = form.field('customerGroupId');
-        if (groupId !== (before.customerGroupId ?? '')) {
-          await visit.call('PUT', `/manage/customers/${customerId}/group`, {
-            body: { customerGroupId: groupId === '' ? null : groupId },
+        await visit.inTransaction(async (call) => {
+          if (groupId !== (before.customerGroupId ?? '')) {
+            await call('PUT', `/manage/customers/${customerId}/group`, {
+              body: { customerGroupId: groupId === '' ? null : groupId },
+            });
+          }
+          await call('PATCH', `/rs/customers/${customerId}`, {
+            body: [
+              { op: 'add', path: '/customerNumber', value: form.field('customerNumber') },
+              form.field('internalNote') === ''
+                ? { op: 'remove', path: '/internalNote' }
+                : { op: 'add', path: '/internalNote', value: form.field('internalNote') },
+            ],
           });
-        }
-        await visit.call('PATCH', `/rs/customers/${customerId}`, {
-          body: [
-            { op: 'add', path: '/customerNumber', value: form.field('customerNumber') },
-            form.field('internalNote') === ''
-              ? { op: 'remove', path: '/internalNote' }
-              : { op: 'add', path: '/internalNote', value: form.field('internalNote') },
-          ],
         });
         const path = to(visit, `/customers/${customerId}`);
         const { customerNumber, internalNote, customerGroupId } = before;

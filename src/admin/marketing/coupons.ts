@@ -13,7 +13,7 @@ import { explained } from '../components/validation.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, PageRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { to, type Call, type ShopVisit } from '../visit.ts';
 import { campaignColumns, discountText, stateChip, usedText } from './campaign-columns.ts';
 import { codesCard, codesText, SHOWN_CODES } from './coupon-codes.ts';
 import {
@@ -98,27 +98,21 @@ export function coupons(pages: ShopPages): void {
       save: async (visit, form) => {
         const { words } = visit;
         const code = form.field('code');
-        const campaign = await explained(
-          words,
-          campaignLabels(visit),
-          async () =>
-            visit.call<ShownCampaign>('POST', '/rs/coupon-campaigns', {
-              query: { locale: visit.locale },
-              body: {
-                ...(await typedCampaign(visit, form)),
-                identifier: form.field('identifier') || identifierOf(form.field('name')),
-              },
-            }),
-          words.coupons.identifierTaken,
-        );
-        const path = `/marketing/coupons/${campaign.campaignId}`;
-        if (code !== '') {
-          await addCode(visit, campaign.campaignId, code).catch(async (error: unknown) => {
-            await visit.call('DELETE', `/manage/coupon-campaigns/${campaign.campaignId}`);
-            throw error;
-          });
-        }
-        return new Redirect(to(visit, path), words.coupons.created);
+        const body = {
+          ...(await typedCampaign(visit, form)),
+          identifier: form.field('identifier') || identifierOf(form.field('name')),
+        };
+        const { campaignId } = await visit.inTransaction(async (call) => {
+          const made = await explained(
+            words,
+            campaignLabels(visit),
+            () => call<ShownCampaign>('POST', '/rs/coupon-campaigns', { query: { locale: visit.locale }, body }),
+            words.coupons.identifierTaken,
+          );
+          if (code !== '') await addCode(visit, call, made.campaignId, code);
+          return made;
+        });
+        return new Redirect(to(visit, `/marketing/coupons/${campaignId}`), words.coupons.created);
       },
     },
     { limits: CAMPAIGN_LIMITS },
@@ -156,7 +150,7 @@ export function coupons(pages: ShopPages): void {
         const path = to(visit, `/marketing/coupons/${campaignId}`);
         const code = form.field('code');
         if (code !== '') {
-          await addCode(visit, campaignId, code);
+          await addCode(visit, visit.call, campaignId, code);
           return new Redirect(path, words.coupons.codeAdded({ code }));
         }
         const { codes } = await explained(words, campaignLabels(visit), () =>
@@ -185,11 +179,11 @@ export function coupons(pages: ShopPages): void {
   });
 }
 
-function addCode(visit: ShopVisit, campaignId: string, code: string): Promise<unknown> {
+function addCode(visit: ShopVisit, call: Call, campaignId: string, code: string): Promise<unknown> {
   return explained(
     visit.words,
     campaignLabels(visit),
-    () => visit.call('PUT', `/rs/coupon-campaigns/${campaignId}/coupons`, { body: { code } }),
+    () => call('PUT', `/rs/coupon-campaigns/${campaignId}/coupons`, { body: { code } }),
     visit.words.coupons.codeTaken({ code }),
   );
 }

@@ -7,7 +7,7 @@ import { choiceField, problemOf, textField } from '../components/form.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { to, type Call, type ShopVisit } from '../visit.ts';
 import { chosenHeads, chosenLines, chosenRows, loadChosen, productFinder } from './chosen-lines.ts';
 import { typedDecimal } from './decimal.ts';
 import { lineName, linePicture } from './line-view.ts';
@@ -26,7 +26,12 @@ export function editPages(pages: ShopPages): void {
         // Every other button shows the form again, with another product in it.
         if (form.field('do') !== 'save') return editPage(visit, order, { ...form, problem: '' });
         requireUnchanged(form, order, visit.words);
-        await inEditMode(visit, order.orderId, () => saveEdits(visit, order, form));
+        await visit.inTransaction(async (call) => {
+          const mode = `/manage/orders/${order.orderId}/edit`;
+          await call('POST', mode);
+          await saveEdits(call, order, form);
+          await call('DELETE', mode);
+        });
         return new Redirect(to(visit, `/orders/${order.orderId}`), visit.words.orders.edit.saved);
       },
     },
@@ -39,30 +44,19 @@ export function editPages(pages: ShopPages): void {
   });
 }
 
-/** The order is in edit mode for as long as the changes take, so that nobody else has to wait for a page that is open. */
-async function inEditMode(visit: ShopVisit, orderId: string, change: () => Promise<void>): Promise<void> {
-  const path = `/manage/orders/${orderId}/edit`;
-  await visit.call('POST', path);
-  try {
-    await change();
-  } finally {
-    await visit.call('DELETE', path);
-  }
-}
-
 const nameOf = (field: 'quantity' | 'price' | 'remove', { lineItemId }: OrderLine) =>
   `${field}-${lineItemId}`;
 
 /** Each change is an operation. What is added comes first, because the last line of an order can't be removed. */
-async function saveEdits(visit: ShopVisit, order: ManagedOrderAnswer, form: FormRequest): Promise<void> {
+async function saveEdits(call: Call, order: ManagedOrderAnswer, form: FormRequest): Promise<void> {
   const path = `/manage/orders/${order.orderId}`;
   for (const { productId, quantity, price } of chosenLines(form)) {
-    await visit.call('POST', `${path}/line-items`, { body: { productId, quantity, price: price || null } });
+    await call('POST', `${path}/line-items`, { body: { productId, quantity, price: price || null } });
   }
   for (const line of linesOf(order)) {
     const at = `${path}/line-items/${line.lineItemId}`;
     if (form.field(nameOf('remove', line)) !== '') {
-      await visit.call('DELETE', at);
+      await call('DELETE', at);
       continue;
     }
     const quantity = typedDecimal(form.field(nameOf('quantity', line)));
@@ -71,12 +65,12 @@ async function saveEdits(visit: ShopVisit, order: ManagedOrderAnswer, form: Form
       ...(quantity !== '' && Number(quantity) !== line.quantity.amount && { quantity }),
       ...(price !== '' && Number(price) !== line.singleItemPrice.amount && { price }),
     };
-    if (Object.keys(body).length > 0) await visit.call('PUT', at, { body });
+    if (Object.keys(body).length > 0) await call('PUT', at, { body });
   }
   const shippingMethodId = form.field('shippingMethodId');
   const shippingPrice = typedDecimal(form.field('shippingPrice'));
   if (shippingMethodId !== '' || shippingPrice !== '') {
-    await visit.call('PUT', `${path}/shipping`, {
+    await call('PUT', `${path}/shipping`, {
       body: {
         shippingMethodId: shippingMethodId || order.shippingData?.shippingMethod.id,
         price: shippingPrice || null,
@@ -84,7 +78,7 @@ async function saveEdits(visit: ShopVisit, order: ManagedOrderAnswer, form: Form
     });
   }
   const paymentMethodId = form.field('paymentMethodId');
-  if (paymentMethodId !== '') await visit.call('PUT', `${path}/payment`, { body: { paymentMethodId } });
+  if (paymentMethodId !== '') await call('PUT', `${path}/payment`, { body: { paymentMethodId } });
 }
 
 async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Draft): Promise<AdminPage> {

@@ -334,6 +334,24 @@ describe('an order', () => {
     ]);
   });
 
+  test('stays as it is when one of its changes is refused', async () => {
+    const orderId = await idOf('1010');
+    const path = `/orders/${orderId}/edit`;
+    const [first] = (await managed(orderId)).lineItemContainer.productLineItems;
+    const { text } = await merchant.get(path);
+    const before = await fingerprint(service);
+    const refused = await merchant.post(path, {
+      do: 'save',
+      version: valueIn(text, 'version')!,
+      product: first.productId,
+      quantity: '1',
+      price: '',
+      [`quantity-${first.lineItemId}`]: '-1',
+    });
+    expect(refused.status).toBe(400);
+    expect(await fingerprint(service)).toEqual(before);
+  });
+
   test('comes back, and is refunded for what came back', async () => {
     const orderId = await idOf('1004');
     const [line] = (await managed(orderId)).lineItemContainer.productLineItems;
@@ -441,9 +459,8 @@ describe('an order by hand', () => {
   });
 
   test('is refused without an address or with more than there is, and nothing is ordered', async () => {
-    const count = async () => (await service.call('GET', '/DemoShop/orders', { token })).body.results;
-    const before = await count();
     const product = await productId('AP-100');
+    const before = await fingerprint(service);
     const nowhere = await merchant.post('/orders/new', { product, quantity: '1', price: '', do: 'place' });
     expect(nowhere.status).toBe(400);
     const short = await merchant.post('/orders/new', {
@@ -463,6 +480,8 @@ describe('an order by hand', () => {
     const elsewhere = { ...there, 'shipping-city': 'Santos', 'shipping-country': 'BR' };
     const sent = await merchant.post('/orders/new', elsewhere);
     expect([sent.status, sent.text.includes('The shop does not deliver to Brazil.')]).toEqual([400, true]);
-    expect(await count()).toBe(before);
+    const unpayable = { ...there, paymentMethodId: '00000000-0000-0000-0000-000000000000' };
+    expect((await merchant.post('/orders/new', unpayable)).status).toBe(400);
+    expect(await fingerprint(service)).toEqual(before);
   });
 });

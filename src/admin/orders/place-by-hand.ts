@@ -5,7 +5,7 @@ import type { Cart } from '../../carts/schema.ts';
 import type { Order } from '../../orders/schema.ts';
 import { countryName, isCountry } from '../../shops/countries/countries.ts';
 import type { FormRequest } from '../pages.ts';
-import type { ShopVisit } from '../visit.ts';
+import type { Call, ShopVisit } from '../visit.ts';
 import { chosenLines } from './chosen-lines.ts';
 import { typedAddress } from './data-actions.ts';
 import { typedDecimal } from './decimal.ts';
@@ -14,7 +14,7 @@ import { typedDecimal } from './decimal.ts';
 export const BILLING = 'billing-';
 export const SHIPPING = 'shipping-';
 
-/** Makes a cart of what was typed, and orders it. */
+/** Orders what was typed. */
 export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<Order> {
   const words = visit.words.orders;
   const lines = chosenLines(form);
@@ -23,9 +23,20 @@ export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<
   if (isCountry(country) && !visit.settings.countries.includes(country)) {
     throw badRequest(words.byHand.notDelivered({ country: countryName(country, visit.language) }));
   }
+  return visit.inTransaction((call) => orderCart(visit, call, form, lines));
+}
+
+/** Makes a cart and orders it, by the operations that a client would call for this. */
+async function orderCart(
+  visit: ShopVisit,
+  call: Call,
+  form: FormRequest,
+  lines: ReturnType<typeof chosenLines>,
+): Promise<Order> {
+  const words = visit.words.orders;
   const customerId = form.field('customerId');
   let cartToken: string | undefined;
-  const cart = await visit.call<Cart>('POST', '/rs/carts', {
+  const cart = await call<Cart>('POST', '/rs/carts', {
     body: {
       ...(isId(customerId) && { customerId }),
       currency: form.field('currency') || null,
@@ -46,28 +57,28 @@ export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<
     }
     if (line && price !== '') {
       const body = { singleItemPrice: price };
-      await visit.call('PUT', `${path}/line-items/${line.lineItemId}/product-price`, { body, cartToken });
+      await call('PUT', `${path}/line-items/${line.lineItemId}/product-price`, { body, cartToken });
     }
   }
-  await visit.call('PUT', `${path}/billing-address`, { body: typedAddress(form, BILLING), cartToken });
+  await call('PUT', `${path}/billing-address`, { body: typedAddress(form, BILLING), cartToken });
   if (isElsewhere(form)) {
-    await visit.call('PUT', `${path}/shipping-address`, { body: typedAddress(form, SHIPPING), cartToken });
+    await call('PUT', `${path}/shipping-address`, { body: typedAddress(form, SHIPPING), cartToken });
   }
   const shippingMethodId = form.field('shippingMethodId');
   const shippingPrice = typedDecimal(form.field('shippingPrice'));
   if (shippingMethodId !== '') {
     const body = { id: shippingMethodId, priceAmount: shippingPrice || null };
-    await visit.call('PUT', `${path}/shipping-data`, { body, cartToken });
+    await call('PUT', `${path}/shipping-data`, { body, cartToken });
   }
   const paymentMethodId = form.field('paymentMethodId');
   if (paymentMethodId !== '') {
-    await visit.call('PUT', `${path}/payment-data`, { body: { id: paymentMethodId }, cartToken });
+    await call('PUT', `${path}/payment-data`, { body: { id: paymentMethodId }, cartToken });
   }
-  const order = await visit.call<Order>('POST', `${path}/order`, { cartToken });
+  const order = await call<Order>('POST', `${path}/order`, { cartToken });
   const note = form.field('note');
   if (note !== '') {
     const body = [{ op: 'add', path: '/internalNote', value: note }];
-    await visit.call('PATCH', `/rs/orders/${order.orderId}`, { body });
+    await call('PATCH', `/rs/orders/${order.orderId}`, { body });
   }
   return order;
 }

@@ -7,7 +7,7 @@ import { languageName } from '../components/language-name.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { to, type Call, type ShopVisit } from '../visit.ts';
 
 /** One value per line. */
 const NEW_VALUES = { characters: 20_000, lines: 500 };
@@ -33,7 +33,7 @@ export function productTypes(pages: ShopPages): void {
       const type = typeOf(visit, form);
       const name = form.field('name');
       const values = linesOf(form.field('values')).map((value) => ({ name: value }));
-      await patchType(visit, type, visit.settings.defaultLocale, [
+      await patchType(visit.call, type, visit.settings.defaultLocale, [
         { op: 'add', path: '/attributevalues', value: { name, visible: true, values } },
       ]);
       return new Redirect(pathOf(visit, type), visit.words.productTypes.attributeAdded({ name }));
@@ -44,7 +44,7 @@ export function productTypes(pages: ShopPages): void {
   pages.post('/product-types/:productTypeId/remove', 'products_write', async (visit, form) => {
     const type = typeOf(visit, form);
     const [key, value] = [form.field('attribute'), form.field('value')];
-    await patchType(visit, type, visit.settings.defaultLocale, [
+    await patchType(visit.call, type, visit.settings.defaultLocale, [
       value === ''
         ? { op: 'remove', path: '/attribute', value: { name: key } }
         : { op: 'remove', path: '/attributevalues', value: { name: key, values: [{ value }] } },
@@ -63,8 +63,8 @@ function typeOf({ settings }: ShopVisit, { params }: PageRequest): ProductType {
   return found;
 }
 
-const patchType = (visit: ShopVisit, { productTypeId }: ProductType, locale: string, body: object[]) =>
-  visit.call('PATCH', `/rs/producttypes/${productTypeId}`, { query: { locale }, body });
+const patchType = (call: Call, { productTypeId }: ProductType, locale: string, body: object[]) =>
+  call('PATCH', `/rs/producttypes/${productTypeId}`, { query: { locale }, body });
 
 const nameOf = ({ locale, settings }: ShopVisit, name: Localised, key: string) =>
   textIn(name, locale, settings.defaultLocale) ?? key;
@@ -208,22 +208,24 @@ async function saveLabels(visit: ShopVisit, form: FormRequest): Promise<Redirect
   const type = typeOf(visit, form);
   requireUnchanged(form, type.attributes, visit.words);
   const { defaultLocale, locales } = visit.settings;
-  for (const locale of locales) {
-    const changes = type.attributes.flatMap((attribute, index) => {
-      const labels = attribute.values.flatMap(({ value, name }, place) => {
-        const typed = form.field(`label.${index}.${place}.${locale}`);
-        return typed === '' || typed === name[locale] ? [] : [{ value, name: typed }];
+  await visit.inTransaction(async (call) => {
+    for (const locale of locales) {
+      const changes = type.attributes.flatMap((attribute, index) => {
+        const labels = attribute.values.flatMap(({ value, name }, place) => {
+          const typed = form.field(`label.${index}.${place}.${locale}`);
+          return typed === '' || typed === name[locale] ? [] : [{ value, name: typed }];
+        });
+        const isFirst = locale === defaultLocale;
+        const added = isFirst ? linesOf(form.field(`new.${index}`)).map((name) => ({ name })) : [];
+        const visible = form.field(`visible.${index}`) === 'yes';
+        const isShownAnew = isFirst && visible !== attribute.visible;
+        if (labels.length + added.length === 0 && !isShownAnew) return [];
+        const value = { name: attribute.key, visible, values: [...labels, ...added] };
+        return [{ op: 'add', path: '/attributevalues', value }];
       });
-      const isFirst = locale === defaultLocale;
-      const added = isFirst ? linesOf(form.field(`new.${index}`)).map((name) => ({ name })) : [];
-      const visible = form.field(`visible.${index}`) === 'yes';
-      const isShownAnew = isFirst && visible !== attribute.visible;
-      if (labels.length + added.length === 0 && !isShownAnew) return [];
-      const value = { name: attribute.key, visible, values: [...labels, ...added] };
-      return [{ op: 'add', path: '/attributevalues', value }];
-    });
-    if (changes.length > 0) await patchType(visit, type, locale, changes);
-  }
+      if (changes.length > 0) await patchType(call, type, locale, changes);
+    }
+  });
   return new Redirect(pathOf(visit, type), visit.words.form.saved);
 }
 

@@ -75,7 +75,9 @@ export function bulk(pages: ShopPages): void {
       },
       save: async (visit, form) => {
         const ids = requireChosen(visit, form.queryList('id'));
-        for (const id of ids) await visit.call('DELETE', `/rs/products/${id}`);
+        await visit.inTransaction(async (call) => {
+          for (const id of ids) await call('DELETE', `/rs/products/${id}`);
+        });
         return new Redirect(to(visit, '/products'), visit.words.products.bulk.deleted({ count: ids.length }));
       },
     },
@@ -134,12 +136,14 @@ export function bulk(pages: ShopPages): void {
         const change = requestedChange(visit, form);
         if (!change) throw badRequest(visit.words.products.bulk.wrongPercent);
         const changes = priceChanges(await ownPrices(visit, ids), change);
-        for (const { productId, currency, after } of changes) {
-          await visit.call('PATCH', `/rs/products/${productId}`, {
-            query: { currency },
-            body: [{ op: 'add', path: '/priceInfo/price/amount', value: toDecimal(after, currency) }],
-          });
-        }
+        await visit.inTransaction(async (call) => {
+          for (const { productId, currency, after } of changes) {
+            await call('PATCH', `/rs/products/${productId}`, {
+              query: { currency },
+              body: [{ op: 'add', path: '/priceInfo/price/amount', value: toDecimal(after, currency) }],
+            });
+          }
+        });
         return new Redirect(
           to(visit, '/products'),
           visit.words.products.bulk.pricesChanged({ count: changes.length }),
@@ -178,11 +182,13 @@ function noneChosenPage(visit: ShopVisit, title: string): AdminPage {
 async function setVisible(visit: ShopVisit, ids: readonly string[], visible: boolean): Promise<string[]> {
   const products = await findListedProducts(visit, ids);
   const others = products.filter((product) => product.visible !== visible);
-  for (const { productId } of others) {
-    await visit.call('PATCH', `/rs/products/${productId}`, {
-      body: [{ op: 'add', path: '/visible', value: visible }],
-    });
-  }
+  await visit.inTransaction(async (call) => {
+    for (const { productId } of others) {
+      await call('PATCH', `/rs/products/${productId}`, {
+        body: [{ op: 'add', path: '/visible', value: visible }],
+      });
+    }
+  });
   return others.map(({ productId }) => productId);
 }
 

@@ -141,24 +141,25 @@ async function createProduct(visit: ShopVisit, form: FormRequest): Promise<strin
     return number ?? null;
   };
   const category = form.field('category');
-  const { productId } = await visit.call<{ productId: string }>('POST', '/rs/products', {
-    query: { locale: settings.defaultLocale, currency: settings.defaultCurrency },
-    body: {
-      name: form.field('name'),
-      productNumber: form.field('productNumber') || null,
-      description: form.field('description') || null,
-      price: decimal('price'),
-      stocklevel: decimal('stock'),
-      ean: form.field('ean') || null,
-      taxClassId: form.field('taxClassId') || null,
-      visible: form.field('visible') === 'yes',
-    },
+  const query = { locale: settings.defaultLocale, currency: settings.defaultCurrency };
+  const body = {
+    name: form.field('name'),
+    productNumber: form.field('productNumber') || null,
+    description: form.field('description') || null,
+    price: decimal('price'),
+    stocklevel: decimal('stock'),
+    ean: form.field('ean') || null,
+    taxClassId: form.field('taxClassId') || null,
+    visible: form.field('visible') === 'yes',
+  };
+  return visit.inTransaction(async (call) => {
+    const { productId } = await call<{ productId: string }>('POST', '/rs/products', { query, body });
+    if (isId(category)) {
+      const fields = new URLSearchParams({ productId, categoryId: category });
+      await call('POST', '/rs/product-category-assignments', {
+        upload: { content: Readable.from(fields.toString()), type: 'application/x-www-form-urlencoded' },
+      });
+    }
+    return productId;
   });
-  if (isId(category)) {
-    const fields = new URLSearchParams({ productId, categoryId: category });
-    await visit.call('POST', '/rs/product-category-assignments', {
-      upload: { content: Readable.from(fields.toString()), type: 'application/x-www-form-urlencoded' },
-    });
-  }
-  return productId;
 }

@@ -39,13 +39,14 @@ export function pictures(pages: ShopPages): void {
     const moved = form.field('move');
     const order =
       moved === '' ? form.fieldList('name') : movedNames(names, moved, form.field('by') === '1' ? 1 : -1);
-    await visit.call('PUT', `/rs/products/${productId}/slideshow/sequence`, { body: order });
-    // The first picture is the one that lists show.
-    if (order[0] !== undefined) {
-      await visit.call('PATCH', `/rs/products/${productId}`, {
+    await visit.inTransaction(async (call) => {
+      await call('PUT', `/rs/products/${productId}/slideshow/sequence`, { body: order });
+      // The first picture is the one that lists show.
+      if (order[0] === undefined) return;
+      await call('PATCH', `/rs/products/${productId}`, {
         body: [{ op: 'add', path: '/productImage', value: order[0] }],
       });
-    }
+    });
     return new Redirect(to(visit, `/products/${productId}`));
   });
 

@@ -76,9 +76,11 @@ async function saveGrid(visit: ShopVisit, row: ProductRow, form: FormRequest): P
     const operations = gridOperations({ shown: cells('was.'), now, typed: cells('') }, language, words);
     return operations.length === 0 ? [] : [{ productId, operations }];
   });
-  for (const { productId, operations } of changes) {
-    await visit.call('PATCH', `/rs/products/${productId}`, { query: { currency }, body: operations });
-  }
+  await visit.inTransaction(async (call) => {
+    for (const { productId, operations } of changes) {
+      await call('PATCH', `/rs/products/${productId}`, { query: { currency }, body: operations });
+    }
+  });
   return changes.length;
 }
 
