@@ -80,7 +80,7 @@ const { values: options } = parseArgs({
 const LOAD_SECONDS = options.quick ? 20 : 180;
 const ROUNDS = options.quick ? 3 : 25;
 const WARM_UP_SECONDS = options.quick ? 1 : 3;
-const LONGEST_ROUND = 1;
+const MAX_ROUND = 1;
 const VISITS = options.quick ? 2 : 7;
 const RESTARTS = options.quick ? 1 : 3;
 const MAILS_SENT_WITHIN = 30_000;
@@ -227,7 +227,7 @@ async function benchLoads(installation: string, workFolder: string) {
   const { subjects, settle, kontor, db } = await startSubjects(installation, workFolder);
   const all = [...subjects.values()];
   const share = LOAD_SECONDS / all.length;
-  const roundSeconds = Math.min(LONGEST_ROUND, (0.85 * share) / ROUNDS);
+  const roundSeconds = Math.min(MAX_ROUND, (0.85 * share) / ROUNDS);
   for (const subject of all) {
     await tryOnce(subject);
     await load(subject, Math.min(WARM_UP_SECONDS, 0.15 * share));

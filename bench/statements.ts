@@ -17,7 +17,7 @@ export interface StatementOptions {
 const SHOP = 'Searched';
 const PRODUCTS = 500;
 const AT_ONCE = 8;
-const MOST_MEGABYTES = 150;
+const MAX_MEGABYTES = 150;
 
 /** Returns words that its products have. */
 export async function createSearchedShop(db: Database): Promise<string[]> {
@@ -63,8 +63,8 @@ export async function measureStatements(
       {
         name: `memory of PostgreSQL's connections after ${searches} different searches: ${before} -> ${after} MB`,
         value: after,
-        goal: MOST_MEGABYTES,
-        ok: after < MOST_MEGABYTES,
+        goal: MAX_MEGABYTES,
+        ok: after < MAX_MEGABYTES,
       },
     ];
   } finally {

@@ -10,7 +10,7 @@ import { cleanUp, newFolder, startKontor } from '../test/process.ts';
  */
 
 const PICTURES = new URL('../docs/screenshots/', import.meta.url);
-const LARGEST = 250_000;
+const MAX_SIZE = 250_000;
 
 const SCREENS = {
   wide: { viewport: { width: 1280, height: 900 } },
@@ -35,7 +35,7 @@ async function takePicture(page: Page, name: string): Promise<void> {
   const picture = await sharp(await page.screenshot())
     .png({ compressionLevel: 9 })
     .toBuffer();
-  if (picture.length > LARGEST) throw new Error(`${name}.png has ${picture.length} bytes`);
+  if (picture.length > MAX_SIZE) throw new Error(`${name}.png has ${picture.length} bytes`);
   await writeFile(new URL(`${name}.png`, PICTURES), picture);
   console.log(`docs/screenshots/${name}.png  ${Math.ceil(picture.length / 1000)} kB`);
 }

@@ -15,7 +15,7 @@ import { addresses } from './carts/addresses.ts';
 import { createCartStore, type CartStoreOptions } from './carts/cart-store.ts';
 import { coupon } from './carts/coupon.ts';
 import { lineItems } from './carts/line-items.ts';
-import { createOrderPlacing } from './carts/order-placing.ts';
+import { createPlaceOrder } from './carts/order-placing.ts';
 import { order } from './carts/order.ts';
 import { paymentAndShipping } from './carts/payment-and-shipping.ts';
 import { carts } from './carts/routes.ts';
@@ -246,7 +246,7 @@ export async function buildApp({
 
   const media = openMediaStorage(config);
   const cartStore = createCartStore(db, cartStoreOptions);
-  const placeOrder = createOrderPlacing(db, cartStore, cartStoreOptions);
+  const placeOrder = createPlaceOrder(db, cartStore, cartStoreOptions);
   const eventWaiting = createEventWaiting(db, log);
   let key: Promise<Buffer> | undefined;
   const loadKey = () => (key ??= installationKey(config));

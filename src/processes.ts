@@ -28,10 +28,10 @@ export interface ProcessPlace {
 }
 
 /** As many as the embedded PostgreSQL has connections for. */
-const MOST = 40;
+const MAX_PROCESSES = 40;
 
 export function processCount({ PROCESSES }: Pick<Config, 'PROCESSES'>): number {
-  return PROCESSES === 'auto' ? Math.min(availableParallelism(), MOST) : Number(PROCESSES);
+  return PROCESSES === 'auto' ? Math.min(availableParallelism(), MAX_PROCESSES) : Number(PROCESSES);
 }
 
 /** undefined: this process is the only one. */
@@ -49,7 +49,7 @@ export function placeOfThisProcess(): ProcessPlace | undefined {
 
 /** The embedded PostgreSQL takes 100 connections, of which commands need some; a process works with two at least. */
 const CONNECTIONS = 80;
-const FEWEST = 2;
+const MIN_PROCESSES = 2;
 
 /** A process that ends sooner than this after its start will not do better when it is started again at once. */
 const SHORT_LIFE = 5_000;
@@ -71,7 +71,7 @@ export async function superviseProcesses(config: Config, count: number): Promise
     ? await startEmbedded(config.KONTOR_DATA, { log: (line) => log.info(line) })
     : undefined;
   const pool = isEmbedded
-    ? Math.max(FEWEST, Math.min(config.DATABASE_POOL, Math.floor(CONNECTIONS / count)))
+    ? Math.max(MIN_PROCESSES, Math.min(config.DATABASE_POOL, Math.floor(CONNECTIONS / count)))
     : config.DATABASE_POOL;
 
   const environment = {

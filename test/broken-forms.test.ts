@@ -118,7 +118,13 @@ describe('with several writes:', () => {
         const { text } = await merchant.get(path);
         const [product] = await productIds(['TE-100']);
         const quantity = /name="(quantity-[^"]*)"\s+value="([^"]*)"/.exec(text)!;
-        const fields = { do: 'save', version: valueIn(text, 'version'), product: product!, quantity: '1', price: '' };
+        const fields = {
+          do: 'save',
+          version: valueIn(text, 'version'),
+          product: product!,
+          quantity: '1',
+          price: '',
+        };
         return () => post(path, { ...fields, [quantity[1]!]: String(Number(quantity[2]) + 1) });
       },
       6,

@@ -10,7 +10,7 @@ import type { Visit } from './visit.ts';
 const DOWNLOADS_PER_HOUR = 10;
 
 /** Milliseconds: a browser that reads more slowly would hold a snapshot of the database for too long. */
-const LONGEST_DOWNLOAD = 3_600_000;
+const MAX_DOWNLOAD_TIME = 3_600_000;
 
 type Source = Pick<Visit, 'db' | 'config'>;
 
@@ -41,7 +41,7 @@ function backupStream({ db, config }: Source, shopId: string): Readable {
     async (tx) => {
       const content = await openBackup(tx, config, shopId);
       if (!content) throw new Error(`the shop ${shopId} was deleted before its backup began`);
-      await pipeline(content.bytes, download, { signal: AbortSignal.timeout(LONGEST_DOWNLOAD) });
+      await pipeline(content.bytes, download, { signal: AbortSignal.timeout(MAX_DOWNLOAD_TIME) });
     },
     { isolation: 'repeatable read' },
   ).catch((error: Error) => download.destroy(error));

@@ -86,7 +86,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     request: FastifyRequest,
     reply: FastifyReply,
     audience: Audience,
-    asksAgain: boolean | undefined,
+    needsReauthentication: boolean | undefined,
   ): Promise<Visit<'anybody'> | undefined> => {
     await countRequest(request);
     const visit = await openVisit(request, deps);
@@ -99,7 +99,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       return undefined;
     }
     if (audience === 'host' && !user.isHost) throw notFound();
-    if (asksAgain && !isConfirmed(user, request, deps.db.now)) {
+    if (needsReauthentication && !isConfirmed(user, request, deps.db.now)) {
       await reply.redirect(`/admin/confirm?${new URLSearchParams({ to: way }).toString()}`, 303);
       return undefined;
     }
@@ -168,26 +168,26 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
   });
 
   const pages: Pages = {
-    get(path, audience, handler, { asksAgain }: Options = {}) {
+    get(path, audience, handler, { needsReauthentication }: Options = {}) {
       app.get(`/admin${path}`, pageRoute({ audience }), async (request, reply) => {
-        const visit = await admitted(request, reply, audience, asksAgain);
+        const visit = await admitted(request, reply, audience, needsReauthentication);
         if (!visit) return reply;
         return respond(request, reply, visit, await handler(visit as never, toPageRequest(request)));
       });
     },
-    post(path, audience, handler, { asksAgain, limits }: FormOptions = {}) {
+    post(path, audience, handler, { needsReauthentication, limits }: FormOptions = {}) {
       const toFormRequest = formRequests(limits);
       app.post(`/admin${path}`, formRoute({ audience }, limits), async (request, reply) => {
-        const visit = await admitted(request, reply, audience, asksAgain);
+        const visit = await admitted(request, reply, audience, needsReauthentication);
         if (!visit) return reply;
         return respond(request, reply, visit, await handler(visit as never, toFormRequest(request)));
       });
     },
-    form(path, audience, form, { asksAgain, limits }: FormOptions = {}) {
+    form(path, audience, form, { needsReauthentication, limits }: FormOptions = {}) {
       const toFormRequest = formRequests(limits);
-      pages.get(path, audience, form.show, { asksAgain: asksAgain ?? false });
+      pages.get(path, audience, form.show, { needsReauthentication: needsReauthentication ?? false });
       app.post(`/admin${path}`, formRoute({ audience }, limits), async (request, reply) => {
-        const visit = await admitted(request, reply, audience, asksAgain);
+        const visit = await admitted(request, reply, audience, needsReauthentication);
         if (!visit) return reply;
         const answer = await saveForm(request, toFormRequest(request), visit, form as Form<Visit<'anybody'>>);
         return respond(request, reply, visit, answer);
@@ -199,36 +199,36 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     request: FastifyRequest,
     reply: FastifyReply,
     permission: Permission | 'member',
-    asksAgain?: boolean,
+    needsReauthentication?: boolean,
   ) => {
-    const visit = await admitted(request, reply, 'signed in', asksAgain);
+    const visit = await admitted(request, reply, 'signed in', needsReauthentication);
     return visit && openShopVisit(request, visit as Visit<'signed in'>, permission, deps);
   };
 
   const shopPages: ShopPages = {
-    get(path, permission, handler, { asksAgain }: Options = {}) {
+    get(path, permission, handler, { needsReauthentication }: Options = {}) {
       app.get(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
-        const visit = await admittedToShop(request, reply, permission, asksAgain);
+        const visit = await admittedToShop(request, reply, permission, needsReauthentication);
         if (!visit) return reply;
         return respond(request, reply, visit, await handler(visit, toPageRequest(request)));
       });
     },
-    post(path, permission, handler, { asksAgain, limits }: FormOptions = {}) {
+    post(path, permission, handler, { needsReauthentication, limits }: FormOptions = {}) {
       const toFormRequest = formRequests(limits);
       app.post(`/admin/shops/:shopId${path}`, formRoute({ permission }, limits), async (request, reply) => {
-        const visit = await admittedToShop(request, reply, permission, asksAgain);
+        const visit = await admittedToShop(request, reply, permission, needsReauthentication);
         if (!visit) return reply;
         return respond(request, reply, visit, await handler(visit, toFormRequest(request)));
       });
     },
-    form(path, { read, write }, form, { asksAgain, limits }: FormOptions = {}) {
+    form(path, { read, write }, form, { needsReauthentication, limits }: FormOptions = {}) {
       const toFormRequest = formRequests(limits);
-      shopPages.get(path, read, form.show, { asksAgain: asksAgain ?? false });
+      shopPages.get(path, read, form.show, { needsReauthentication: needsReauthentication ?? false });
       app.post(
         `/admin/shops/:shopId${path}`,
         formRoute({ permission: write }, limits),
         async (request, reply) => {
-          const visit = await admittedToShop(request, reply, write, asksAgain);
+          const visit = await admittedToShop(request, reply, write, needsReauthentication);
           if (!visit) return reply;
           const answer = await saveForm(request, toFormRequest(request), visit, form);
           return respond(request, reply, visit, answer);
@@ -261,9 +261,9 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         });
       });
     },
-    file(path, permission, handler, { asksAgain }: Options = {}) {
+    file(path, permission, handler, { needsReauthentication }: Options = {}) {
       app.get(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
-        const visit = await admittedToShop(request, reply, permission, asksAgain);
+        const visit = await admittedToShop(request, reply, permission, needsReauthentication);
         if (!visit) return reply;
         return sendFile(reply, await handler(visit, toPageRequest(request)));
       });

@@ -9,7 +9,7 @@ export interface AdminPage {
   /** The entry of the menu that is marked. */
   menu?: MenuEntry;
   /** The pages above this one, from the list to the page itself: `Orders › 1003`. */
-  trail?: readonly { href: string; text: string }[];
+  breadcrumbs?: readonly { href: string; text: string }[];
   /** Buttons beside the title. */
   actions?: Markup | false | undefined;
   main: Markup;

@@ -58,7 +58,7 @@ export interface Options {
    * Asks for the password or passkey again unless that was shown in the last minutes: for what is dangerous. The page
    * on which a form stands asks too, so that nothing that was typed is lost.
    */
-  asksAgain?: boolean;
+  needsReauthentication?: boolean;
 }
 
 export interface FormOptions extends Options {

@@ -78,8 +78,8 @@ export type Call = <Answer = unknown>(
   request?: InternalRequest,
 ) => Promise<Answer>;
 
-/** The path of a page of this shop: `to(visit, '/orders', { page: '2' })`. Empty parameters are left out. */
-export function to(
+/** The path of a page of this shop: `adminPath(visit, '/orders', { page: '2' })`. Empty parameters are left out. */
+export function adminPath(
   { base }: Pick<ShopVisit, 'base'>,
   path: string,
   query: Readonly<Record<string, string | readonly string[] | undefined>> = {},

@@ -12,9 +12,9 @@ import type { CartRow, Prefetch } from './cart.ts';
 const cartCache: CacheKind<CartRow> = { name: 'carts', limit: { entries: 5_000 } };
 
 /** Larger carts are not cached, so that one client cannot fill the cache. */
-const MOST_LINES_CACHED = 50;
+const MAX_LINES_CACHED = 50;
 /** Characters of both addresses and of what was typed for products. */
-const LONGEST_TEXTS_CACHED = 6_000;
+const MAX_CACHED_TEXT_LENGTH = 6_000;
 
 const keyOf = (shopId: string, cartId: string) => `${shopId} ${cartId}`;
 
@@ -39,8 +39,8 @@ function isCacheable({
   return (
     couponCodeKey === null &&
     customerId === null &&
-    lines.length <= MOST_LINES_CACHED &&
-    lengthOf(billingAddress) + lengthOf(shippingAddress) + textLengthOf(lines) <= LONGEST_TEXTS_CACHED
+    lines.length <= MAX_LINES_CACHED &&
+    lengthOf(billingAddress) + lengthOf(shippingAddress) + textLengthOf(lines) <= MAX_CACHED_TEXT_LENGTH
   );
 }
 

@@ -125,9 +125,9 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
       return saved;
     };
     if (request.transaction) return saveLocked(request.transaction);
-    return orInTransaction(db, saveLocked, async () => {
+    return withTransactionFallback(db, saveLocked, async () => {
       const cached = openCached(request, prefetch);
-      const first = cached && (await unlessRefused(() => save({ ...cached, isCached: true })));
+      const first = cached && (await catchRefusal(() => save({ ...cached, isCached: true })));
       if (first?.saved !== undefined) return first.saved;
       if (cached) dropCachedCart(db, request.shopId, request.params.cartId);
       const stored = await load(db, findCart, request, prefetch);
@@ -178,23 +178,19 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
       };
       const createLocked = async (tx: Transaction) => createStored(tx, await loadIngredients(tx, request));
       if (transaction) return createLocked(transaction);
-      const made = await orInTransaction(
-        db,
-        createLocked,
-        async () => {
-          const cached = options.cache ? cachedIngredients(db, request) : undefined;
-          const first =
-            cached &&
-            (await unlessRefused(async () => {
-              const made = newCart(request, cached, db.now);
-              return (await insertUnchanged(shopId, made.cart)) ? made : undefined;
-            }));
-          if (first?.saved) return first.saved;
-          const stored = await loadIngredients(db, request);
-          if (first?.refusal && isSame(stored, cached!)) throw first.refusal;
-          return createStored(db, stored);
-        },
-      );
+      const made = await withTransactionFallback(db, createLocked, async () => {
+        const cached = options.cache ? cachedIngredients(db, request) : undefined;
+        const first =
+          cached &&
+          (await catchRefusal(async () => {
+            const made = newCart(request, cached, db.now);
+            return (await insertUnchanged(shopId, made.cart)) ? made : undefined;
+          }));
+        if (first?.saved) return first.saved;
+        const stored = await loadIngredients(db, request);
+        if (first?.refusal && isSame(stored, cached!)) throw first.refusal;
+        return createStored(db, stored);
+      });
       cacheCart(db, shopId, made.cart);
       return made;
     },
@@ -293,7 +289,7 @@ async function loadIngredients(queries: Queries, { shopId, body }: NewCartReques
 }
 
 /** Opens a transaction only when the way without one saves nothing, or ends in a deadlock. */
-async function orInTransaction<Saved>(
+async function withTransactionFallback<Saved>(
   db: Database,
   inTransaction: (tx: Transaction) => Promise<Saved>,
   optimistic: () => Promise<Saved | undefined>,
@@ -308,7 +304,7 @@ async function orInTransaction<Saved>(
 }
 
 /** A cached copy may be stale, so a refusal that comes from one counts only if what is stored is the same. */
-async function unlessRefused<Saved>(
+async function catchRefusal<Saved>(
   save: () => Promise<Saved | undefined>,
 ): Promise<{ saved?: Saved | undefined; refusal?: Error }> {
   try {

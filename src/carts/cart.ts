@@ -90,12 +90,12 @@ export interface PricedCart {
 }
 
 /** Far below what a number holds exactly, with room for whatever a price may become. */
-const MOST_WORTH = 1e13;
+const MAX_WORTH = 1e13;
 
 /** The sums of a cart that was changed; one that is worth more than can be counted is refused. */
 export function priceCart(cart: CartRow, settings: Settings, now: Date): PricedContent {
   const priced = contentOf(cart, settings, now);
-  if (priced.totals.grandTotal > MOST_WORTH || priced.totals.subTotal > MOST_WORTH) {
+  if (priced.totals.grandTotal > MAX_WORTH || priced.totals.subTotal > MAX_WORTH) {
     throw badRequest('The cart would be worth more than can be ordered at once');
   }
   return priced;

@@ -95,7 +95,7 @@ const empty = (cartId: string) => ({
 });
 
 describe('the cart token', () => {
-  test('20: comes in the header of the answer, and opens the cart in any spelling of the header', async () => {
+  test('comes in the header of the answer, and opens the cart in any spelling of the header', async () => {
     const { status, headers, body } = await post({});
     expect(status).toBe(201);
     const token = headers['x-epages-cart-token'] as string;
@@ -109,7 +109,7 @@ describe('the cart token', () => {
     }
   });
 
-  test('20: every operation on a cart needs its own one: else 403', async () => {
+  test('every operation on a cart needs its own one: else 403', async () => {
     const cart = await givenCart(demo, { 'KN-101': 1 });
     const other = await givenCart(demo);
     await done(cart, 'POST', '/coupon', { code: 'AUTUMN15' });
@@ -176,7 +176,7 @@ describe('the cart token', () => {
 });
 
 describe('creating', () => {
-  test('21, 22: an empty object makes an empty cart, without any token', async () => {
+  test('an empty object makes an empty cart, without any token', async () => {
     const { status, headers, body } = await post({});
     expect(status).toBe(201);
     expect(headers['content-type']).toBe('application/json');
@@ -186,7 +186,7 @@ describe('creating', () => {
     expect(Object.keys(body.lineItemContainer)).toEqual(Object.keys(empty('').lineItemContainer));
   });
 
-  test('21, 23: line items alone are enough; the first line brings the shop’s first delivery and payment', async () => {
+  test('line items alone are enough; the first line brings the shop’s first delivery and payment', async () => {
     const { status, body } = await post({ lineItems: [line('KN-110'), line('TE-100', 2)] });
     expect(status).toBe(201);
     expect(body.status).toBeUndefined();
@@ -327,7 +327,7 @@ describe('creating', () => {
     expect(totalsOf(body)).toMatchObject({ subtotal: 58.6, shipping: 11.32, total: 71.92 });
   });
 
-  test('30, 31: a line is its unit price times its quantity, and so is its weight', async () => {
+  test('a line is its unit price times its quantity, and so is its weight', async () => {
     const shop = await givenSmallShop(service);
     const bolts = await givenProduct(shop, {
       price: 1250,
@@ -402,7 +402,7 @@ describe('creating', () => {
     });
   });
 
-  test('50: texts are in the language of the cart, whose locale may come in any case', async () => {
+  test('texts are in the language of the cart, whose locale may come in any case', async () => {
     const lineItems = [line('CB-101', 1), line('DR-100', 6), line('AP-120')];
     const { body } = await post({ locale: 'de_de', lineItems });
     const { productLineItems, deposits, ecoParticipations, basketDiscount, lineItemsSubTotal } =
@@ -465,7 +465,7 @@ describe('creating', () => {
     ]);
   });
 
-  test('26: entries of one product become one line', async () => {
+  test('entries of one product become one line', async () => {
     const lower = { productId: demo.ids['TE-100']!.toLowerCase(), quantity: 2 };
     const { body } = await post({ lineItems: [line('TE-100'), line('KN-110'), lower] });
     expect(linesOf(body)).toEqual([
@@ -525,7 +525,7 @@ describe('creating', () => {
     });
   });
 
-  test('24: with forceCreate the cart is made if at least one entry fits, and says whether all did', async () => {
+  test('with forceCreate the cart is made if at least one entry fits, and says whether all did', async () => {
     const bad = [
       { productId: newId(NOW), quantity: 1 },
       { productId: 'TE-100', quantity: 1 },
@@ -730,7 +730,7 @@ describe('the list', () => {
   });
   beforeEach(() => service.setClock(at(4)));
 
-  test('45: without a filter shows every cart whole, newest first', async () => {
+  test('without a filter shows every cart whole, newest first', async () => {
     const { status, headers, body } = await list();
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('application/json');
@@ -769,7 +769,7 @@ describe('the list', () => {
     }
   });
 
-  test('45: is narrowed by moments, which are not included, and by addresses', async () => {
+  test('is narrowed by moments, which are not included, and by addresses', async () => {
     expect(await found('?createdAfter=2026-11-16T08:30:00Z')).toEqual([3, 2]);
     expect(await found('?createdAfter=2026-11-16T08:29:59Z')).toEqual([3, 2, 1]);
     expect(await found('?createdBefore=2026-11-16T08:30:00Z')).toEqual([0]);
@@ -782,7 +782,7 @@ describe('the list', () => {
     expect((await list('?hasAddressData=true&createdAfter=2026-11-17')).body.results).toBe(1);
   });
 
-  test('45: looks at 30 days at most', async () => {
+  test('looks at 30 days at most', async () => {
     expect((await list('?createdAfter=2026-11-01&createdBefore=2026-12-01')).body.results).toBe(4);
     const { status, body } = await list('?createdAfter=2026-11-01&createdBefore=2026-12-01T00:00:01Z');
     expect([status, body.message.split(', Request')[0]]).toEqual([

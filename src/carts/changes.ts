@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { amountOf, MOST_MINOR } from '../catalogue/products/request-fields.ts';
+import { amountOf, MAX_MINOR } from '../catalogue/products/request-fields.ts';
 import { badRequest, invalid, notFound } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { contentOf } from '../orders/pricing/content.ts';
@@ -72,7 +72,7 @@ export function setPayment(
     paymentTransactionId: null,
     paymentStatus: null,
     paymentName: name,
-    paymentPrice: amountOf(priceAmount ?? 0, currency, 'priceAmount', { least: -MOST_MINOR }),
+    paymentPrice: amountOf(priceAmount ?? 0, currency, 'priceAmount', { least: -MAX_MINOR }),
   };
 }
 

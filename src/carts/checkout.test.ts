@@ -52,7 +52,7 @@ describe.each([
   const put = (cart: GivenCart, body: unknown) => on(cart, 'PUT', `/${path}`, body);
   const least = Object.fromEntries(required.map((field) => [field, ADA[field]]));
 
-  test('41: is answered with all 34 keys in their order', async () => {
+  test('is answered with all 34 keys in their order', async () => {
     const cart = await givenCart(demo);
     const { status, body } = await on(cart, 'PUT', `/${path}`, least, { token: NO_TOKEN });
     expect(status).toBe(200);
@@ -63,7 +63,7 @@ describe.each([
     expect(body[other]).toBeNull();
   });
 
-  test('41: keeps 34 texts, and is replaced as a whole', async () => {
+  test('keeps 34 texts, and is replaced as a whole', async () => {
     const cart = await givenCart(demo);
     const address = Object.fromEntries(ADDRESS_FIELDS.map((field) => [field, `the ${field}`.slice(0, 16)]));
     Object.assign(address, {
@@ -89,7 +89,7 @@ describe.each([
     });
   });
 
-  test('39: lacks nothing that is needed, else it is refused and nothing changes', async () => {
+  test('lacks nothing that is needed, else it is refused and nothing changes', async () => {
     const cart = await givenCart(demo);
     await put(cart, ADA);
     const empty = required.map((field) => `\n\tvalidation error STRING_EMPTY on field ${field}`).join('');
@@ -112,7 +112,7 @@ describe.each([
     });
   });
 
-  test('35: can be taken away, and again', async () => {
+  test('can be taken away, and again', async () => {
     const cart = await givenCart(demo, { 'TE-100': 1 });
     await put(cart, { ...ADA, country: 'GB' });
     for (let times = 1; times <= 2; times++) {
@@ -124,7 +124,7 @@ describe.each([
 });
 
 describe('fields that the shop demands', () => {
-  test('40: must be in the billing address', async () => {
+  test('must be in the billing address', async () => {
     const shop = await givenSmallShop(service, { mandatoryAddressFields: ['phoneNumber', 'lastName'] });
     const cart = await givenCart(shop);
     const put = (body: object) => refusal(service, () => on(cart, 'PUT', '/billing-address', body));
@@ -150,7 +150,7 @@ describe('fields that the shop demands', () => {
     await done(cart, 'PUT', '/shipping-address', { country: 'DE' });
   });
 
-  test('46: are not asked for again when the order is placed', async () => {
+  test('are not asked for again when the order is placed', async () => {
     const shop = await givenSmallShop(service);
     const cart = await givenFullCart(shop, { [await givenProduct(shop)]: 1 });
     await changeSettings(shop, { mandatoryAddressFields: ['phoneNumber'] });
@@ -159,7 +159,7 @@ describe('fields that the shop demands', () => {
 });
 
 describe('the delivery', () => {
-  test('34: is one of the shop’s methods, at its price', async () => {
+  test('is one of the shop’s methods, at its price', async () => {
     const cart = await givenCart(demo, { 'KN-101': 1 });
     const id = await shippingId(demo, 'express');
     const { status, body } = await on(cart, 'PUT', '/shipping-data', { id });
@@ -177,7 +177,7 @@ describe('the delivery', () => {
     expect(await done(cart, 'GET')).toEqual(body);
   });
 
-  test('34: may have a price of its own, until a method is chosen without one', async () => {
+  test('may have a price of its own, until a method is chosen without one', async () => {
     const cart = await givenCart(demo, { 'KN-101': 1 });
     const body = await ship(cart, 'express', 3.95);
     expect(body.shippingData.price).toEqual(price(3.95));
@@ -227,7 +227,7 @@ describe('the delivery', () => {
     expect((await add(cart, 'KN-101')).shippingData.shippingMethod.name).toBe('Express delivery');
   });
 
-  test('42: must be possible for all goods; else the first that is takes its place', async () => {
+  test('must be possible for all goods; else the first that is takes its place', async () => {
     const cart = await givenCart(demo, { 'KN-101': 1 });
     await ship(cart, 'express', 3.95);
     const body = await add(cart, 'DR-110');
@@ -241,7 +241,7 @@ describe('the delivery', () => {
     expect(without.cartValidation.possibleShippingMethods).toHaveLength(4);
   });
 
-  test('42: a price that was set by hand belongs to its method', async () => {
+  test('a price that was set by hand belongs to its method', async () => {
     const cart = await givenCart(demo, { 'KN-101': 1 });
     await ship(cart, 'express', 3.95);
     const { lineItemContainer } = await add(cart, 'DR-110');
@@ -253,7 +253,7 @@ describe('the delivery', () => {
     });
   });
 
-  test('42: goods that are restricted to different methods have none in common, and no order', async () => {
+  test('goods that are restricted to different methods have none in common, and no order', async () => {
     const shop = await givenSmallShop(service, {
       shippingMethods: [
         { key: 'post', name: 'Post', kind: 'flat', price: 5 },
@@ -307,7 +307,7 @@ describe('the delivery', () => {
 });
 
 describe('the payment', () => {
-  test('33: by hand has no method and no transaction, and its name is not told', async () => {
+  test('by hand has no method and no transaction, and its name is not told', async () => {
     const cart = await givenCart(demo, { 'KN-101': 1 });
     const { status, body, text } = await on(cart, 'PUT', '/payment-data', {
       name: 'Barter',
@@ -327,7 +327,7 @@ describe('the payment', () => {
     expect(await done(cart, 'GET')).toEqual(body);
   });
 
-  test('33: without a price costs nothing', async () => {
+  test('without a price costs nothing', async () => {
     const cart = await givenCart(demo, { 'KN-101': 1 });
     await done(cart, 'PUT', '/payment-data', { name: 'Barter', priceAmount: '2' });
     for (const priceAmount of [undefined, null, 0]) {
@@ -336,7 +336,7 @@ describe('the payment', () => {
     }
   });
 
-  test('33: needs a name or a known method, else it is refused and nothing changes', async () => {
+  test('needs a name or a known method, else it is refused and nothing changes', async () => {
     const cart = await givenCart(demo, { 'KN-101': 1 });
     const other = await givenSmallShop(service);
     const foreign = await paymentId(other, 'advance');
@@ -489,7 +489,7 @@ describe('the tax', () => {
 });
 
 describe('what the shop offers and demands', () => {
-  test('43: the discounts of the cart are listed, reached or not, and the best one counts', async () => {
+  test('the discounts of the cart are listed, reached or not, and the best one counts', async () => {
     const cart = await givenCart(demo, { 'GI-110': 3 });
     const offers = [
       { absolute: price(10), minimumAmount: price(100), percent: null },
@@ -509,7 +509,7 @@ describe('what the shop offers and demands', () => {
     }
   });
 
-  test('43: they are converted into the currency of the cart', async () => {
+  test('they are converted into the currency of the cart', async () => {
     const { body } = await givenCart(demo, { 'GI-110': 4 }, { currency: 'USD' });
     expect(body.potentialBasketDiscounts[0]).toMatchObject({
       absolute: { amount: 11, currency: 'USD', formatted: '11.00 $' },
@@ -519,7 +519,7 @@ describe('what the shop offers and demands', () => {
     expect(body.minimumCart.amount).toMatchObject({ amount: 5.5, currency: 'USD' });
   });
 
-  test('43: without any the list is empty', async () => {
+  test('without any the list is empty', async () => {
     const shop = await givenSmallShop(service);
     expect((await givenCart(shop)).body).toMatchObject({
       potentialBasketDiscounts: [],
@@ -527,7 +527,7 @@ describe('what the shop offers and demands', () => {
     });
   });
 
-  test('44: below the minimum there is no order', async () => {
+  test('below the minimum there is no order', async () => {
     const cart = await givenFullCart(demo, { 'RO-100': 2 });
     expect((await done(cart, 'GET')).minimumCart).toEqual({
       status: false,
@@ -551,7 +551,7 @@ describe('what the shop offers and demands', () => {
     SumPayment: 43,
   };
 
-  test.each(MINIMUM_CART_CODES)('44: %s says which sum is compared', async (code) => {
+  test.each(MINIMUM_CART_CODES)('%s says which sum is compared', async (code) => {
     const shop = await givenSmallShop(service, {
       basketDiscounts: [{ from: 40, absolute: 10 }],
       shippingMethods: [{ key: 'post', name: 'Post', kind: 'flat', price: 6 }],

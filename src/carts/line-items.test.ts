@@ -57,7 +57,7 @@ describe('adding', () => {
     expect(await done(cart, 'GET')).toEqual(body);
   });
 
-  test('26: more of a product raises its line, which keeps its id and its place', async () => {
+  test('more of a product raises its line, which keeps its id and its place', async () => {
     const cart = await givenCart(demo, { 'TE-100': 1, 'KN-110': 1 });
     const lower = { productId: demo.ids['TE-100']!.toLowerCase(), quantity: '2' };
     const body = await done(cart, 'POST', '/line-items', lower);
@@ -83,7 +83,7 @@ describe('adding', () => {
     ['RO-100', 2.2, 2.5],
     ['RO-100', '7.50', 7.5],
     ['TE-100', 1.2, 2],
-  ])('28: of %s, who asks for %s gets %s: the least order and whole steps', async (number, asked, got) => {
+  ])('of %s, who asks for %s gets %s: the least order and whole steps', async (number, asked, got) => {
     const body = await add(await givenCart(demo), number, asked);
     expect(linesOf(body).map(([, quantity]) => quantity)).toEqual([got]);
   });
@@ -93,12 +93,12 @@ describe('adding', () => {
     ['AP-120', 3, 3],
     ['DR-100', 500, 480],
     ['RO-100', 900.5, 850],
-  ])('27: of %s, who asks for %s gets the %s that are there', async (number, asked, got) => {
+  ])('of %s, who asks for %s gets the %s that are there', async (number, asked, got) => {
     const body = await add(await givenCart(demo), number, asked);
     expect(linesOf(body).map(([, quantity]) => quantity)).toEqual([got]);
   });
 
-  test('27: what is there is lowered to a whole step', async () => {
+  test('what is there is lowered to a whole step', async () => {
     const shop = await givenSmallShop(service);
     const orderUnit = { priceQuantity: 1, unit: 'piece', minimum: 6, interval: 6 } as const;
     const crate = await givenProduct(shop, { stock: 17, facts: { orderUnit } });
@@ -109,7 +109,7 @@ describe('adding', () => {
     expect(await refusal(service, tooFew)).toEqual([400, 'FEW (FEW) is out of stock']);
   });
 
-  test('27: what is in the cart counts as well', async () => {
+  test('what is in the cart counts as well', async () => {
     const cart = await givenCart(demo, { 'AP-120': 2 });
     expect(linesOf(await add(cart, 'AP-120', 2))).toEqual([['AP-120', 3, 119, 357]]);
   });
@@ -127,7 +127,7 @@ describe('adding', () => {
     expect(linesOf(body).map(([, quantity]) => quantity)).toEqual([3, 5]);
   });
 
-  test('29: what is not for sale is refused, and nothing changes', async () => {
+  test('what is not for sale is refused, and nothing changes', async () => {
     const cart = await givenCart(demo, { 'TE-100': 1 });
     const refused: [unknown, number, string][] = [
       [
@@ -149,7 +149,7 @@ describe('adding', () => {
     });
   });
 
-  test('29: before and after its time a product is not for sale', async () => {
+  test('before and after its time a product is not for sale', async () => {
     const shop = await givenSmallShop(service);
     const facts = [{ forSaleFrom: '2026-11-15T08:30:01Z' }, { forSaleUntil: '2026-11-15T08:30:00Z' }];
     const cart = await givenCart(shop);
@@ -227,7 +227,7 @@ describe('adding', () => {
 });
 
 describe('adding several', () => {
-  test('25: answers 201 and always says whether all went in', async () => {
+  test('answers 201 and always says whether all went in', async () => {
     const cart = await givenCart(demo, { 'TE-100': 1 });
     const { status, body } = await on(cart, 'POST', '/multi-line-items', [line('TE-110', 2), line('TE-100')]);
     expect([status, body.status]).toEqual([201, 'Complete']);
@@ -239,7 +239,7 @@ describe('adding several', () => {
     expect(keys.indexOf('status')).toBe(keys.indexOf('registerSessionUrl') + 1);
   });
 
-  test('25: what can not go in is left out', async () => {
+  test('what can not go in is left out', async () => {
     const cart = await givenCart(demo, { 'TE-100': 1 });
     const sent = [
       { productId: newId(NOW), quantity: 1 },
@@ -297,7 +297,7 @@ describe('changing the quantity', () => {
     expect(linesOf(await done(cart, 'PUT', path, { quantity: 1 }))).toEqual([['TE-100', 1, 7.2, 7.2]]);
   });
 
-  test('27, 28: is corrected like an addition', async () => {
+  test('is corrected like an addition', async () => {
     const cart = await givenCart(demo, { 'DR-100': 6, 'AP-120': 1, 'CB-200': 1 });
     const quantities = async (index: number, quantity: number) =>
       linesOf(await done(cart, 'PUT', pathOf(cart, index), { quantity })).map(([, amount]) => amount);
@@ -343,7 +343,7 @@ describe('changing the quantity', () => {
 });
 
 describe('taking a line away', () => {
-  test('35: answers 200 with the cart, computed anew', async () => {
+  test('answers 200 with the cart, computed anew', async () => {
     const cart = await givenCart(demo, { 'TE-100': 5, 'KN-110': 1 });
     const { status, body } = await on(cart, 'DELETE', pathOf(cart));
     expect(status).toBe(200);
@@ -352,7 +352,7 @@ describe('taking a line away', () => {
     expect(await done(cart, 'GET')).toEqual(body);
   });
 
-  test('22: the last one leaves the cart as empty as a new one', async () => {
+  test('the last one leaves the cart as empty as a new one', async () => {
     const { body: fresh } = await givenCart(demo);
     const cart = await givenCart(demo, { 'AP-110': 1 });
     const body = await done(cart, 'DELETE', pathOf(cart).toLowerCase());
@@ -389,7 +389,7 @@ describe('the price of a line', () => {
   const priced = (cart: GivenCart, singleItemPrice: unknown, index = 0) =>
     done(cart, 'PUT', `${pathOf(cart, index)}/product-price`, { singleItemPrice });
 
-  test('32: is set for this line only, and tiers do not change it', async () => {
+  test('is set for this line only, and tiers do not change it', async () => {
     const cart = await givenCart(demo, { 'CB-200': 1, 'TE-100': 1 });
     const { status, body } = await on(cart, 'PUT', `${pathOf(cart)}/product-price`, {
       singleItemPrice: 11.5,

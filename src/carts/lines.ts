@@ -19,7 +19,7 @@ import type { StoredLine } from '../orders/pricing/input.ts';
 import { amountOf, decimalOf } from '../catalogue/products/request-fields.ts';
 import type { CartContext, CartPatch, CartRow } from './cart.ts';
 import { allowedQuantity, quantityOfProduct } from '../orders/pricing/quantity.ts';
-import { MOST_LINES } from '../orders/line-item-schema.ts';
+import { MAX_LINES } from '../orders/line-item-schema.ts';
 import { NewLine } from './schema.ts';
 
 /** The product is for sale, and there is none of it in stock. */
@@ -64,7 +64,7 @@ export class WrongCustomText extends ValidationError {
 }
 
 /** Characters of all texts that customers type for the products of one cart. */
-const MOST_CUSTOM_TEXT = 20_000;
+const MAX_CUSTOM_TEXT = 20_000;
 
 interface LineRequest {
   productId: string;
@@ -95,9 +95,9 @@ export function addLine(
   if (problem) throw new WrongCustomText(problem, `${at}customText`, product.productNumber);
   const line = lines.find((one) => one.productId === product.productId && one.customText === customText);
   if (!line) {
-    if (lines.length >= MOST_LINES) throw badRequest(`A cart has at most ${MOST_LINES} lines`);
-    if (textLengthOf(lines) + (customText?.length ?? 0) > MOST_CUSTOM_TEXT)
-      throw badRequest(`The texts of a cart have at most ${MOST_CUSTOM_TEXT} characters`);
+    if (lines.length >= MAX_LINES) throw badRequest(`A cart has at most ${MAX_LINES} lines`);
+    if (textLengthOf(lines) + (customText?.length ?? 0) > MAX_CUSTOM_TEXT)
+      throw badRequest(`The texts of a cart have at most ${MAX_CUSTOM_TEXT} characters`);
     const added = { lineItemId: newId(context.now), productId: product.productId, quantity: '0' };
     const allowed = quantityOf(cart, added, product, more, context, field);
     return {

@@ -3,7 +3,7 @@ import { customTextProblem } from '../catalogue/products/custom-text.ts';
 import { badRequest, conflict, forbidden, invalid } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { formatMoney } from '../kernel/money.ts';
-import type { NewOrder, Placing } from '../orders/new-order.ts';
+import type { NewOrder, Placement } from '../orders/new-order.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import { releaseTime } from '../orders/release-time.ts';
 import { STATES, type State } from '../orders/schema.ts';
@@ -100,14 +100,14 @@ export function shortageText(shortIds: readonly string[], { priced, settings }: 
 }
 
 /** The order as it is stored now; no state is reached yet. */
-export function placedOrder(order: NewOrder, placing: Placing): OrderRow {
+export function placedOrder(order: NewOrder, placement: Placement): OrderRow {
   return {
     ...order,
     ...(Object.fromEntries(STATES.map((state) => [state, null])) as Record<State, null>),
-    orderNumber: placing.orderNumber!,
-    createdAt: placing.createdAt!,
-    customerId: placing.customerId!,
-    customerNumber: placing.customerNumber!,
+    orderNumber: placement.orderNumber!,
+    createdAt: placement.createdAt!,
+    customerId: placement.customerId!,
+    customerNumber: placement.customerNumber!,
     updatedAt: null,
     currency: order.content.currency,
     customerComment: null,

@@ -12,23 +12,23 @@ import type { CartStore, CartStoreOptions, CartWriteRequest } from './cart-store
 import { placedOrder, shortageText } from './new-order.ts';
 
 /** Places the order that `decide` makes of a cart, which is gone from then on. */
-export type OrderPlacing = (
+export type PlaceOrder = (
   request: CartWriteRequest,
   decide: (cart: PricedCart, now: Date) => NewOrder,
 ) => Promise<{ order: OrderRow; settings: Settings }>;
 
-export function createOrderPlacing(
+export function createPlaceOrder(
   db: Database,
   carts: CartStore,
   { batch }: Pick<CartStoreOptions, 'batch'>,
-): OrderPlacing {
+): PlaceOrder {
   const placeUnlocked = batch
     ? createOrderBatcher(db)
     : (shopId: string, request: OrderRequest) => placeAlone(db, shopId, request);
 
   return async (request, decide) => {
     const { shopId, entry, transaction } = request;
-    const { order, placing, cart } = await carts.close(request, async ({ isCached, tx, ...open }) => {
+    const { order, placement, cart } = await carts.close(request, async ({ isCached, tx, ...open }) => {
       const { now } = tx ?? db;
       const cart: PricedCart = { ...open, priced: priceCart(open.cart, open.settings, now) };
       let order: NewOrder;
@@ -48,11 +48,11 @@ export function createOrderPlacing(
           expected: isCached ? { settingsVersion, products } : undefined,
         },
       };
-      const placing = tx ? (await placeOrders(tx, shopId, [item]))[0]! : await placeUnlocked(shopId, item);
-      return placing.isCurrent ? { order, placing, cart } : undefined;
+      const placement = tx ? (await placeOrders(tx, shopId, [item]))[0]! : await placeUnlocked(shopId, item);
+      return placement.isCurrent ? { order, placement, cart } : undefined;
     });
-    if (placing.orderNumber === null) throw conflict(shortageText(placing.shortIds, cart));
-    updateCachedStock(transaction ?? db, shopId, placing.left);
-    return { order: placedOrder(order, placing), settings: cart.settings };
+    if (placement.orderNumber === null) throw conflict(shortageText(placement.shortIds, cart));
+    updateCachedStock(transaction ?? db, shopId, placement.left);
+    return { order: placedOrder(order, placement), settings: cart.settings };
   };
 }

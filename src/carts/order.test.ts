@@ -74,7 +74,7 @@ const counters = async (shopId: string) =>
   );
 
 describe('an order', () => {
-  test('48, 49: answers 201 with what the cart came to, a number and a new customer', async () => {
+  test('answers 201 with what the cart came to, a number and a new customer', async () => {
     const cart = await givenFullCart(demo, { 'KN-101': 1, 'KN-120': 1 }, { locale: 'de_DE' });
     await done(cart, 'POST', '/coupon', { code: 'AUTUMN15' });
     const before = await done(cart, 'GET');
@@ -207,7 +207,7 @@ describe('an order', () => {
   ];
 
   test.each(GOLDEN)(
-    '48: $order of the demo shop has its totals, and its customer by mail in any case',
+    '$order of the demo shop has its totals, and its customer by mail in any case',
     async (golden) => {
       const { quantities, mail, customer, currency = 'EUR', coupon, shipping, payment, totals } = golden;
       const address = { emailAddress: mail, ...golden.address };
@@ -249,7 +249,7 @@ describe('an order', () => {
     expect(body.links.map(({ rel }: { rel: string }) => rel)).toEqual(['self', 'customer']);
   });
 
-  test('49: numbers count up, and begin with the day in UTC', async () => {
+  test('numbers count up, and begin with the day in UTC', async () => {
     const numbers: string[] = [];
     for (const days of [0, 0, 16, 400]) {
       service.setClock(new Date(NOW.getTime() + days * DAY));
@@ -258,7 +258,7 @@ describe('an order', () => {
     expect(numbers).toEqual(['ORD261115/1001', 'ORD261115/1002', 'ORD261201/1003', 'ORD271220/1004']);
   });
 
-  test('49: each shop counts for itself', async () => {
+  test('each shop counts for itself', async () => {
     await placed(await givenFullCart(demo, { 'BK-100': 1 }));
     const shop = await givenSmallShop(service);
     const body = await placed(await givenFullCart(shop, { [await givenProduct(shop)]: 1 }));
@@ -482,7 +482,7 @@ describe('its customer', () => {
   const emailed = (emailAddress: string) =>
     givenFullCart(demo, { 'BK-100': 1 }, { address: { emailAddress } });
 
-  test('48: is found by the mail address, ignoring case, else made once', async () => {
+  test('is found by the mail address, ignoring case, else made once', async () => {
     const first = await placed(await emailed('New.Face@Mail.example'));
     const second = await placed(await emailed('new.face@mail.EXAMPLE'));
     expect(first.customerNumber).toBe('1016');
@@ -491,14 +491,14 @@ describe('its customer', () => {
     expect(await counters('DemoShop')).toEqual({ order: 1002, customer: 1016 });
   });
 
-  test('48: who is known keeps the address that is known', async () => {
+  test('who is known keeps the address that is known', async () => {
     const { customerId } = await placed(await emailed('JONAS.W@mail.example'));
     const { body } = await service.call('GET', `/DemoShop/customers/${customerId}`, { token: demo.token });
     expect(body).toMatchObject({ customerNumber: '1002', billingAddress: { street: 'Moorweg 3' } });
     expect(await counters('DemoShop')).toEqual({ order: 1001, customer: 1015 });
   });
 
-  test('48: of many orders at once of somebody new is one', async () => {
+  test('of many orders at once of somebody new is one', async () => {
     const carts = await Promise.all(
       Array.from({ length: 8 }, (_, index) => emailed(index % 2 ? 'twin@mail.example' : 'Twin@mail.example')),
     );
@@ -511,7 +511,7 @@ describe('its customer', () => {
     );
   });
 
-  test('48: of many orders at once of different people are different ones', async () => {
+  test('of many orders at once of different people are different ones', async () => {
     const carts = await Promise.all(
       Array.from({ length: 8 }, (_, index) => emailed(`guest${index}@mail.example`)),
     );
@@ -520,7 +520,7 @@ describe('its customer', () => {
     expect(new Set(answers.map(({ body }) => body.customerNumber)).size).toBe(8);
   });
 
-  test('48: gets the next number that no merchant has given by hand', async () => {
+  test('gets the next number that no merchant has given by hand', async () => {
     for (const customerNumber of ['1016', '1017', '1019']) {
       const body = { customerNumber, billingAddress: {} };
       expect((await service.call('POST', '/DemoShop/customers', { token: demo.token, body })).status).toBe(
@@ -548,7 +548,7 @@ describe('its customer', () => {
     expect(await customerNumbers('DemoShop')).toHaveLength(15);
   });
 
-  test('48: who has got another mail address since is found by the new one only', async () => {
+  test('who has got another mail address since is found by the new one only', async () => {
     const first = await placed(await emailed('old@mail.example'));
     const path = `/DemoShop/customers/${first.customerId}`;
     const body = [
@@ -724,7 +724,7 @@ describe('a coupon', () => {
 });
 
 describe('what can not be ordered', () => {
-  test('46: without a billing address is refused, and nothing changes', async () => {
+  test('without a billing address is refused, and nothing changes', async () => {
     const cart = await givenCart(demo, { 'KN-101': 1 });
     await done(cart, 'PUT', '/shipping-address', ADA);
     expect(await refusal(service, () => order(cart))).toEqual([
@@ -742,7 +742,7 @@ describe('what can not be ordered', () => {
     expect((await attempt('demo-all', 'x'))[0]).toBe(403);
   });
 
-  test('47: is what was ordered: the cart is gone for whoever has its token, and closed for others', async () => {
+  test('is what was ordered: the cart is gone for whoever has its token, and closed for others', async () => {
     const cart = await givenFullCart(demo, { 'KN-101': 1 });
     await done(cart, 'POST', '/coupon', { code: 'AUTUMN15' });
     cart.body = await done(cart, 'GET');
@@ -762,7 +762,7 @@ describe('what can not be ordered', () => {
     });
   });
 
-  test('47: of two orders at once of one cart one is placed', async () => {
+  test('of two orders at once of one cart one is placed', async () => {
     const cart = await givenFullCart(demo, { 'KN-101': 2 });
     const answers = await Promise.all(Array.from({ length: 6 }, () => order(cart)));
     const statuses = answers.map(({ status }) => status).toSorted((left, right) => left - right);

@@ -6,10 +6,10 @@ import { Id } from '../http/schemas.ts';
 import { toOrder } from '../orders/render.ts';
 import { Order } from '../orders/schema.ts';
 import { newOrder } from './new-order.ts';
-import type { OrderPlacing } from './order-placing.ts';
+import type { PlaceOrder } from './order-placing.ts';
 import { cartEtag, toCart } from './render.ts';
 
-export function order(api: Operations, placeOrder: OrderPlacing): void {
+export function order(api: Operations, placeOrder: PlaceOrder): void {
   api.writeWithStore(
     {
       method: 'POST',

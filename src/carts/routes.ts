@@ -20,7 +20,7 @@ const { parameters, pageOf } = paging();
 const cartOperation = { tag: 'carts', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
 const moment = (description: string) =>
   Type.Optional(Type.String({ description, examples: ['2026-11-01T00:00:00Z'] }));
-const LONGEST_WINDOW = 30 * 86_400_000;
+const MAX_WINDOW = 30 * 86_400_000;
 
 export function carts(api: Operations, store: CartStore): void {
   api.read(
@@ -57,7 +57,7 @@ export function carts(api: Operations, store: CartStore): void {
       };
       if (filter.createdAfter && filter.createdBefore) {
         const window = filter.createdBefore.getTime() - filter.createdAfter.getTime();
-        if (window > LONGEST_WINDOW) {
+        if (window > MAX_WINDOW) {
           throw badRequest('createdAfter and createdBefore must not be more than 30 days apart');
         }
       }

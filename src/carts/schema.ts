@@ -3,7 +3,7 @@ import { CustomTextRequest, Decimal, Given } from '../catalogue/products/request
 import { Percent } from '../catalogue/products/schema.ts';
 import { Price, TAX_TYPES, type TaxType } from '../http/price.ts';
 import { Id, Links, Nullable, Timestamp } from '../http/schemas.ts';
-import { LineItemContainer, MOST_LINES, PaymentData, ShippingData } from '../orders/line-item-schema.ts';
+import { LineItemContainer, MAX_LINES, PaymentData, ShippingData } from '../orders/line-item-schema.ts';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../orders/pricing/input.ts';
 import { Address } from '../shops/countries/address.ts';
 import { MINIMUM_CART_CODES } from '../shops/settings/settings.ts';
@@ -100,7 +100,7 @@ export type NewLine = Static<typeof NewLine>;
 
 /** One bad entry must not lose the good ones, so each is checked where it is used. */
 const NewLines = Type.Array(Type.Unsafe<unknown>({ anyOf: [NewLine, { 'x-undocumented': true }] }), {
-  maxItems: MOST_LINES,
+  maxItems: MAX_LINES,
   description: 'What goes in.',
   examples: [[{ productId: '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E', quantity: 2 }]],
 });

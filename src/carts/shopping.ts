@@ -3,7 +3,7 @@ import { findOrderOfCart } from '../orders/queries.ts';
 import type { CartChange, Prefetch, PricedCart } from './cart.ts';
 import { CartGone, type CartStore, type CartWriteRequest } from './cart-store.ts';
 import { newOrder } from './new-order.ts';
-import type { OrderPlacing } from './order-placing.ts';
+import type { PlaceOrder } from './order-placing.ts';
 import { toCart } from './render.ts';
 import { NotAsReviewed, reviewDigest } from './review-digest.ts';
 import type { Cart, NewCart } from './schema.ts';
@@ -15,7 +15,7 @@ import type { Cart, NewCart } from './schema.ts';
 export interface Shopper {
   db: ShopDatabase;
   carts: CartStore;
-  placeOrder: OrderPlacing;
+  placeOrder: PlaceOrder;
   shopId: string;
   /** Scheme and host. */
   origin: string;
@@ -31,7 +31,7 @@ export interface VisitorCart extends PricedCart {
 /** undefined: it has become an order, has expired, or there never was one. */
 export async function loadVisitorCart(shopper: Shopper, cartId: string): Promise<VisitorCart | undefined> {
   const { carts, origin, locale } = shopper;
-  const cart = await unlessGone(carts.open(requestOf(shopper, cartId)));
+  const cart = await undefinedIfGone(carts.open(requestOf(shopper, cartId)));
   return cart && { ...cart, view: toCart(cart, { origin, locale, hasPickup: false }) };
 }
 
@@ -43,7 +43,7 @@ export async function changeCart(
   prefetch: Prefetch = {},
 ): Promise<Cart | undefined> {
   const { carts, origin } = shopper;
-  const changed = await unlessGone(carts.update(requestOf(shopper, cartId), change, prefetch));
+  const changed = await undefinedIfGone(carts.update(requestOf(shopper, cartId), change, prefetch));
   return changed && toCart(changed, { origin, hasPickup: false });
 }
 
@@ -70,7 +70,7 @@ export async function orderCart(
   reviewed: string,
 ): Promise<string | undefined> {
   const { db, placeOrder, shopId } = shopper;
-  const placed = await unlessGone(
+  const placed = await undefinedIfGone(
     placeOrder(requestOf(shopper, cartId), (cart, now) => {
       if (reviewed !== reviewDigest(cart.cart, cart.priced.content)) throw new NotAsReviewed();
       return newOrder(cart, now, null);
@@ -91,7 +91,7 @@ function requestOf({ shopId }: Shopper, cartId: string): CartWriteRequest {
   };
 }
 
-async function unlessGone<Result>(work: Promise<Result>): Promise<Result | undefined> {
+async function undefinedIfGone<Result>(work: Promise<Result>): Promise<Result | undefined> {
   try {
     return await work;
   } catch (error) {

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import { isFieldValue, loadFields, MOST_CHARACTERS, saveFields } from '../orders/payments/accounts.ts';
+import { isFieldValue, loadFields, MAX_CHARACTERS, saveFields } from '../orders/payments/accounts.ts';
 import type { PaymentProvider } from '../orders/payments/provider.ts';
 import {
   createProviders,
@@ -121,7 +121,7 @@ function checked(name: string, typed: string): string {
   const value = typed.trim();
   if (isFieldValue(value)) return value;
   throw new CommandProblem(
-    `${name} has a blank or a character that no key has, or more than ${MOST_CHARACTERS} characters. Copy it again.`,
+    `${name} has a blank or a character that no key has, or more than ${MAX_CHARACTERS} characters. Copy it again.`,
   );
 }
 

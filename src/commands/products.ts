@@ -13,7 +13,7 @@ import { CommandProblem } from './problem.ts';
 import { writeText } from './output.ts';
 import { startProgress } from './progress.ts';
 
-const MOST_SHOWN = 50;
+const MAX_SHOWN = 50;
 
 /** Spreadsheets take a file for UTF-8 when it begins with this mark. */
 async function* withMark(text: AsyncIterable<string>): AsyncGenerator<string> {
@@ -79,8 +79,8 @@ export const runs = {
       if (described > 0) print(`Other texts for the pictures of ${counted(described, 'product')}.`);
       if (newCategories.length > 0) print(`New categories: ${newCategories.join(', ')}.`);
       if (problems.length === 0) return;
-      const shown = problems.slice(0, MOST_SHOWN).map(({ line, text }) => `line ${line}: ${text}`);
-      if (problems.length > MOST_SHOWN) shown.push(`and ${problems.length - MOST_SHOWN} more`);
+      const shown = problems.slice(0, MAX_SHOWN).map(({ line, text }) => `line ${line}: ${text}`);
+      if (problems.length > MAX_SHOWN) shown.push(`and ${problems.length - MAX_SHOWN} more`);
       throw new CommandProblem(
         `These rows of ${file} ${isCheck ? 'would not be' : 'were not'} taken:\n${shown.join('\n')}`,
       );

@@ -23,7 +23,7 @@ import { findShop } from '../shops/shop/queries.ts';
 import { noSuchShop, print, printTable, recordCommand, withDatabase, type Runs } from './command.ts';
 import { CommandProblem } from './problem.ts';
 
-const MOST_LISTED = 1_000;
+const MAX_LISTED = 1_000;
 
 export const runs = {
   'user create': async ({ config, arguments: [given], options }) => {
@@ -79,7 +79,7 @@ export const runs = {
     }),
   'user list': ({ config }) =>
     withDatabase(config, async (db) => {
-      const users = await findUsers(db, MOST_LISTED);
+      const users = await findUsers(db, MAX_LISTED);
       if (users.length === 0) {
         print('No users yet. Create one: npx kontor user create EMAIL --shop ID --role owner');
         return;

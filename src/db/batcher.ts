@@ -29,10 +29,10 @@ const DEFAULT_LIMITS: BatchLimits = { size: 50, running: 2, patience: 15_000 };
 const SLOW_AFTER = 200;
 
 /** Items of one database that wait for a lock at the same time, each on a connection: other requests need some too. */
-const MOST_SLOW = 3;
+const MAX_SLOW = 3;
 
 /** Items of one database that wait for their turn to wait; beyond that they are refused at once. */
-const MOST_QUEUED = 500;
+const MAX_QUEUED = 500;
 
 /** Items of a failed batch that run by themselves at the same time. */
 const SINGLES_AT_ONCE = 3;
@@ -169,7 +169,7 @@ class Batches<Item, Result> {
   }
 
   #queueBusy(entry: Entry<Item, Result>, since: number): void {
-    if (this.#busy.length >= MOST_QUEUED) {
+    if (this.#busy.length >= MAX_QUEUED) {
       entry.reject(new LockWaitTooLong());
       return;
     }
@@ -182,7 +182,7 @@ class Batches<Item, Result> {
    * that waits for a row which stays locked does not hold up another whose row is free again.
    */
   #retryBusy(): void {
-    while (this.#slow < MOST_SLOW) {
+    while (this.#slow < MAX_SLOW) {
       const next = this.#busy.shift();
       if (!next) return;
       const { entry, since } = next;

@@ -116,7 +116,7 @@ function sendTogether({ connection: { stream } }: pg.PoolClient): void {
   queueMicrotask(() => stream.uncork());
 }
 
-const MOST_WAITING = 2_000;
+const MAX_WAITING = 2_000;
 
 /** Milliseconds: a client that asks for too much must not hold a connection for ever. */
 const STATEMENT_TIMEOUT = 15_000;
@@ -172,7 +172,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   const queries = (target: Submitter) => {
     const send = async ({ name, text, values }: Statement) => {
-      if (pool.waitingCount > MOST_WAITING) throw new DatabaseBusy();
+      if (pool.waitingCount > MAX_WAITING) throw new DatabaseBusy();
       // Built from the text, because pg copies a configuration object property by property on every call.
       const statement = new pg.Query(text, values) as pg.Query & { name?: string };
       if (named && name !== undefined) statement.name = name;
@@ -212,7 +212,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   /** Runs one statement in a transaction of its own. All of it is sent at once. */
   const alone = async <Result>(send: (db: ReturnType<typeof queries>) => Promise<Result>) => {
-    if (pool.waitingCount > MOST_WAITING) throw new DatabaseBusy();
+    if (pool.waitingCount > MAX_WAITING) throw new DatabaseBusy();
     const client = await pool.connect();
     sendTogether(client);
     const [, result, ended] = await Promise.allSettled([
@@ -241,7 +241,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     work: (tx: Transaction) => Promise<Result>,
     { isolation = 'read committed', appId = null }: TransactionOptions = {},
   ) => {
-    if (pool.waitingCount > MOST_WAITING) throw new DatabaseBusy();
+    if (pool.waitingCount > MAX_WAITING) throw new DatabaseBusy();
     const client = await pool.connect();
     let broken: Error | undefined;
     const last: (() => Promise<unknown>)[] = [];

@@ -83,7 +83,7 @@ async function letPass(folder: string, account: Account): Promise<boolean> {
 }
 
 // `sun_path` is 104 bytes on macOS, 108 on Linux, and holds the name of the socket too.
-const LONGEST_SOCKET_PATH = 100;
+const MAX_SOCKET_PATH_LENGTH = 100;
 const SOCKET_NAME = '/.s.PGSQL.5432';
 
 /** In PostgreSQL's own folder where the path is short enough, else in a private one below the temporary folder. */
@@ -100,7 +100,7 @@ export async function socketFolder(pgdata: string, account: Account | undefined)
 }
 
 function fitsSocket(folder: string): boolean {
-  return Buffer.byteLength(folder + SOCKET_NAME) <= LONGEST_SOCKET_PATH;
+  return Buffer.byteLength(folder + SOCKET_NAME) <= MAX_SOCKET_PATH_LENGTH;
 }
 
 /** Others may write to the temporary folder: whoever made this folder first could listen in our place. */
@@ -117,11 +117,11 @@ async function makePrivate(folder: string, account: Account | undefined): Promis
   if (account) await chown(folder, account.uid, account.gid);
 }
 
-const LARGEST_LOG = 10 * 1024 * 1024;
+const MAX_LOG_SIZE = 10 * 1024 * 1024;
 
 export async function rotateLog(logFile: string): Promise<void> {
   const size = (await statIfThere(logFile))?.size ?? 0;
-  if (size > LARGEST_LOG) await rename(logFile, `${logFile}.1`);
+  if (size > MAX_LOG_SIZE) await rename(logFile, `${logFile}.1`);
 }
 
 /** PostgreSQL insists on owning its folder; one that was copied back by root does not belong to it. */

@@ -129,7 +129,7 @@ async function lockIsFree(client: Client, lock: number): Promise<boolean> {
   return rows[0]?.taken === true;
 }
 
-const LONGEST_PAUSE = 5_000;
+const MAX_PAUSE = 5_000;
 
 /** Watches the connection that holds the lock: when it ends, PostgreSQL has. Returns how to stop. */
 function keepOwning(cluster: Cluster, name: string, first: Session): () => Promise<void> {
@@ -148,7 +148,7 @@ function keepOwning(cluster: Cluster, name: string, first: Session): () => Promi
 
   async function recover(): Promise<void> {
     cluster.log('The connection to PostgreSQL ended unexpectedly: starting it again.');
-    for (let pause = 100; !stopping.signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+    for (let pause = 100; !stopping.signal.aborted; pause = Math.min(pause * 2, MAX_PAUSE)) {
       try {
         watch(await takeOwnership(cluster, name, first));
         cluster.log('PostgreSQL is back.');

@@ -63,7 +63,7 @@ async function createMigrationTable(db: Database): Promise<void> {
 
 /** Milliseconds that a migration waits for a table, and how often it is tried in all: some five minutes. */
 const LOCK_TIMEOUT = 1_000;
-const MOST_TRIES = 150;
+const MAX_TRIES = 150;
 
 /**
  * The previous version may still serve. A statement that waits for a table keeps everybody else from it, so it does not
@@ -74,7 +74,7 @@ async function applyPatiently(db: Database, migration: Migration): Promise<boole
     try {
       return await applyMigration(db, migration);
     } catch (error) {
-      if (tries === MOST_TRIES || !(isTransient(error) || isLockTimeout(error))) throw error;
+      if (tries === MAX_TRIES || !(isTransient(error) || isLockTimeout(error))) throw error;
       await sleep(LOCK_TIMEOUT * Math.random());
     }
   }

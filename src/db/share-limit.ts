@@ -2,10 +2,10 @@
 const MEMORY = 20;
 
 /** How many times as long as its work a connection rests at most: after as long as it others were still 1.6 times as slow. */
-const MOST_REST = 2;
+const MAX_REST = 2;
 
 /** Milliseconds. Who waits behind a search of many seconds has waited long enough. */
-const LONGEST_REST = 1_000;
+const MAX_REST_TIME = 1_000;
 
 /**
  * How many of all connections a share may use beside others: all of them for work of a millisecond, half of them for work of
@@ -35,7 +35,7 @@ export function createShareLimit(least: number, connections: number) {
     /** Milliseconds for which a connection rests after work of so many. */
     restAfter(took: number): number {
       const excess = Math.max(0, least / share() - 1);
-      return Math.round(Math.min(LONGEST_REST, took * Math.min(MOST_REST, excess)));
+      return Math.round(Math.min(MAX_REST_TIME, took * Math.min(MAX_REST, excess)));
     },
 
     /** Counts a piece of work that took so many milliseconds. */

@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseBusy } from './failure.ts';
 
 /** What one statement reads at most by ids: the requests that asked for it go on in the same moment. */
-const MOST_IDS = 20;
+const MAX_IDS = 20;
 
 /** Reads that wait for the one under way; beyond that they are refused at once. */
-const MOST_WAITING = 2_000;
+const MAX_WAITING = 2_000;
 
 /** Reads several things at once; what there is not has no entry. */
 type ReadByIds<Result> = (ids: readonly string[]) => Promise<ReadonlyMap<string, Result>>;
@@ -67,7 +67,7 @@ export function createSharedReads(): SharedReads {
         const waiting = [entry];
         queues.set(key, waiting);
         void run(key, waiting);
-      } else if (queue.length < MOST_WAITING) queue.push(entry);
+      } else if (queue.length < MAX_WAITING) queue.push(entry);
       else reject(new DatabaseBusy());
     });
 
@@ -81,6 +81,6 @@ export function createSharedReads(): SharedReads {
 /** The first of those that wait, up to as many different ids as one statement reads. */
 function takeGroup(waiting: Waiting[]): Waiting[] {
   const ids = new Set<string>();
-  const end = waiting.findIndex(({ id }) => ids.add(id).size > MOST_IDS);
+  const end = waiting.findIndex(({ id }) => ids.add(id).size > MAX_IDS);
   return waiting.splice(0, end === -1 ? waiting.length : end);
 }

@@ -9,7 +9,7 @@ const WAITING_PER_SHARE = 500;
 const WAITING_IN_ALL = 2_000;
 
 /** Milliseconds after which whoever waits is refused when the turn comes: the answer would be too late. */
-const LONGEST_WAIT = 15_000;
+const MAX_WAIT = 15_000;
 
 /** What a connection is taken for. */
 export type Use = 'statement' | 'search' | 'transaction';
@@ -122,7 +122,7 @@ export function createShopShares(connections: number) {
     for (let share = nextShare(); share; share = nextShare()) {
       const next = share.waiting.shift()!;
       waiting--;
-      if (performance.now() - next.since > LONGEST_WAIT) {
+      if (performance.now() - next.since > MAX_WAIT) {
         next.refuse(new DatabaseBusy());
         deleteIfIdle(share);
         continue;

@@ -62,7 +62,7 @@ const names = new StatementNames(2_000);
 const bySite = new WeakMap<readonly string[], Pick<Statement, 'name' | 'text'>>();
 /** What a call site spliced together lately, and from which fragments. */
 const splices = new WeakMap<readonly string[], { inner: (readonly string[])[]; strings: string[] }[]>();
-const MOST_SPLICES = 16;
+const MAX_SPLICES = 16;
 
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   return values.some(isFragment) ? spliced(strings, values) : new Sql(strings, values);
@@ -107,7 +107,7 @@ function spliced(strings: readonly string[], values: readonly unknown[]): Sql {
   if (!splice) {
     splice = { inner, strings: joined(strings, values) };
     known.unshift(splice);
-    known.length = Math.min(known.length, MOST_SPLICES);
+    known.length = Math.min(known.length, MAX_SPLICES);
   }
   return new Sql(splice.strings, flat);
 }

@@ -37,7 +37,7 @@ const DEEPEST = 50;
  * 500 line items or patch operations have a few thousand values. A body of 1 MB can have 300,000 and more, which would
  * take the processor for a third of a second.
  */
-const MOST_VALUES = 30_000;
+const MAX_VALUES = 30_000;
 
 /** Assigning products to categories takes 1,000 ids of each. */
 const MAX_FORM_VALUES = 3_000;
@@ -120,7 +120,7 @@ function refuseCostly(text: string): void {
     if (depth !== 0) throw badRequest('The body is not valid JSON: its brackets do not match');
     throw badRequest(`The body is nested more than ${DEEPEST} levels deep`);
   }
-  if (values > MOST_VALUES) throw badRequest(`The body holds more than ${MOST_VALUES} values`);
+  if (values > MAX_VALUES) throw badRequest(`The body holds more than ${MAX_VALUES} values`);
 }
 
 const QUOTE = 34;

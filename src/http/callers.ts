@@ -48,8 +48,8 @@ export function hasScope(caller: Caller, scope: Scope): boolean {
 export const FRESH_FOR = 4_000;
 /** Milliseconds for which a token or shop that another process has just created may still be unknown here. */
 export const UNKNOWN_FOR = 1_000;
-const MOST_CALLERS = 20_000;
-const MOST_UNKNOWN = 5_000;
+const MAX_CALLERS = 20_000;
+const MAX_UNKNOWN = 5_000;
 
 /** What no token has for its hash. Citus cannot route a comparison with null, because nothing is left of it. */
 const NO_TOKEN = Buffer.alloc(0);
@@ -69,8 +69,8 @@ interface CacheEntry extends FoundCaller {
  * that do not exist are cached for a moment, in a cache of their own, so that guesses can't displace those that exist.
  */
 export function createCallerDirectory(db: Database) {
-  const known = new LRUCache<string, CacheEntry>({ max: MOST_CALLERS });
-  const unknown = new LRUCache<string, CacheEntry>({ max: MOST_UNKNOWN });
+  const known = new LRUCache<string, CacheEntry>({ max: MAX_CALLERS });
+  const unknown = new LRUCache<string, CacheEntry>({ max: MAX_UNKNOWN });
   let invalidations = 0;
 
   /** undefined: it is not in the cache, or too old. */

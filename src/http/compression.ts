@@ -6,7 +6,7 @@ import { encodedEtag } from './answer-headers.ts';
 import { etagOf } from './raw-json.ts';
 
 /** What is smaller arrives in the first packets of a connection in any case. */
-const SMALLEST = 2_048;
+const MIN_SIZE = 2_048;
 
 const COMPRESSIBLE = /^(?:text\/|application\/(?:json|xml|openapi\+json|rss\+xml)|image\/svg)/;
 
@@ -58,7 +58,7 @@ export async function compressAnswer(
 export function isCompressible(reply: FastifyReply, payload: unknown): payload is Buffer | string {
   return (
     (Buffer.isBuffer(payload) || typeof payload === 'string') &&
-    payload.length >= SMALLEST &&
+    payload.length >= MIN_SIZE &&
     reply.getHeader('content-encoding') === undefined &&
     !/no-store|no-transform/.test(String(reply.getHeader('cache-control'))) &&
     COMPRESSIBLE.test(String(reply.getHeader('content-type')))

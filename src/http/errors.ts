@@ -1,5 +1,5 @@
 /**
- * The one catalogue of refusals. Rooms throw; the handler in app.ts answers with the contract's error body:
+ * The one catalogue of refusals. Modules throw them; `answerFailure` answers with the error body of the contract:
  * {"message": "<text>, Request: <METHOD> <path>", "status": "<reason phrase>"}.
  */
 export class HttpError extends Error {

@@ -145,7 +145,7 @@ export function plainText(markup: string, longest = Infinity): string {
   let length = 0;
   scanMarkup(markup, {
     text: (piece) => {
-      text += piece.slice(0, LONGEST_ENTITY * longest);
+      text += piece.slice(0, MAX_ENTITY_LENGTH * longest);
       length += piece.length;
       return length < longest;
     },
@@ -166,7 +166,7 @@ export function plainText(markup: string, longest = Infinity): string {
 const LINE_END = '\uffff';
 
 /** The length of the entities that people write; `&CounterClockwiseContourIntegral;` is longer. */
-const LONGEST_ENTITY = 10;
+const MAX_ENTITY_LENGTH = 10;
 
 /** The decoder is slow for an ampersand that begins no entity, so it gets only what looks like one. */
 const ENTITY = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi;

@@ -3,7 +3,7 @@ import { sql } from '../db/sql.ts';
 import { tooManyRequests } from './errors.ts';
 
 const HOUR = 3_600_000;
-const MOST_IDLE = 10_000;
+const MAX_IDLE = 10_000;
 
 /** One caller's calls in one hour. */
 interface Window {
@@ -126,7 +126,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
   /** Past hours, and in a flood of addresses those that are quiet: the database still knows them. */
   const forgetIdle = () => {
     const startsAt = hourOf(db.now);
-    const crowded = windows.size > MOST_IDLE;
+    const crowded = windows.size > MAX_IDLE;
     for (const [caller, window] of windows) {
       if (window.fresh === 0 && (crowded || window.startsAt !== startsAt)) windows.delete(caller);
     }

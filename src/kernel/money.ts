@@ -127,7 +127,7 @@ interface Format {
   texts: Map<number, string>;
 }
 
-const MOST_TEXTS = 5_000;
+const MAX_TEXTS = 5_000;
 /** By currency, then by locale. */
 const formats = new Map<string, Map<string, Format>>();
 
@@ -165,7 +165,7 @@ export function formatMoney(minor: number, currency: string, locale: string): st
       .replaceAll(/[\u00a0\u202f]/g, ' ')
       .replace('\u2212', '-');
     text = `${amount} ${sign}`;
-    if (texts.size >= MOST_TEXTS) texts.clear();
+    if (texts.size >= MAX_TEXTS) texts.clear();
     texts.set(minor, text);
   }
   return text;

@@ -5,7 +5,7 @@ import { recordEvents } from '../platform/events/log.ts';
 import { queueOrderCancelled, type CancelCause } from './cancel-email.ts';
 import { changeOrder } from './change.ts';
 import { recordHistory } from './history.ts';
-import { moveStock, restOf, type OpenOrder } from './manage-change.ts';
+import { moveStock, unshippedLines, type OpenOrder } from './manage-change.ts';
 import { giveBackCoupon } from './manage-queries.ts';
 import { queuePaymentProblem } from './payment-emails.ts';
 import { findRefundable, requestCancel } from './payments/queries.ts';
@@ -26,9 +26,9 @@ export async function cancelOrder(
   reason: string | null,
   cause: CancelCause = open.appId === null ? 'unpaid' : 'merchant',
 ): Promise<ManagedOrder> {
-  const { order, dealings, appId } = open;
+  const { order, activity, appId } = open;
   const { lines, coupon } = order.content;
-  const rest = restOf(order.content, dealings.shipments);
+  const rest = unshippedLines(order.content, activity.shipments);
   if (lines.length > 0 && rest.length === 0) {
     throw conflict('All of the order was sent, record a return instead');
   }

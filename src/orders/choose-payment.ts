@@ -26,9 +26,9 @@ export async function otherPaymentMethods(
   open: CustomerOrder,
   providers: Providers,
 ): Promise<PaymentMethod[]> {
-  const { order, dealings, settings } = open;
+  const { order, activity, settings } = open;
   const { currency, payment, coupon } = order.content;
-  const isOnItsWay = dealings.attempts.some(({ state }) => state === 'processing' || state === 'authorized');
+  const isOnItsWay = activity.attempts.some(({ state }) => state === 'processing' || state === 'authorized');
   if (!payment?.method || payment.transactionId !== null || isOnItsWay) return [];
   if (payableOf(order) === 0 || !isUntouched(open) || !settings.currencies.includes(currency)) return [];
   const current = payment.method.paymentMethodId;

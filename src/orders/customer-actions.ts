@@ -18,7 +18,7 @@ import {
   record,
   statesReached,
 } from './manage-change.ts';
-import { findDealings, insertReturn, type Dealings, type PartLine } from './manage-queries.ts';
+import { findOrderActivity, insertReturn, type OrderActivity, type PartLine } from './manage-queries.ts';
 import { lineOf, partsOf, partText } from './manage-shipments.ts';
 import { lockOrder } from './queries.ts';
 import { returnNoticeEmail, type ReturnAnnounced } from './return-request-emails.ts';
@@ -39,17 +39,17 @@ export async function openCustomerOrder(
 ): Promise<OpenCustomerOrder> {
   const order = await lockOrder(tx, shopId, orderId);
   if (!order || order.erasedAt) throw notFound();
-  const dealings = await findDealings(tx, shopId, orderId);
-  return { order, dealings, settings: await shopSettings(tx, shopId), appId: null };
+  const activity = await findOrderActivity(tx, shopId, orderId);
+  return { order, activity, settings: await shopSettings(tx, shopId), appId: null };
 }
 
 /** Until the merchant has begun to pack or to invoice it; while an app edits it, it waits. */
-export function isUntouched({ order, dealings }: CustomerOrder): boolean {
+export function isUntouched({ order, activity }: CustomerOrder): boolean {
   return (
     !order.cancelledAt &&
     order.editingAppId === null &&
-    dealings.invoicedIds.length === 0 &&
-    dealings.shipments.length === 0 &&
+    activity.invoicedIds.length === 0 &&
+    activity.shipments.length === 0 &&
     [order.readyForDispatchOn, order.partiallyDispatchedOn, order.dispatchedOn, order.deliveredOn].every(
       (state) => state === null,
     )
@@ -67,13 +67,13 @@ export async function cancelForCustomer(tx: Transaction, shopId: string, orderId
 }
 
 /** A customer who asks again and again must not fill the order. */
-const MOST_RETURNS = 50;
+const MAX_RETURNS = 50;
 
-const isFull = ({ returns }: Dealings) => returns.length >= MOST_RETURNS;
+const isFull = ({ returns }: OrderActivity) => returns.length >= MAX_RETURNS;
 
 /** What the customer may ask to send back. */
 export function returnableLines(open: CustomerOrder, now: Date): PartLine[] {
-  if (isFull(open.dealings) || !isInReturnPeriod(open, now)) return [];
+  if (isFull(open.activity) || !isInReturnPeriod(open, now)) return [];
   return sentLines(open, isAnnounced);
 }
 
@@ -114,8 +114,8 @@ async function tellMerchant(
 
 /** What the customer may withdraw from: all that was ordered, but for what was sold without the right. */
 export function withdrawableLines(open: CustomerOrder, now: Date): PartLine[] {
-  const { order, dealings } = open;
-  if (order.cancelledAt || isFull(dealings) || !isInWithdrawalPeriod(open, now)) return [];
+  const { order, activity } = open;
+  if (order.cancelledAt || isFull(activity) || !isInWithdrawalPeriod(open, now)) return [];
   const excluded = new Set(
     order.content.lines.filter((line) => line.withdrawalExcluded).map(({ lineItemId }) => lineItemId),
   );
@@ -194,7 +194,7 @@ function splitWithdrawal(
   open: OpenCustomerOrder,
   withdrawn: readonly PartLine[],
 ): { lines: PartLine[]; unsentLines: PartLine[] } {
-  const { order, dealings } = open;
+  const { order, activity } = open;
   const sent = sentQuantities(open);
   const split = withdrawn.map(({ lineItemId, quantity }) => {
     const unsent = Math.min(
@@ -206,7 +206,7 @@ function splitWithdrawal(
   const partOf = (lineItemId: string, parts: number) =>
     parts > 0 ? [{ lineItemId, quantity: quantityText(parts) }] : [];
   const unsentLines = split.flatMap(({ lineItemId, unsent }) => partOf(lineItemId, unsent));
-  const isFixed = dealings.invoicedIds.length > 0 && !isWhole(open, unsentLines);
+  const isFixed = activity.invoicedIds.length > 0 && !isWhole(open, unsentLines);
   return isFixed
     ? { lines: [...withdrawn], unsentLines: [] }
     : { lines: split.flatMap((one) => partOf(one.lineItemId, one.sent)), unsentLines };
@@ -227,7 +227,7 @@ async function removeUnsent(
   open: OpenCustomerOrder,
   unsentLines: readonly PartLine[],
 ): Promise<void> {
-  const { order, dealings } = open;
+  const { order, activity } = open;
   await moveStock(
     { tx, shopId },
     open,
@@ -242,7 +242,7 @@ async function removeUnsent(
     );
   }
   const isChanged = unsentLines.length > 0;
-  const states = statesReached({ ...order, content }, dealings.shipments, tx.now);
+  const states = statesReached({ ...order, content }, activity.shipments, tx.now);
   await changeOrder(tx, shopId, order, isChanged ? { content, ...states } : {}, {
     moves: isChanged,
     also: ['returns'],

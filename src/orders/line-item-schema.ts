@@ -8,7 +8,7 @@ import { COUPON_PROBLEMS } from './pricing/coupon-problems.ts';
 /** What a cart, an order and a document show of their lines, delivery and payment. Keys stand in the order of the wire. */
 
 /** Most lines that a cart or an order has, and that one request brings. */
-export const MOST_LINES = 500;
+export const MAX_LINES = 500;
 
 const text = (description: string, example: string) => Type.String({ description, examples: [example] });
 const maybe = (description: string, example: string) => Nullable(text(description, example));

@@ -18,8 +18,8 @@ import type { OrderChanges } from './change.ts';
 import { recordHistory, type HistoryKind } from './history.ts';
 import {
   changeStock,
-  findDealings,
-  type Dealings,
+  findOrderActivity,
+  type OrderActivity,
   type PartLine,
   type Return,
   type StockMove,
@@ -54,7 +54,7 @@ export interface OrderCall {
 /** An order that nobody else changes until the transaction ends, and what has been done about it. */
 export interface OpenOrder {
   order: ManagedOrder;
-  dealings: Dealings;
+  activity: OrderActivity;
   settings: Settings;
   /** Who calls. */
   appId: string;
@@ -71,8 +71,8 @@ export async function openOrder(call: OrderCall, { force = false } = {}): Promis
   if (order.editingAppId !== null && order.editingAppId !== appId && !force) {
     throw conflict('The order is being edited by another app');
   }
-  const dealings = await findDealings(tx, shopId, order.orderId);
-  return { order, dealings, settings: await shopSettings(tx, shopId), appId };
+  const activity = await findOrderActivity(tx, shopId, order.orderId);
+  return { order, activity, settings: await shopSettings(tx, shopId), appId };
 }
 
 export function refuseCancelled({ cancelledAt }: ManagedOrder): void {
@@ -108,8 +108,8 @@ export async function toManagedOrder(
   order: ManagedOrder,
   context: RenderContext,
 ): Promise<ManagedOrderAnswer> {
-  const dealings = await findDealings(db, shopId, order.orderId);
-  return { ...toOrder(order, context), management: managementOf(order, dealings, context) };
+  const activity = await findOrderActivity(db, shopId, order.orderId);
+  return { ...toOrder(order, context), management: managementOf(order, activity, context) };
 }
 
 export function outstandingOf({ content, cancelledAt, paidAmount, refundedAmount }: ManagedOrder): number {
@@ -121,7 +121,7 @@ export function payableOf({ content, cancelledAt, paidAmount }: ManagedOrder): n
   return cancelledAt ? 0 : Math.max(0, content.grandTotal - paidAmount);
 }
 
-function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: RenderContext) {
+function managementOf(order: ManagedOrder, activity: OrderActivity, { locale }: RenderContext) {
   const price = (minor: number) => priceOf(minor, order.currency, 'GROSS', locale);
   return {
     editing:
@@ -132,15 +132,15 @@ function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: Rende
     paidAmount: price(order.paidAmount),
     refundedAmount: price(order.refundedAmount),
     outstandingAmount: price(outstandingOf(order)),
-    shipments: dealings.shipments.map(({ shipmentId, at, lines, carrier, trackingCode }) => ({
+    shipments: activity.shipments.map(({ shipmentId, at, lines, carrier, trackingCode }) => ({
       shipmentId,
       shippedOn: moment(at),
       lines: numbered(lines),
       carrier,
       trackingCode,
     })),
-    returns: dealings.returns.map(toReturn),
-    payments: dealings.payments.map(({ paymentId, at, kind, amount, reference, note, returnId, state }) => ({
+    returns: activity.returns.map(toReturn),
+    payments: activity.payments.map(({ paymentId, at, kind, amount, reference, note, returnId, state }) => ({
       paymentId,
       recordedOn: moment(at),
       kind,
@@ -150,8 +150,8 @@ function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: Rende
       returnId,
       ...(state !== 'done' && { state }),
     })),
-    ...(dealings.attempts.length > 0 && {
-      paymentAttempts: dealings.attempts.map((attempt) => ({
+    ...(activity.attempts.length > 0 && {
+      paymentAttempts: activity.attempts.map((attempt) => ({
         attemptId: attempt.attemptId,
         startedOn: moment(attempt.at),
         provider: attempt.provider,
@@ -223,11 +223,11 @@ export async function moveStock(
 /** The states that an order reaches by what was paid and sent; the moment when one was first reached stays. */
 export function statesReached(
   { content, paidAmount, refundedAmount, ...states }: ManagedOrder,
-  shipments: Dealings['shipments'],
+  shipments: OrderActivity['shipments'],
   now: Date,
 ): OrderChanges {
   const isPaid = paidAmount - refundedAmount >= content.grandTotal;
-  const isSent = restOf(content, shipments).length === 0;
+  const isSent = unshippedLines(content, shipments).length === 0;
   return {
     ...(paidAmount > 0 &&
       !states.paidOn &&
@@ -253,9 +253,9 @@ export function quantitiesOf(parts: readonly { lines: readonly PartLine[] }[]): 
 }
 
 /** What was not sent yet. */
-export function restOf(
+export function unshippedLines(
   { lines }: Pick<Content, 'lines'>,
-  shipments: readonly Pick<Dealings['shipments'][number], 'lines'>[],
+  shipments: readonly Pick<OrderActivity['shipments'][number], 'lines'>[],
 ): PartLine[] {
   const shipped = quantitiesOf(shipments);
   return lines.flatMap(({ lineItemId, quantity }) => {

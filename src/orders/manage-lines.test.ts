@@ -39,7 +39,7 @@ beforeAll(startManaging);
 afterAll(() => service.close());
 
 describe('lines', () => {
-  test('70: more of a line takes stock, less gives it back, and the price stays as agreed', async () => {
+  test('more of a line takes stock, less gives it back, and the price stays as agreed', async () => {
     const { shop, order, tea, teaLine } = await givenOrder();
     await well(order, 'POST', '/edit');
     await service.db.run(sql`
@@ -300,7 +300,7 @@ describe('lines', () => {
 });
 
 describe('shipping and payment', () => {
-  test('70: another delivery, by its rules of today or at a price that is named', async () => {
+  test('another delivery, by its rules of today or at a price that is named', async () => {
     const { shop, order, teaLine } = await givenOrder();
     const heavy = await givenProduct(shop, {
       number: 'HEAVY',
@@ -331,7 +331,7 @@ describe('shipping and payment', () => {
     });
   });
 
-  test('70: another payment, which may be a discount', async () => {
+  test('another payment, which may be a discount', async () => {
     const { shop, order } = await givenOrder();
     await well(order, 'POST', '/edit');
     const cod = await paymentId(shop, 'cod');

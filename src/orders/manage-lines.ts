@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { contentMethod, contentOf, named, type Content, type ContentLine } from './pricing/content.ts';
-import { MOST_LINES } from './line-item-schema.ts';
+import { MAX_LINES } from './line-item-schema.ts';
 import { badRequest, conflict, invalid, notFound } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
 import { isId, newId } from '../kernel/ids.ts';
 import { customTextProblem, givenText } from '../catalogue/products/custom-text.ts';
-import { decimalOf, MOST_MINOR } from '../catalogue/products/request-fields.ts';
+import { decimalOf, MAX_MINOR } from '../catalogue/products/request-fields.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { changeOrder } from './change.ts';
 import type { HistoryKind } from './history.ts';
@@ -200,7 +200,7 @@ export function managedLines(api: Operations): void {
         transactionId: before === wanted ? content.payment!.transactionId : null,
         status: before === wanted ? content.payment!.status : null,
         price: isGiven(price)
-          ? exactAmount(price, order, 'price', { least: -MOST_MINOR })
+          ? exactAmount(price, order, 'price', { least: -MAX_MINOR })
           : paymentPriceToday(content, method, countryOf(order, settings), pricedHere(order, settings)),
       };
       // The page of the former method asks for money in its way.
@@ -222,12 +222,12 @@ async function edited(
   details: (content: Content) => Record<string, unknown>,
 ): Promise<ManagedOrderAnswer> {
   const { tx, shopId } = call;
-  const { order, dealings, settings } = open;
+  const { order, activity, settings } = open;
   const content = revised(order.content, edits);
-  if (content.grandTotal > MOST_MINOR || content.subTotal > MOST_MINOR) {
+  if (content.grandTotal > MAX_MINOR || content.subTotal > MAX_MINOR) {
     throw badRequest('The order would be worth more than can be ordered at once');
   }
-  const states = statesReached({ ...order, content }, dealings.shipments, tx.now);
+  const states = statesReached({ ...order, content }, activity.shipments, tx.now);
   const changed = await changeOrder(tx, shopId, order, { content, ...states }, { moves: true });
   await record(call, open, kind, {
     ...details(content),
@@ -253,7 +253,7 @@ function lineOf({ order }: OpenOrder, lineItemId: string): ContentLine {
  */
 function requireChangeable(open: OpenOrder): void {
   requireEditing(open);
-  const { invoicedIds, invoicedAmount } = open.dealings;
+  const { invoicedIds, invoicedAmount } = open.activity;
   if (invoicedIds.length > 0 || invoicedAmount > 0) {
     throw conflict('The order is invoiced, credit it first with a credit note');
   }
@@ -264,8 +264,8 @@ function refuseEmpty({ order }: OpenOrder): void {
   if (order.content.lines.length === 0) throw conflict('The order has no lines');
 }
 
-function refuseBelowShipped({ dealings }: OpenOrder, { lineItemId }: ContentLine, wanted: number): void {
-  const shipped = quantitiesOf(dealings.shipments).get(lineItemId) ?? 0;
+function refuseBelowShipped({ activity }: OpenOrder, { lineItemId }: ContentLine, wanted: number): void {
+  const shipped = quantitiesOf(activity.shipments).get(lineItemId) ?? 0;
   if (wanted < shipped) throw conflict(`${quantityText(shipped)} of this line were sent already`);
 }
 
@@ -297,8 +297,8 @@ async function lineOfToday(
   },
 ): Promise<ContentLine> {
   if (!isId(productId)) throw notFound();
-  if (order.content.lines.length >= MOST_LINES) {
-    throw badRequest(`An order has at most ${MOST_LINES} lines`);
+  if (order.content.lines.length >= MAX_LINES) {
+    throw badRequest(`An order has at most ${MAX_LINES} lines`);
   }
   const offer = await findOffer(tx, shopId, productId, order.customerId);
   if (!offer) throw notFound();

@@ -84,7 +84,7 @@ export interface PaymentAttempt {
 }
 
 /** What has been done about an order, oldest first. */
-export interface Dealings {
+export interface OrderActivity {
   shipments: Shipment[];
   returns: Return[];
   payments: Payment[];
@@ -95,8 +95,12 @@ export interface Dealings {
   invoicedAmount: number;
 }
 
-export async function findDealings(db: Queries, shopId: string, orderId: string): Promise<Dealings> {
-  const row = await db.one<Dealings>(sql`
+export async function findOrderActivity(
+  db: Queries,
+  shopId: string,
+  orderId: string,
+): Promise<OrderActivity> {
+  const row = await db.one<OrderActivity>(sql`
     select
       (
         select coalesce(json_agg(json_build_object(

@@ -84,7 +84,7 @@ export function managedReturns(api: Operations): void {
     },
     async (call) => {
       const open = await openOrder(call);
-      const returned = open.dealings.returns.find(({ returnId }) => returnId === call.params.returnId);
+      const returned = open.activity.returns.find(({ returnId }) => returnId === call.params.returnId);
       if (!returned) throw notFound();
       const { state, note = null, refund = null } = call.body;
       if (!mayBecome(returned, state))

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { MOST_LINES } from './line-item-schema.ts';
+import { MAX_LINES } from './line-item-schema.ts';
 import { Price } from '../http/price.ts';
 import { Id, Nullable } from '../http/schemas.ts';
 import { CustomTextRequest, Decimal, Given, Text } from '../catalogue/products/request-fields.ts';
@@ -221,7 +221,7 @@ export const MoneyRequest = Type.Object(
 
 const PartLinesRequest = Type.Array(
   Type.Object({ lineItemId: Id, quantity: Decimal('How many.', 2) }, { title: 'line quantity (request)' }),
-  { minItems: 1, maxItems: MOST_LINES, description: 'What of the lines.' },
+  { minItems: 1, maxItems: MAX_LINES, description: 'What of the lines.' },
 );
 
 export const NewShipment = Type.Object(

@@ -21,7 +21,7 @@ import {
   quantityText,
   record,
   refuseCancelled,
-  restOf,
+  unshippedLines,
   statesReached,
   type OpenOrder,
 } from './manage-change.ts';
@@ -52,10 +52,10 @@ export function managedShipments(api: Operations): void {
     async (call) => {
       const { tx, shopId, body } = call;
       const open = await openOrder(call);
-      const { order, dealings, settings } = open;
+      const { order, activity, settings } = open;
       refuseCancelled(order);
       refuseUnpaid(open);
-      const left = restOf(order.content, dealings.shipments);
+      const left = unshippedLines(order.content, activity.shipments);
       if (left.length === 0) throw conflict('There is nothing left to be sent');
       const lines = body.lines ? partsOf(body.lines, open, left, 'sent') : left;
       const shipment = {
@@ -65,7 +65,7 @@ export function managedShipments(api: Operations): void {
         trackingCode: body.trackingCode ?? null,
       };
       await insertShipment(tx, shopId, order.orderId, shipment);
-      const shipments = [...dealings.shipments, { ...shipment, at: tx.now.toISOString() }];
+      const shipments = [...activity.shipments, { ...shipment, at: tx.now.toISOString() }];
       const reached = statesReached(order, shipments, tx.now);
       const sent = await changeOrder(tx, shopId, order, reached, { also: ['shipments'] });
       await captureWhenSent(tx, shopId, order, sent);
@@ -87,7 +87,7 @@ export function managedShipments(api: Operations): void {
               orderId: order.orderId,
               orderNumber: order.orderNumber,
               goods: lines.map((part) => partText(part, open)),
-              isRest: restOf(order.content, shipments).length === 0,
+              isRest: unshippedLines(order.content, shipments).length === 0,
               carrier: shipment.carrier,
               trackingCode: shipment.trackingCode,
               trackingUrl: trackingUrl(shipment, settings) ?? null,
@@ -167,9 +167,9 @@ export function managedShipments(api: Operations): void {
 }
 
 /** What is paid through a provider is paid, or the money is reserved, before it is sent. */
-function refuseUnpaid({ order, dealings, settings }: OpenOrder): void {
+function refuseUnpaid({ order, activity, settings }: OpenOrder): void {
   const payable = payableOf(order);
-  const isReserved = dealings.attempts.some(
+  const isReserved = activity.attempts.some(
     ({ state, amount }) => state === 'authorized' && amount >= payable,
   );
   if (payable > 0 && !isReserved && providerMethodOf(order.content, settings)) {

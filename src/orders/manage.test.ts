@@ -88,7 +88,7 @@ describe('edit mode', () => {
     ]);
   });
 
-  test('73: keeps everybody else out, also from what needs no edit mode', async () => {
+  test('keeps everybody else out, also from what needs no edit mode', async () => {
     const { shop, order, tea, teaLine } = await givenOrder();
     const other = await givenToken(service, shop.shopId);
     await well(order, 'POST', '/payments', { amount: 5 });

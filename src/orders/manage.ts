@@ -56,7 +56,7 @@ export function managedOrders(api: Operations): void {
       path: '/orders/:orderId/history',
       name: 'listOrderHistory',
       summary: 'List order history',
-      description: 'Who did what to the order, and when. Oldest first: it begins with the placing.',
+      description: 'Who did what to the order, and when. Oldest first: it begins with the placement.',
       access: 'orders_read',
       params: Type.Object({ orderId: Id }),
       query: Type.Object(parameters),
@@ -67,21 +67,21 @@ export function managedOrders(api: Operations): void {
       const { resultsPerPage, offset } = page;
       // The placing is the first entry, and no event.
       const isFirst = offset === 0;
-      const [placing, events] = await Promise.all([
+      const [placement, events] = await Promise.all([
         findPlacing(db, shopId, orderId),
         isFirst
           ? findHistory(db, shopId, orderId, resultsPerPage - 1, 0)
           : findHistory(db, shopId, orderId, resultsPerPage, offset - 1),
       ]);
-      if (!placing) throw notFound();
-      const { at, appId, appName } = placing;
+      if (!placement) throw notFound();
+      const { at, appId, appName } = placement;
       const entries = [
         ...(isFirst ? [{ eventId: orderId, at, appId, appName, kind: 'placed' as const, details: {} }] : []),
         ...events,
       ];
       return paged(
         page,
-        placing.events + 1,
+        placement.events + 1,
         entries.map(({ at: moment, ...entry }) => ({
           eventId: entry.eventId,
           date: toMilliseconds(moment),

@@ -36,7 +36,7 @@ export interface NewOrder {
 }
 
 /** What became of an order. Without a number it was not placed, and nothing has changed. */
-export interface Placing {
+export interface Placement {
   orderNumber: string | null;
   /** The time of its commit. */
   createdAt: Date | null;
@@ -56,7 +56,7 @@ export interface PlacedEmail {
   content: QueuedEmail<{ orderId: string }>;
 }
 
-export interface PlacingOptions {
+export interface PlacementOptions {
   /** To the customer, and to the merchant. */
   emails: readonly PlacedEmail[];
   /** For the audit log. */
@@ -67,5 +67,5 @@ export interface PlacingOptions {
 
 export interface OrderRequest {
   order: NewOrder;
-  options: PlacingOptions;
+  options: PlacementOptions;
 }

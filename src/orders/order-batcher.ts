@@ -1,7 +1,7 @@
 import { BUSY, createBatcher } from '../db/batcher.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { isLockTimeout } from '../db/failure.ts';
-import type { OrderRequest, Placing } from './new-order.ts';
+import type { OrderRequest, Placement } from './new-order.ts';
 import { placeOrders, rowsToLock } from './place.ts';
 import {
   findCountedProducts,
@@ -17,7 +17,7 @@ import {
  * that come at the same time are placed in one transaction, so that they wait for one commit and not for one each.
  */
 export function createOrderBatcher(db: Database) {
-  return createBatcher<OrderRequest, Placing>(
+  return createBatcher<OrderRequest, Placement>(
     db,
     { runMany: placeBatch, runOne: placeAlone },
     { size: 20, running: 1 },
@@ -25,9 +25,9 @@ export function createOrderBatcher(db: Database) {
 }
 
 /** Places one order in a transaction of its own. */
-export async function placeAlone(db: Database, shopId: string, request: OrderRequest): Promise<Placing> {
-  const [placing] = await db.transaction((tx) => placeOrders(tx, shopId, [request]));
-  return placing!;
+export async function placeAlone(db: Database, shopId: string, request: OrderRequest): Promise<Placement> {
+  const [placement] = await db.transaction((tx) => placeOrders(tx, shopId, [request]));
+  return placement!;
 }
 
 /** A row that is locked by somebody else for long holds up the orders that need it, not the others of the batch. */
@@ -35,7 +35,7 @@ async function placeBatch(
   db: Database,
   shopId: string,
   requests: readonly OrderRequest[],
-): Promise<(Placing | typeof BUSY)[]> {
+): Promise<(Placement | typeof BUSY)[]> {
   try {
     return await db.transaction((tx) => placeOrders(tx, shopId, requests, { waits: 'briefly' }));
   } catch (error) {

@@ -96,7 +96,7 @@ const events = (orderId: string) =>
     select kind, details from order_event where order_id = ${orderId} order by at, event_id`);
 
 describe('an order', () => {
-  test('50: comes as it was placed, with its texts in the language that is asked for', async () => {
+  test('comes as it was placed, with its texts in the language that is asked for', async () => {
     const order = await placed({ [knife]: 2 });
     expect(await get(`/orders/${order.orderId}`)).toEqual(order);
     expect(await get(`/orders/${order.orderId.toLowerCase()}?locale=en_GB`)).toEqual(order);
@@ -121,7 +121,7 @@ describe('an order', () => {
     );
   });
 
-  test('76: without delivery has no shippingData and no link to a method', async () => {
+  test('without delivery has no shippingData and no link to a method', async () => {
     await changeSettings(shop, { shippingMethods: [] });
     await placed();
     const { items } = await get('/orders');
@@ -129,7 +129,7 @@ describe('an order', () => {
     expect(items[0].links.map(({ rel }: { rel: string }) => rel)).toEqual(['self', 'customer']);
   });
 
-  test('77: exists before it is paid, and says so when it is', async () => {
+  test('exists before it is paid, and says so when it is', async () => {
     const { orderId, paidOn } = await placed();
     expect(paidOn).toBeNull();
     expect((await patched(orderId, add('/paidOn', '2026-11-16T10:00:00+01:00'))).paidOn).toBe(
@@ -156,7 +156,7 @@ describe('an order', () => {
 });
 
 describe('the list', () => {
-  test('67: begins with the newest order; lastUpdated with the one that was changed last', async () => {
+  test('begins with the newest order; lastUpdated with the one that was changed last', async () => {
     const [first] = [await placed({}, {}, new Date(NOW.getTime() - 2 * DAY))];
     await placed({}, {}, new Date(NOW.getTime() - DAY));
     await placed();
@@ -188,7 +188,7 @@ describe('the list', () => {
     expect((await get('/orders?resultsPerPage=1000')).resultsPerPage).toBe(100);
   });
 
-  test('68: is filtered by ten states, set or not', async () => {
+  test('is filtered by ten states, set or not', async () => {
     const { orderId } = await placed({}, {}, new Date(NOW.getTime() - 1));
     await placed({});
     for (const state of FILTERS) {
@@ -205,7 +205,7 @@ describe('the list', () => {
     expect((await call('GET', '/orders?viewedOn=perhaps')).status).toBe(400);
   });
 
-  test('69: is filtered by a window of at most a year, whose ends do not count', async () => {
+  test('is filtered by a window of at most a year, whose ends do not count', async () => {
     await placed({}, {}, new Date('2026-11-13T23:59:59.999Z'));
     await placed({}, {}, new Date('2026-11-14T00:00:00Z'));
     await placed({}, {}, new Date('2026-11-14T12:00:00Z'));
@@ -238,7 +238,7 @@ describe('the list', () => {
     }
   });
 
-  test('62: is filtered by customer, product and currency', async () => {
+  test('is filtered by customer, product and currency', async () => {
     const lamp = await givenProduct(shop);
     await changeSettings(shop, {
       currencies: { default: 'EUR', items: ['EUR', 'GBP'], rates: { GBP: 0.5 } },
@@ -263,7 +263,7 @@ describe('the list', () => {
     expect((await call('GET', '/orders?customerId=nonsense&locale=de')).status).toBe(400);
   });
 
-  test('70: updatedFrom finds what was changed since', async () => {
+  test('updatedFrom finds what was changed since', async () => {
     const { orderId } = await placed({}, {}, new Date(NOW.getTime() - 3 * DAY));
     const other = await placed({}, {}, new Date(NOW.getTime() - DAY));
     const since = 'updatedFrom=2026-11-14T08:30:00Z';
@@ -287,7 +287,7 @@ describe('the list', () => {
 });
 
 describe('a patch', () => {
-  test('71: sets number, notes and addresses; what can only be added can not be removed', async () => {
+  test('sets number, notes and addresses; what can only be added can not be removed', async () => {
     const { orderId } = await placed();
     const order = await patched(
       orderId,
@@ -330,7 +330,7 @@ describe('a patch', () => {
     expect(none.lastUpdatedOnDate).toBeNull();
   });
 
-  test('70: moves lastUpdatedOnDate with addresses and payment only', async () => {
+  test('moves lastUpdatedOnDate with addresses and payment only', async () => {
     const { orderId } = await placed();
     const later = new Date(NOW.getTime() + DAY);
     service.setClock(later);
@@ -353,7 +353,7 @@ describe('a patch', () => {
     }
   });
 
-  test('72: a payment by hand has no attributes, costs nothing and is not shown', async () => {
+  test('a payment by hand has no attributes, costs nothing and is not shown', async () => {
     await changeSettings(shop, {
       paymentMethods: [{ key: 'later', name: 'Pay later', price: 3, provider: 'Later AG' }],
     });
@@ -384,7 +384,7 @@ describe('a patch', () => {
     expect(salesPerCurrency[0].totalGrossRevenue).toBe(44.98);
   });
 
-  test('72: a discount for the payment is gone from every rate with it', async () => {
+  test('a discount for the payment is gone from every rate with it', async () => {
     await changeSettings(shop, {
       taxClasses: [
         { key: 'standard', name: 'Standard', default: true, rates: { DE: 19 } },
@@ -400,7 +400,7 @@ describe('a patch', () => {
     expect([after.grandTotal, after.totalBeforeTax, after.totalTax]).toEqual(['35.69', '31', '4.69']);
   });
 
-  test('73: an order that is being edited is left alone by everybody', async () => {
+  test('an order that is being edited is left alone by everybody', async () => {
     const { orderId } = await placed();
     await service.db.run(sql`
       update customer_order set editing_app_id = (select app_id from app where shop_id = ${shop.shopId} limit 1),

@@ -165,12 +165,12 @@ function lockOrdersOf(tx: Transaction, shopId: string, { customerId }: Person) {
     for no key update`);
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** An order that is under way can't be delivered, invoiced or refunded without an address. */
 function unfinishedText(orderNumbers: readonly string[]): string {
-  const named = orderNumbers.slice(0, MOST_NAMED).join(', ');
-  const more = orderNumbers.length > MOST_NAMED ? ` and ${orderNumbers.length - MOST_NAMED} more` : '';
+  const named = orderNumbers.slice(0, MAX_NAMED).join(', ');
+  const more = orderNumbers.length > MAX_NAMED ? ` and ${orderNumbers.length - MAX_NAMED} more` : '';
   return (
     `The customer has orders that are not finished: ${named}${more}. ` +
     'Close or cancel them first, or erase with force'

@@ -5,7 +5,7 @@ import { insertEventsAt, timeAfter } from '../platform/events/log.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
 import { addPlacedOrders, insertOrderLines } from './day-sums.ts';
 import { queueLowStock } from '../catalogue/products/low-stock-email.ts';
-import type { NewOrder, OrderRequest, Placing, PlacingOptions } from './new-order.ts';
+import type { NewOrder, OrderRequest, Placement, PlacementOptions } from './new-order.ts';
 import { decideOrders, type PlacingState } from './place-decision.ts';
 import { placedEvents } from './placed-events.ts';
 import {
@@ -33,17 +33,17 @@ import {
   type NumberedCustomer,
 } from './place-queries.ts';
 
-export type { NewOrder, Placing, PlacingOptions };
+export type { NewOrder, Placement, PlacementOptions };
 
 /** Places one order, as `placeOrders`. */
 export async function placeOrder(
   tx: Transaction,
   shopId: string,
   order: NewOrder,
-  options: PlacingOptions,
-): Promise<Placing> {
-  const [placing] = await placeOrders(tx, shopId, [{ order, options }]);
-  return placing!;
+  options: PlacementOptions,
+): Promise<Placement> {
+  const [placement] = await placeOrders(tx, shopId, [{ order, options }]);
+  return placement!;
 }
 
 /**
@@ -68,7 +68,7 @@ export async function placeOrders(
   shopId: string,
   requests: readonly OrderRequest[],
   { waits = 'long' }: { waits?: 'briefly' | 'long' } = {},
-): Promise<Placing[]> {
+): Promise<Placement[]> {
   const loaded = await lockAndLoad(tx, shopId, requests, waits === 'briefly');
   const verdicts = decideOrders(
     requests.map(({ order, options: { expected } }) => ({
@@ -161,7 +161,7 @@ async function save(
   shopId: string,
   requests: readonly OrderRequest[],
   { state, buyers, counters, takenNumbers }: Loaded,
-): Promise<Map<string, Placing>> {
+): Promise<Map<string, Placement>> {
   if (requests.length === 0) return new Map();
   const customers = await numberCustomers(
     tx,
@@ -216,7 +216,7 @@ async function save(
     orders.map(({ orderId, orderNumber, buyerId, content }) => {
       const { emailKey, customerNumber } = buyers.get(orderId)!;
       const productIds = new Set(content.lines.map(({ productId }) => productId));
-      const placing: Placing = {
+      const placement: Placement = {
         orderNumber,
         createdAt,
         customerId: buyerId,
@@ -225,7 +225,7 @@ async function save(
         shortIds: [],
         left: left.filter(({ productId }) => productIds.has(productId)),
       };
-      return [orderId, placing];
+      return [orderId, placement];
     }),
   );
 }

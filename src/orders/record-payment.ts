@@ -13,13 +13,13 @@ import type { ManagedOrder } from './queries.ts';
 export async function recordPayment(
   tx: Transaction,
   shopId: string,
-  { order, dealings, appId }: Pick<OpenOrder, 'order' | 'dealings'> & { appId: string | null },
+  { order, activity, appId }: Pick<OpenOrder, 'order' | 'activity'> & { appId: string | null },
   payment: Pick<Payment, 'paymentId' | 'amount' | 'reference' | 'note'>,
 ): Promise<ManagedOrder> {
   const { paymentId, amount } = payment;
   await insertPayment(tx, shopId, order.orderId, { ...payment, kind: 'payment', returnId: null });
   const paidAmount = order.paidAmount + amount;
-  const states = order.cancelledAt ? {} : statesReached({ ...order, paidAmount }, dealings.shipments, tx.now);
+  const states = order.cancelledAt ? {} : statesReached({ ...order, paidAmount }, activity.shipments, tx.now);
   const paid = await changeOrder(tx, shopId, order, { paidAmount, ...states }, { also: ['payments'] });
   await recordHistory(tx, shopId, order.orderId, {
     appId,

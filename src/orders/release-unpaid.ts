@@ -3,7 +3,7 @@ import { sql, type Sql } from '../db/sql.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { cancelOrder } from './cancel.ts';
-import { findDealings } from './manage-queries.ts';
+import { findOrderActivity } from './manage-queries.ts';
 import { lockOrder } from './queries.ts';
 
 /** Runs more often than other clean-up steps, because orders are due to the minute. */
@@ -41,9 +41,9 @@ export async function releaseUnpaidOrders(db: Database, limit: number): Promise<
 async function releaseOrder(tx: Transaction, { shopId, orderId }: DueOrder): Promise<boolean> {
   if (!(await lockIfDue(tx, shopId, orderId))) return false;
   const order = await lockOrder(tx, shopId, orderId);
-  const dealings = await findDealings(tx, shopId, orderId);
+  const activity = await findOrderActivity(tx, shopId, orderId);
   const settings = await shopSettings(tx, shopId);
-  await cancelOrder(tx, shopId, { order: order!, dealings, settings, appId: null }, 'Not paid in time');
+  await cancelOrder(tx, shopId, { order: order!, activity, settings, appId: null }, 'Not paid in time');
   return true;
 }
 

@@ -1,5 +1,5 @@
 import { quantitiesOf, quantityText } from './manage-change.ts';
-import type { Dealings, PartLine, Return, ReturnState } from './manage-queries.ts';
+import type { OrderActivity, PartLine, Return, ReturnState } from './manage-queries.ts';
 import type { ManagedOrder } from './queries.ts';
 
 /** The goods are with the merchant again. */
@@ -12,29 +12,29 @@ export const isAnnounced = ({ state }: Pick<Return, 'state'>) => state !== 'reje
 /** An order, and what has been done about it. */
 export interface ReturnableOrder {
   order: Pick<ManagedOrder, 'content' | 'dispatchedOn' | 'deliveredOn'>;
-  dealings: Pick<Dealings, 'shipments' | 'returns'>;
+  activity: Pick<OrderActivity, 'shipments' | 'returns'>;
 }
 
 /**
  * How much of each line was sent, in millionths. Some merchants record no shipments and only mark the order as
  * dispatched or delivered: then all of it was sent.
  */
-export function sentQuantities({ order, dealings: { shipments } }: ReturnableOrder): Map<string, number> {
+export function sentQuantities({ order, activity: { shipments } }: ReturnableOrder): Map<string, number> {
   const isMarked = order.dispatchedOn !== null || order.deliveredOn !== null;
   return quantitiesOf(shipments.length === 0 && isMarked ? [order.content] : shipments);
 }
 
 /** What was sent, less what these returns hold. */
 export function sentLines(open: ReturnableOrder, counts: (one: Return) => boolean): PartLine[] {
-  return without(sentQuantities(open), quantitiesOf(open.dealings.returns.filter(counts)));
+  return without(sentQuantities(open), quantitiesOf(open.activity.returns.filter(counts)));
 }
 
 /** What was ordered, less what these returns hold. */
 export function orderedLines(
-  { order, dealings }: ReturnableOrder,
+  { order, activity }: ReturnableOrder,
   counts: (one: Return) => boolean,
 ): PartLine[] {
-  return without(quantitiesOf([order.content]), quantitiesOf(dealings.returns.filter(counts)));
+  return without(quantitiesOf([order.content]), quantitiesOf(activity.returns.filter(counts)));
 }
 
 /** In millionths, by line. */

@@ -1,5 +1,5 @@
 import type { DocumentRow } from './documents/queries.ts';
-import { outstandingOf, restOf } from './manage-change.ts';
+import { outstandingOf, unshippedLines } from './manage-change.ts';
 import type { ReturnStep } from './history.ts';
 import type { Payment, Return, Shipment } from './manage-queries.ts';
 import { providerMethodOf } from './payments/providers.ts';
@@ -16,7 +16,7 @@ export type TimelineEntry = { at: Date } & (
 
 /** Oldest first. */
 export function orderTimeline(
-  { order, dealings }: CustomerOrder,
+  { order, activity }: CustomerOrder,
   documents: readonly Pick<DocumentRow, 'documentId' | 'kind' | 'number' | 'createdAt'>[],
   returnSteps: readonly ReturnStep[],
 ): TimelineEntry[] {
@@ -27,16 +27,16 @@ export function orderTimeline(
     { kind: 'placed', at: createdAt },
     ...reached('partlyPaid', partiallyPaidOn),
     ...reached('paid', paidOn),
-    ...dealings.shipments.map((shipment) => ({ kind: 'sent' as const, at: new Date(shipment.at), shipment })),
+    ...activity.shipments.map((shipment) => ({ kind: 'sent' as const, at: new Date(shipment.at), shipment })),
     // A merchant who records no shipments marks the order only.
-    ...(dealings.shipments.length === 0 ? reached('dispatched', dispatchedOn) : []),
+    ...(activity.shipments.length === 0 ? reached('dispatched', dispatchedOn) : []),
     ...reached('delivered', deliveredOn),
     ...documents.map((document) => ({ kind: 'document' as const, at: document.createdAt, document })),
     ...returnSteps.flatMap(({ at, state, returnId }) => {
-      const returned = dealings.returns.find((one) => one.returnId === returnId);
+      const returned = activity.returns.find((one) => one.returnId === returnId);
       return returned ? [{ kind: 'return' as const, at, state, returned }] : [];
     }),
-    ...dealings.payments.flatMap((payment) =>
+    ...activity.payments.flatMap((payment) =>
       payment.kind === 'refund' && payment.state === 'done'
         ? [{ kind: 'refunded' as const, at: new Date(payment.at), payment }]
         : [],
@@ -50,12 +50,13 @@ export type OrderStatus = 'cancelled' | 'delivered' | 'sent' | 'partlySent' | 'a
 
 /** Where the order is at the moment. */
 export function orderStatus(open: CustomerOrder): OrderStatus {
-  const { order, dealings } = open;
+  const { order, activity } = open;
   const { content, cancelledAt, deliveredOn, dispatchedOn, partiallyDispatchedOn } = order;
-  const { shipments } = dealings;
+  const { shipments } = activity;
   if (cancelledAt) return 'cancelled';
   if (deliveredOn) return 'delivered';
-  if (dispatchedOn || (shipments.length > 0 && restOf(content, shipments).length === 0)) return 'sent';
+  if (dispatchedOn || (shipments.length > 0 && unshippedLines(content, shipments).length === 0))
+    return 'sent';
   if (partiallyDispatchedOn || shipments.length > 0) return 'partlySent';
   return isPaidFirst(open) && outstandingOf(order) > 0 && !order.paidOn ? 'awaitingPayment' : 'preparing';
 }

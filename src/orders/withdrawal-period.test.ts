@@ -34,7 +34,7 @@ function given({
     deliveredOn: moment(facts.deliveredOn),
     dispatchedOn: moment(facts.dispatchedOn),
   };
-  const dealings = {
+  const activity = {
     shipments: shipments.map(({ at, quantity }) => ({ at, lines: [{ lineItemId: 'A', quantity }] })),
   };
   const settings = {
@@ -42,7 +42,7 @@ function given({
     withdrawal: { days, transitDays: 5 },
     orderPage: { cancellation: true, returnDays },
   };
-  return { order, dealings, settings } as unknown as CustomerOrder;
+  return { order, activity, settings } as unknown as CustomerOrder;
 }
 
 describe('the withdrawal period ends', () => {

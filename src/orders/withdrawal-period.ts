@@ -1,12 +1,12 @@
 import type { Settings } from '../shops/settings/settings.ts';
-import { restOf } from './manage-change.ts';
-import type { Dealings } from './manage-queries.ts';
+import { unshippedLines } from './manage-change.ts';
+import type { OrderActivity } from './manage-queries.ts';
 import type { ManagedOrder } from './queries.ts';
 
 /** An order as its customer sees it. */
 export interface CustomerOrder {
   order: ManagedOrder;
-  dealings: Dealings;
+  activity: OrderActivity;
   settings: Settings;
 }
 
@@ -16,13 +16,13 @@ const DAY = 86_400_000;
  * When the customer has had all goods for certain: on the date of delivery, else some days after the last shipment.
  * Where nothing is shipped, the contract itself is that moment. undefined: not yet.
  */
-export function arrivalOf({ order, dealings, settings }: CustomerOrder): Date | undefined {
+export function arrivalOf({ order, activity, settings }: CustomerOrder): Date | undefined {
   const { content, createdAt, deliveredOn, dispatchedOn } = order;
   if (deliveredOn) return deliveredOn;
   const isShipped = content.shipping !== null || settings.shippingMethods.length === 0;
   if (!isShipped) return createdAt;
-  const isAllSent = dealings.shipments.length > 0 && restOf(content, dealings.shipments).length === 0;
-  const sentAt = isAllSent ? new Date(dealings.shipments.at(-1)!.at) : dispatchedOn;
+  const isAllSent = activity.shipments.length > 0 && unshippedLines(content, activity.shipments).length === 0;
+  const sentAt = isAllSent ? new Date(activity.shipments.at(-1)!.at) : dispatchedOn;
   return sentAt ? new Date(sentAt.getTime() + settings.withdrawal.transitDays * DAY) : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { html, type Markup } from '../http/html.ts';
-import { LONGEST_EMAIL_ADDRESS } from '../platform/email/address.ts';
+import { MAX_EMAIL_ADDRESS_LENGTH } from '../platform/email/address.ts';
 
 /** The field of a form for an email address; `problem` says at the field what is wrong with `value`. */
 export function emailField(label: string, value: string, problem?: string): Markup {
@@ -11,7 +11,7 @@ export function emailField(label: string, value: string, problem?: string): Mark
       type="email"
       value="${value}"
       required
-      maxlength="${LONGEST_EMAIL_ADDRESS}"
+      maxlength="${MAX_EMAIL_ADDRESS_LENGTH}"
       autocomplete="email"
       ${problem !== undefined && html`aria-invalid="true" aria-describedby="email-error"`}
     />

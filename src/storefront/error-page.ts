@@ -3,7 +3,7 @@ import { html } from '../http/html.ts';
 import { searchForm } from './layout/search-form.ts';
 import type { Page } from './page.ts';
 import type { Pages } from './pages.ts';
-import { shopName, to, type Visit } from './visit.ts';
+import { shopName, shopPath, type Visit } from './visit.ts';
 import { messages } from '../kernel/messages.ts';
 
 /** The page for a request that failed. A missing address offers the search instead. */
@@ -21,7 +21,7 @@ export function errorPage(visit: Visit, { status, message }: HttpError): Page {
     main: html`<div class="hero">
       <h1>${title}</h1>
       ${text !== undefined && html`<p>${text}</p>`} ${status === 404 && searchForm(visit)}
-      <p><a class="button" href="${to(visit, '')}">${words.home}</a></p>
+      <p><a class="button" href="${shopPath(visit, '')}">${words.home}</a></p>
     </div>`,
   };
 }

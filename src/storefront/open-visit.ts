@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { CartStore } from '../carts/cart-store.ts';
-import type { OrderPlacing } from '../carts/order-placing.ts';
+import type { PlaceOrder } from '../carts/order-placing.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { notFound, tooManyRequests, type HttpError } from '../http/errors.ts';
@@ -20,7 +20,7 @@ import type { Visit } from './visit.ts';
 export interface PageDeps {
   db: Database;
   carts: CartStore;
-  placeOrder: OrderPlacing;
+  placeOrder: PlaceOrder;
   payments: PaymentDeps;
   config: Config;
   limiter: RateLimiter;

@@ -1,6 +1,6 @@
 import type { Device } from '../people/accounts/device-cookie.ts';
 import type { CartStore } from '../carts/cart-store.ts';
-import type { OrderPlacing } from '../carts/order-placing.ts';
+import type { PlaceOrder } from '../carts/order-placing.ts';
 import type { Config } from '../config.ts';
 import type { ShopDatabase } from '../db/database.ts';
 import { textIn } from '../http/locale.ts';
@@ -15,7 +15,7 @@ import type { Session } from './session.ts';
 export interface Visit {
   db: ShopDatabase;
   carts: CartStore;
-  placeOrder: OrderPlacing;
+  placeOrder: PlaceOrder;
   payments: PaymentDeps;
   config: Config;
   shopId: string;
@@ -58,8 +58,8 @@ export type LayoutContext = Pick<Visit, 'shopId' | 'settings' | 'layout' | 'loca
 
 type QueryValue = string | readonly string[] | null | undefined;
 
-/** The path of a page of this shop in the visitor's language: `to(visit, '/cart')`. Empty parameters are left out. */
-export function to(
+/** The path of a page of this shop in the visitor's language: `shopPath(visit, '/cart')`. Empty parameters are left out. */
+export function shopPath(
   visit: Pick<Visit, 'base' | 'locale' | 'settings'>,
   path: string,
   query?: Readonly<Record<string, QueryValue>>,

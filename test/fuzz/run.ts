@@ -46,10 +46,10 @@ const NEVER = 60_000;
 /** A shop grows by what succeeds; lists of a full one would be measured instead of damage. */
 const REQUESTS_PER_SHOP = 20_000;
 /** What fails in a shop that is newer than this is a mistake. */
-const LEAST_PER_SHOP = 500;
+const MIN_PER_SHOP = 500;
 /** The same valid call is damaged so many times, because making one takes several statements. */
 const USES = 25;
-const MOST_FINDINGS = 50;
+const MAX_FINDINGS = 50;
 
 const REASONS: Record<number, string> = {
   400: 'Bad Request',
@@ -73,7 +73,7 @@ export async function fuzz(service: Service, options: FuzzOptions): Promise<Fuzz
     slowest: { ms: 0, operation: '' },
   };
   let begun = 0;
-  const isOver = () => begun >= requests || isStopped() || report.findings.length >= MOST_FINDINGS;
+  const isOver = () => begun >= requests || isStopped() || report.findings.length >= MAX_FINDINGS;
   const found = (finding: Finding | undefined) => {
     if (!finding) return;
     report.findings.push(finding);
@@ -94,7 +94,7 @@ export async function fuzz(service: Service, options: FuzzOptions): Promise<Fuzz
           .catch((error: unknown) => {
             // A damaged request may have deleted what valid calls need; a new shop has it all again.
             // A shop may be unlucky at its first requests; when several are in a row, the fuzz itself is broken.
-            if (!isWornOut && begun - first < LEAST_PER_SHOP && ++unluckyShops === 3) throw error;
+            if (!isWornOut && begun - first < MIN_PER_SHOP && ++unluckyShops === 3) throw error;
             isWornOut = true;
             begun--;
           });
@@ -102,12 +102,12 @@ export async function fuzz(service: Service, options: FuzzOptions): Promise<Fuzz
         const answered = await send(service.app, sent);
         count(report, sent, answered);
         onProgress?.(1);
-        if (answered.ms > SLOWEST && slow.length < MOST_FINDINGS) slow.push(sent);
+        if (answered.ms > SLOWEST && slow.length < MAX_FINDINGS) slow.push(sent);
         found(findingOf(sent, answered));
       }
     };
     await Promise.all(Array.from({ length: lanes }, lane));
-    if (begun - first >= LEAST_PER_SHOP) unluckyShops = 0;
+    if (begun - first >= MIN_PER_SHOP) unluckyShops = 0;
     // On a busy machine anything may take long once: what counts is how long it takes alone.
     for (const sent of slow) {
       const again = [

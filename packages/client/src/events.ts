@@ -20,7 +20,7 @@ const PATH = '/manage/shops/{shopId}/events';
 type ReadPage = (path: typeof PATH, init: Init<typeof PATH, 'get'>) => Promise<Answer<typeof PATH, 'get'>>;
 
 /** Seconds that the service may wait for something new before it answers with an empty page. */
-const LONGEST_WAIT = 25;
+const MAX_WAIT = 25;
 
 /**
  * The pages of the event log, as they come: without an end, through restarts of the service and lost connections. Store
@@ -43,7 +43,7 @@ export async function* eventPages(
             ...(position !== undefined && { after: position }),
             ...(types && { types: types.join(',') }),
             limit,
-            wait: LONGEST_WAIT,
+            wait: MAX_WAIT,
           },
         },
         ...(signal && { signal }),

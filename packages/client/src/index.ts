@@ -58,7 +58,7 @@ export interface KontorClient {
 }
 
 /** Most entries that the service puts on one page. */
-const LARGEST_PAGE = 100;
+const MAX_PAGE_SIZE = 100;
 
 /** A client for one shop. */
 export function createClient({
@@ -94,7 +94,7 @@ export function createClient({
   };
   const readPages = async function* (path: string, init: AnyInit = {}) {
     for (let page = 1; ; page++) {
-      const query = { resultsPerPage: LARGEST_PAGE, ...init.params?.query, page };
+      const query = { resultsPerPage: MAX_PAGE_SIZE, ...init.params?.query, page };
       const answer = (await call('get', path, {
         ...init,
         params: { ...init.params, query },

@@ -126,7 +126,7 @@ function passwordPage(visit: Visit<'signed in'>, draft?: Draft): AdminPage {
   const words = visit.words.account;
   return {
     title: words.changePassword,
-    trail: [{ href: '/admin/account', text: words.title }],
+    breadcrumbs: [{ href: '/admin/account', text: words.title }],
     scripts: [PASSWORD_SCRIPT],
     main: html`<form method="post" class="card narrow">
       ${problemOf(draft)}

@@ -69,7 +69,7 @@ export function passkeys(pages: Pages): void {
       });
       return new Redirect('/admin/account', words.passkeyAdded);
     },
-    { asksAgain: true, limits: PASSKEY_LIMITS },
+    { needsReauthentication: true, limits: PASSKEY_LIMITS },
   );
 
   pages.post(
@@ -82,7 +82,7 @@ export function passkeys(pages: Pages): void {
       });
       return new Redirect('/admin/account', visit.words.account.passkeyDeleted);
     },
-    { asksAgain: true, limits: PASSKEY_LIMITS },
+    { needsReauthentication: true, limits: PASSKEY_LIMITS },
   );
 }
 

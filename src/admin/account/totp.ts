@@ -18,7 +18,7 @@ interface NewAuthenticator {
 const PATH = '/account/totp';
 const HREF = `/admin${PATH}`;
 /** What makes the account safer or less safe asks for the password again. */
-const AGAIN = { asksAgain: true };
+const AGAIN = { needsReauthentication: true };
 
 /** The second factor of a person: an authenticator app, and recovery codes for whoever loses it. */
 export function totp(pages: Pages): void {
@@ -80,7 +80,9 @@ export function totp(pages: Pages): void {
   );
 }
 
-const trailOf = ({ words }: Visit<'signed in'>) => [{ href: '/admin/account', text: words.account.title }];
+const breadcrumbsOf = ({ words }: Visit<'signed in'>) => [
+  { href: '/admin/account', text: words.account.title },
+];
 
 /** The secret travels in the form, sealed, so that nothing is stored until a code has proved that the app has it. */
 async function setUpPage(visit: Visit<'signed in'>, draft?: Draft): Promise<AdminPage> {
@@ -93,7 +95,7 @@ async function setUpPage(visit: Visit<'signed in'>, draft?: Draft): Promise<Admi
   const { renderSVG } = await import('uqr');
   return {
     title: words.totp,
-    trail: trailOf(visit),
+    breadcrumbs: breadcrumbsOf(visit),
     main: html`<form method="post" class="card narrow">
       ${problemOf(draft)}
       <p>${words.totpScan}</p>
@@ -122,7 +124,7 @@ function codesPage(visit: Visit<'signed in'>, codes: readonly string[]): AdminPa
   const words = visit.words.account;
   return {
     title: words.recoveryCodes,
-    trail: trailOf(visit),
+    breadcrumbs: breadcrumbsOf(visit),
     main: html`<div class="card narrow">
       <p>${words.recoveryCodesHint}</p>
       <ul class="codes">

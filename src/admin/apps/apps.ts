@@ -11,7 +11,7 @@ import { chip, dayText, plainDay, shortDay } from '../components/format.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { auditLog, entryTable } from './audit.ts';
 import { installing } from './install.ts';
 import { newApps } from './new-app.ts';
@@ -44,8 +44,8 @@ export function apps(pages: ShopPages): void {
       title: visit.words.layout.menuEntries.apps,
       menu: 'apps',
       actions: visit.may('apps_write')
-        ? html`<a class="button" href="${to(visit, '/apps/register')}">${words.register}</a>
-            <a class="button main" href="${to(visit, '/apps/new')}">${words.newPrivate}</a>`
+        ? html`<a class="button" href="${adminPath(visit, '/apps/register')}">${words.register}</a>
+            <a class="button main" href="${adminPath(visit, '/apps/new')}">${words.newPrivate}</a>`
         : undefined,
       main: html`${appTabs(visit, 'installed')}
       ${rows.length === 0 ? html`<p class="list empty">${words.empty}</p>` : appTable(visit, rows)}`,
@@ -72,7 +72,7 @@ export function apps(pages: ShopPages): void {
     return {
       title: app.name,
       menu: 'apps',
-      trail: [appsStep(visit)],
+      breadcrumbs: [appsStep(visit)],
       actions: visit.may('apps_write') ? appActions(visit, app) : undefined,
       main: html`<div class="sides">
         <div class="stack">
@@ -83,7 +83,7 @@ export function apps(pages: ShopPages): void {
               entries.length === 0
                 ? html`<p class="quiet">${words.didNothing}</p>`
                 : html`${entryTable(visit, entries)}
-                    <a href="${to(visit, '/apps/audit', { who: app.appId })}">${words.allEntries}</a>`
+                    <a href="${adminPath(visit, '/apps/audit', { who: app.appId })}">${words.allEntries}</a>`
             }
           </section>
           ${
@@ -106,7 +106,7 @@ export function apps(pages: ShopPages): void {
             ${
               app.callbackUrl === null &&
               visit.may('apps_write') &&
-              html`<a class="button" href="${to(visit, `${path}/tokens`)}">${words.newToken}</a>`
+              html`<a class="button" href="${adminPath(visit, `${path}/tokens`)}">${words.newToken}</a>`
             }
           </section>
           ${
@@ -117,7 +117,7 @@ export function apps(pages: ShopPages): void {
                 readonly
                 class="code"
                 aria-label="${words.installLink}"
-                value="${visit.origin}${to(visit, `${path}/install`)}"
+                value="${visit.origin}${adminPath(visit, `${path}/install`)}"
               />
               <p class="hint">${words.installLinkHint}</p>
             </section>`
@@ -136,9 +136,9 @@ export function apps(pages: ShopPages): void {
         await deleteApp(tx, visit.shopId, app.appId);
         await recordAction(tx, visit, '/apps/:appId/uninstall', { appId: app.appId });
       });
-      return new Redirect(to(visit, '/apps'), visit.words.apps.uninstalled({ name: app.name }));
+      return new Redirect(adminPath(visit, '/apps'), visit.words.apps.uninstalled({ name: app.name }));
     },
-    { asksAgain: true },
+    { needsReauthentication: true },
   );
 
   pages.post('/apps/:appId/tokens/:tokenId/revoke', 'apps_write', async (visit, form) => {
@@ -150,7 +150,7 @@ export function apps(pages: ShopPages): void {
       await deleteToken(tx, visit.shopId, Buffer.from(token.tokenId, 'hex'));
       await recordAction(tx, visit, '/apps/:appId/tokens/:tokenId/revoke', { appId: app.appId });
     });
-    return new Redirect(to(visit, `/apps/${app.appId}`), visit.words.apps.revoked);
+    return new Redirect(adminPath(visit, `/apps/${app.appId}`), visit.words.apps.revoked);
   });
 }
 
@@ -172,7 +172,7 @@ function appTable(visit: ShopVisit, rows: readonly ListedApp[]): Markup {
           (app) =>
             html`<tr>
               <td data-title="${words.name}">
-                <a href="${to(visit, `/apps/${app.appId}`)}">${app.name}</a>
+                <a href="${adminPath(visit, `/apps/${app.appId}`)}">${app.name}</a>
               </td>
               <td data-title="${words.kind}">${kindChip(visit, app)}</td>
               <td data-title="${words.may}">
@@ -211,12 +211,14 @@ function appActions(visit: ShopVisit, { appId, name, callbackUrl, tokens }: List
   const words = visit.words.apps;
   return html`${
     callbackUrl !== null &&
-    html`<a class="${tokens > 0 ? 'button' : 'button main'}" href="${to(visit, `/apps/${appId}/install`)}"
+    html`<a
+      class="${tokens > 0 ? 'button' : 'button main'}"
+      href="${adminPath(visit, `/apps/${appId}/install`)}"
       >${tokens > 0 ? words.installAgain : words.install}</a
     >`
   }
   ${buttonForm({
-    action: to(visit, `/apps/${appId}/uninstall`),
+    action: adminPath(visit, `/apps/${appId}/uninstall`),
     text: words.uninstall,
     kind: 'danger',
     confirm: words.uninstallSure({ name }),
@@ -287,7 +289,7 @@ function tokenList(visit: ShopVisit, path: string, tokens: readonly AppToken[]):
           ${
             visit.may('apps_write') &&
             buttonForm({
-              action: to(visit, `${path}/tokens/${tokenId}/revoke`),
+              action: adminPath(visit, `${path}/tokens/${tokenId}/revoke`),
               text: words.revoke,
               kind: 'link',
               confirm: words.revokeSure,

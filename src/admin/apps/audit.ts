@@ -5,7 +5,7 @@ import { chip, momentText, type ChipKind } from '../components/format.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column, type ListState } from '../components/list-state.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { appTabs } from './parts.ts';
 import { findListedApps, findPeople } from './queries.ts';
 import { thingPath } from './thing-links.ts';
@@ -52,7 +52,7 @@ export function auditLog(pages: ShopPages): void {
           rows: shown,
           results: state.offset + shown.length,
           isMore: rows.length > shown.length,
-          href: (entry) => thingPath(visit, entry.object) ?? to(visit, '/apps/audit'),
+          href: (entry) => thingPath(visit, entry.object) ?? adminPath(visit, '/apps/audit'),
           empty: words.empty,
         })}`,
     };

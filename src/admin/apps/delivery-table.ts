@@ -6,7 +6,7 @@ import type { DeliveryRow, WebhookRow } from '../../shops/webhooks/queries.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, momentText, type ChipKind } from '../components/format.ts';
 import type { Words } from '../messages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { thingPath } from './thing-links.ts';
 
 const CHIPS: Readonly<Record<DeliveryRow['status'], ChipKind>> = {
@@ -59,12 +59,12 @@ export function deliveryTable(
             html`<td>
               <div class="actions">
                 ${buttonForm({
-                  action: to(visit, `${path}/redeliver`),
+                  action: adminPath(visit, `${path}/redeliver`),
                   text: words.redeliver,
                   fields: { deliveryId: deliveryIdOf(visit.shopId, webhook.webhookId, row.position) },
                 })}
                 ${buttonForm({
-                  action: to(visit, `${path}/replay`),
+                  action: adminPath(visit, `${path}/replay`),
                   text: words.replay,
                   fields: { from: String(row.position) },
                   kind: 'link',

@@ -7,7 +7,7 @@ import { problemOf } from '../components/form.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
-import { to } from '../visit.ts';
+import { adminPath } from '../visit.ts';
 import { requireApp } from './require-app.ts';
 import { appsStep, onForm, scopeLists } from './parts.ts';
 
@@ -29,7 +29,7 @@ export function installing(pages: ShopPages): void {
         return {
           title: words.consentTitle({ name: app.name }),
           menu: 'apps',
-          trail: [appsStep(visit), { href: to(visit, `/apps/${app.appId}`), text: app.name }],
+          breadcrumbs: [appsStep(visit), { href: adminPath(visit, `/apps/${app.appId}`), text: app.name }],
           main: html`<form method="post" class="card prose consent">
             ${problemOf(draft)}
             <p>${words.consentText({ name: app.name, shop })}</p>
@@ -48,7 +48,7 @@ export function installing(pages: ShopPages): void {
         const words = visit.words.apps;
         const { appId, name } = await requireApp(visit, form);
         if (form.field('answer') !== 'agree') {
-          return new Redirect(to(visit, `/apps/${appId}`), words.declined({ name }));
+          return new Redirect(adminPath(visit, `/apps/${appId}`), words.declined({ name }));
         }
         const address = await onForm(visit, () =>
           db.transaction(async (tx) => {
@@ -68,6 +68,6 @@ export function installing(pages: ShopPages): void {
         };
       },
     },
-    { asksAgain: true },
+    { needsReauthentication: true },
   );
 }

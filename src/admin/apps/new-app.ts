@@ -5,7 +5,7 @@ import { longTextField, problemOf, textField } from '../components/form.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { requireApp } from './require-app.ts';
 import { appsStep, grantableScopes, onForm, scopeFields } from './parts.ts';
 
@@ -26,7 +26,7 @@ export function newApps(pages: ShopPages): void {
       show: async (visit, _request, draft) => ({
         title: visit.words.apps.newPrivate,
         menu: 'apps',
-        trail: [appsStep(visit)],
+        breadcrumbs: [appsStep(visit)],
         main: html`<form method="post" class="card prose">
           ${problemOf(draft)}
           <p>${visit.words.apps.privateHint}</p>
@@ -36,7 +36,7 @@ export function newApps(pages: ShopPages): void {
       }),
       save: (visit, form) => tokenPage(visit, form, form.field('name')),
     },
-    { asksAgain: true, limits: { texts: { networks: NETWORKS } } },
+    { needsReauthentication: true, limits: { texts: { networks: NETWORKS } } },
   );
 
   pages.form(
@@ -48,7 +48,7 @@ export function newApps(pages: ShopPages): void {
         return {
           title: visit.words.apps.newToken,
           menu: 'apps',
-          trail: [appsStep(visit), { href: to(visit, `/apps/${app.appId}`), text: app.name }],
+          breadcrumbs: [appsStep(visit), { href: adminPath(visit, `/apps/${app.appId}`), text: app.name }],
           main: html`<form method="post" class="card prose">
             ${problemOf(draft)} ${scopeFields(visit, draft)} ${limitFields(visit, draft)}
             <button class="main">${visit.words.apps.newToken}</button>
@@ -57,7 +57,7 @@ export function newApps(pages: ShopPages): void {
       },
       save: async (visit, form) => tokenPage(visit, form, (await requireApp(visit, form)).name),
     },
-    { asksAgain: true, limits: { texts: { networks: NETWORKS } } },
+    { needsReauthentication: true, limits: { texts: { networks: NETWORKS } } },
   );
 
   pages.form(
@@ -69,7 +69,7 @@ export function newApps(pages: ShopPages): void {
         return {
           title: words.register,
           menu: 'apps',
-          trail: [appsStep(visit)],
+          breadcrumbs: [appsStep(visit)],
           main: html`<form method="post" class="card prose">
             ${problemOf(draft)}
             <p>${words.registerHint}</p>
@@ -108,7 +108,7 @@ export function newApps(pages: ShopPages): void {
         ]);
       },
     },
-    { asksAgain: true, limits: { texts: { callbackUrl: MAX_CALLBACK_LENGTH } } },
+    { needsReauthentication: true, limits: { texts: { callbackUrl: MAX_CALLBACK_LENGTH } } },
   );
 }
 
@@ -166,7 +166,7 @@ function secretPage(
   return {
     title: `${name}: ${words.secretTitle}`,
     menu: 'apps',
-    trail: [appsStep(visit)],
+    breadcrumbs: [appsStep(visit)],
     main: html`<section class="card prose">
       <p>${words.secretOnce}</p>
       ${secrets.map(
@@ -176,7 +176,7 @@ function secretPage(
             <input id="secret-${label}" class="code" readonly value="${secret}" />
           </div>`,
       )}
-      <a class="button main" href="${to(visit, path)}">${words.toApp}</a>
+      <a class="button main" href="${adminPath(visit, path)}">${words.toApp}</a>
     </section>`,
   };
 }

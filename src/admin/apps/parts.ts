@@ -4,7 +4,7 @@ import { AppProblem } from '../../shops/apps/apps.ts';
 import { badRequest } from '../../http/errors.ts';
 import { tickField } from '../components/form.ts';
 import type { Draft } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 
 const TABS = [
   { name: 'installed', path: '/apps' },
@@ -20,7 +20,7 @@ export function appTabs(visit: ShopVisit, current: Tab): Markup {
   return html`<nav class="tabs" aria-label="${words.label}">
     ${TABS.map(
       ({ name, path }) =>
-        html`<a href="${to(visit, path)}" ${name === current && html`aria-current="page"`}
+        html`<a href="${adminPath(visit, path)}" ${name === current && html`aria-current="page"`}
           >${words[name]}</a
         >`,
     )}
@@ -28,7 +28,7 @@ export function appTabs(visit: ShopVisit, current: Tab): Markup {
 }
 
 export const appsStep = (visit: ShopVisit) => ({
-  href: to(visit, '/apps'),
+  href: adminPath(visit, '/apps'),
   text: visit.words.layout.menuEntries.apps,
 });
 

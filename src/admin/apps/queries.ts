@@ -20,7 +20,7 @@ export interface ListedApp {
   failingWebhooks: number;
 }
 
-const MOST_APPS = 500;
+const MAX_APPS = 500;
 
 const appColumns = (shopId: string) => sql`
   upper(app.app_id::text) as "appId", app.name, app.callback_url as "callbackUrl", app.created_at as "createdAt",
@@ -41,7 +41,7 @@ const appColumns = (shopId: string) => sql`
 
 export function findListedApps(db: Queries, shopId: string) {
   return db.many<ListedApp>(sql`
-    select ${appColumns(shopId)} from app where app.shop_id = ${shopId} order by app.name limit ${MOST_APPS}`);
+    select ${appColumns(shopId)} from app where app.shop_id = ${shopId} order by app.name limit ${MAX_APPS}`);
 }
 
 export function findListedApp(db: Queries, shopId: string, appId: string) {
@@ -59,14 +59,14 @@ export interface AppToken {
   networks: string[] | null;
 }
 
-const MOST_TOKENS = 100;
+const MAX_TOKENS = 100;
 
 export function findTokensOf(db: Queries, shopId: string, appId: string) {
   return db.many<AppToken>(sql`
     select encode(token_hash, 'hex') as "tokenId", scopes, created_at as "createdAt", last_used_at as "lastUsedAt",
       expires_at as "expiresAt", networks
     from token where shop_id = ${shopId} and app_id = ${appId}
-    order by created_at desc, token_hash limit ${MOST_TOKENS}`);
+    order by created_at desc, token_hash limit ${MAX_TOKENS}`);
 }
 
 export interface ListedWebhook {
@@ -82,8 +82,8 @@ export interface ListedWebhook {
   lastTriedAt: Date | null;
 }
 
-const MOST_WEBHOOKS = 200;
-const MOST_OPEN = 1000;
+const MAX_WEBHOOKS = 200;
+const MAX_OPEN = 1000;
 
 /** Those of one app, or of all apps: '' . */
 export function findListedWebhooks(db: Queries, shopId: string, appId: string) {
@@ -94,7 +94,7 @@ export function findListedWebhooks(db: Queries, shopId: string, appId: string) {
         select count(*) from (
           select from webhook_delivery
           where webhook_delivery.shop_id = ${shopId} and webhook_delivery.webhook_id = webhook.webhook_id
-            and status <> 'delivered' limit ${MOST_OPEN}) undelivered
+            and status <> 'delivered' limit ${MAX_OPEN}) undelivered
       ) as open, last.status as "lastStatus", last.tried_at as "lastTriedAt"
     from webhook
     join app on app.shop_id = ${shopId} and app.app_id = webhook.app_id
@@ -103,7 +103,7 @@ export function findListedWebhooks(db: Queries, shopId: string, appId: string) {
       where webhook_delivery.shop_id = ${shopId} and webhook_delivery.webhook_id = webhook.webhook_id
       order by position desc limit 1) last on true
     where webhook.shop_id = ${shopId} and ${ofApp}
-    order by app.name, webhook.created_at, webhook.webhook_id limit ${MOST_WEBHOOKS}`);
+    order by app.name, webhook.created_at, webhook.webhook_id limit ${MAX_WEBHOOKS}`);
 }
 
 export interface ListedScript {
@@ -115,7 +115,7 @@ export interface ListedScript {
   appName: string;
 }
 
-const MOST_SCRIPTS = 500;
+const MAX_SCRIPTS = 500;
 
 export function findListedScripts(db: Queries, shopId: string) {
   return db.many<ListedScript>(sql`
@@ -123,7 +123,7 @@ export function findListedScripts(db: Queries, shopId: string) {
       script_tag.created_at as "createdAt", upper(app.app_id::text) as "appId", app.name as "appName"
     from script_tag join app on app.shop_id = ${shopId} and app.app_id = script_tag.app_id
     where script_tag.shop_id = ${shopId}
-    order by script_tag.created_at, script_tag_id limit ${MOST_SCRIPTS}`);
+    order by script_tag.created_at, script_tag_id limit ${MAX_SCRIPTS}`);
 }
 
 export interface Person {
@@ -131,12 +131,12 @@ export interface Person {
   email: string;
 }
 
-const MOST_PEOPLE = 200;
+const MAX_PEOPLE = 200;
 
 /** Who works in the shop. Two statements, because on a cluster users and shops are on different nodes. */
 export async function findPeople(db: Queries, shopId: string): Promise<Person[]> {
   const members = await db.many<{ userId: string }>(sql`
-    select user_id as "userId" from shop_user where shop_id = ${shopId} limit ${MOST_PEOPLE}`);
+    select user_id as "userId" from shop_user where shop_id = ${shopId} limit ${MAX_PEOPLE}`);
   return db.many<Person>(sql`
     select upper(user_id::text) as "userId", email from admin_user
     where user_id = any (${members.map(({ userId }) => userId)}::uuid[]) order by email`);

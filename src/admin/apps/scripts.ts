@@ -10,7 +10,7 @@ import { requireUnchanged, versionField, versionOf } from '../components/version
 import { Redirect } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { appTabs } from './parts.ts';
 import { findListedScripts, type ListedScript } from './queries.ts';
 
@@ -65,11 +65,11 @@ export function scripts(pages: ShopPages): void {
           await recordAction(tx, visit, '/apps/scripts');
         });
         const before = settings.appScripts;
-        return new Redirect(to(visit, '/apps/scripts'), {
+        return new Redirect(adminPath(visit, '/apps/scripts'), {
           text: words.form.saved,
           ...(before.necessary.length < 2 && {
             undo: {
-              action: to(visit, '/apps/scripts'),
+              action: adminPath(visit, '/apps/scripts'),
               fields: {
                 version: versionOf(appScripts),
                 ...(before.load && { load: 'yes' }),
@@ -93,7 +93,7 @@ export function scripts(pages: ShopPages): void {
       await deleteScriptTag(tx, shopId, scriptTagId);
       await recordAction(tx, visit, '/apps/scripts/:scriptTagId/remove', { scriptTagId });
     });
-    return new Redirect(to(visit, '/apps/scripts'), visit.words.scripts.removed);
+    return new Redirect(adminPath(visit, '/apps/scripts'), visit.words.scripts.removed);
   });
 }
 
@@ -109,7 +109,7 @@ function scriptCard(visit: ShopVisit, row: ListedScript, draft: Draft | undefine
       <div>
         <code class="address">${row.scriptUrl}</code>
         <p class="hint">
-          <a href="${to(visit, `/apps/${row.appId}`)}">${row.appName}</a>,
+          <a href="${adminPath(visit, `/apps/${row.appId}`)}">${row.appName}</a>,
           ${dayText(row.createdAt, visit.language)}
         </p>
       </div>
@@ -117,7 +117,7 @@ function scriptCard(visit: ShopVisit, row: ListedScript, draft: Draft | undefine
         mayWrite &&
         html`<form
           method="post"
-          action="${to(visit, `/apps/scripts/${row.scriptTagId}/remove`)}"
+          action="${adminPath(visit, `/apps/scripts/${row.scriptTagId}/remove`)}"
           data-confirm="${words.removeSure}"
         >
           <button class="danger">${words.remove}</button>

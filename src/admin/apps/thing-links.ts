@@ -1,4 +1,4 @@
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 
 /** The pages of things by the names that their ids have in the audit log. The most special one comes first. */
 const PAGES: readonly (readonly [name: string, path: string])[] = [
@@ -15,5 +15,5 @@ const PAGES: readonly (readonly [name: string, path: string])[] = [
 /** Where to look at what these ids name; undefined: it has no page. */
 export function thingPath(visit: ShopVisit, ids: Readonly<Record<string, string>>): string | undefined {
   const page = PAGES.find(([name]) => Object.hasOwn(ids, name));
-  return page && to(visit, page[1] + encodeURIComponent(ids[page[0]]!));
+  return page && adminPath(visit, page[1] + encodeURIComponent(ids[page[0]]!));
 }

@@ -16,7 +16,7 @@ import { chip, momentText } from '../components/format.ts';
 import { Redirect } from '../page.ts';
 import type { FormRequest, PageRequest, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { deliveryTable } from './delivery-table.ts';
 import { appsStep, appTabs } from './parts.ts';
 import { findListedWebhooks, type ListedWebhook } from './queries.ts';
@@ -52,7 +52,10 @@ export function webhooks(pages: ShopPages): void {
     return {
       title: webhook.eventType,
       menu: 'apps',
-      trail: [appsStep(visit), { href: to(visit, '/apps/webhooks'), text: visit.words.apps.tabs.webhooks }],
+      breadcrumbs: [
+        appsStep(visit),
+        { href: adminPath(visit, '/apps/webhooks'), text: visit.words.apps.tabs.webhooks },
+      ],
       actions: visit.may('apps_write') ? webhookActions(visit, webhook, path) : undefined,
       main: html`<section class="card">
           <dl class="pairs">
@@ -69,7 +72,7 @@ export function webhooks(pages: ShopPages): void {
           ${(['any', ...STATES] as const).map(
             (state) =>
               html`<a
-                href="${to(visit, path, { status: state === 'any' ? undefined : state })}"
+                href="${adminPath(visit, path, { status: state === 'any' ? undefined : state })}"
                 ${state === status && html`aria-current="page"`}
                 >${state === 'any' ? words.all : words.states[state]}</a
               >`,
@@ -84,12 +87,12 @@ export function webhooks(pages: ShopPages): void {
           ${
             rows.length === PER_PAGE &&
             html`<nav class="pages" aria-label="${visit.words.list.pages}">
-              <a href="${to(visit, path, { status: status === 'any' ? undefined : status })}"
+              <a href="${adminPath(visit, path, { status: status === 'any' ? undefined : status })}"
                 >${words.newest}</a
               >
               <a
                 class="button"
-                href="${to(visit, path, {
+                href="${adminPath(visit, path, {
                   status: status === 'any' ? undefined : status,
                   before: String(rows.at(-1)!.position),
                 })}"
@@ -106,7 +109,7 @@ export function webhooks(pages: ShopPages): void {
     name: string,
     said: (visit: ShopVisit, form: FormRequest) => string,
     run: (tx: Transaction, visit: ShopVisit, webhook: WebhookRow, form: FormRequest) => Promise<unknown>,
-    target = (visit: ShopVisit, { webhookId }: WebhookRow) => to(visit, `/apps/webhooks/${webhookId}`),
+    target = (visit: ShopVisit, { webhookId }: WebhookRow) => adminPath(visit, `/apps/webhooks/${webhookId}`),
   ) =>
     pages.post(`/apps/webhooks/:webhookId/${name}`, 'apps_write', async (visit, form) => {
       const webhook = await requireWebhook(visit, form);
@@ -121,7 +124,7 @@ export function webhooks(pages: ShopPages): void {
       } catch (error) {
         if (!(error instanceof WebhookRefusal)) throw error;
         const text = visit.words.webhooks.problems[error.reason];
-        return new Redirect(to(visit, `/apps/webhooks/${webhookId}`), { text, isProblem: true });
+        return new Redirect(adminPath(visit, `/apps/webhooks/${webhookId}`), { text, isProblem: true });
       }
       return new Redirect(target(visit, webhook), said(visit, form));
     });
@@ -157,7 +160,7 @@ export function webhooks(pages: ShopPages): void {
     'delete',
     ({ words }) => words.webhooks.deleted,
     (tx, { shopId }, { webhookId }) => deleteWebhook(tx, shopId, webhookId),
-    (visit) => to(visit, '/apps/webhooks'),
+    (visit) => adminPath(visit, '/apps/webhooks'),
   );
 }
 
@@ -186,12 +189,12 @@ export function webhookTable(visit: ShopVisit, rows: readonly ListedWebhook[], w
           (row) =>
             html`<tr>
               <td data-title="${words.event}">
-                <a href="${to(visit, `/apps/webhooks/${row.webhookId}`)}">${row.eventType}</a>
+                <a href="${adminPath(visit, `/apps/webhooks/${row.webhookId}`)}">${row.eventType}</a>
               </td>
               ${
                 withApp &&
                 html`<td data-title="${words.app}">
-                  <a href="${to(visit, `/apps/${row.appId}`)}">${row.appName}</a>
+                  <a href="${adminPath(visit, `/apps/${row.appId}`)}">${row.appName}</a>
                 </td>`
               }
               <td data-title="${words.address}"><span class="address">${row.callbackUrl}</span></td>
@@ -218,13 +221,13 @@ function stateChip({ words }: ShopVisit, { active, open }: ListedWebhook): Marku
 function webhookActions(visit: ShopVisit, { active }: WebhookRow, path: string): Markup {
   const words = visit.words.webhooks;
   return html`${buttonForm({
-    action: to(visit, `${path}/active`),
+    action: adminPath(visit, `${path}/active`),
     text: active ? words.turnOff : words.turnOn,
     fields: { active: active ? 'no' : 'yes' },
     ...(!active && { kind: 'main' as const }),
   })}
   ${buttonForm({
-    action: to(visit, `${path}/delete`),
+    action: adminPath(visit, `${path}/delete`),
     text: words.delete,
     kind: 'danger',
     confirm: words.deleteSure,

@@ -9,7 +9,7 @@ import { languageName } from '../components/language-name.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import {
   findAssignedProducts,
   findCategoryTexts,
@@ -52,7 +52,7 @@ export function categoryPages(pages: ShopPages): void {
   pages.post('/categories/:categoryId/delete', 'products_write', async (visit, form) => {
     const { categoryId } = await readCategory(visit, form);
     await visit.call('DELETE', `/rs/categories/${categoryId}`);
-    return new Redirect(to(visit, '/categories'), visit.words.categories.deleted);
+    return new Redirect(adminPath(visit, '/categories'), visit.words.categories.deleted);
   });
 
   pages.post('/categories/:categoryId/products', 'products_write', async (visit, form) => {
@@ -75,7 +75,7 @@ export function categoryPages(pages: ShopPages): void {
   });
 }
 
-const pathOf = (visit: ShopVisit, categoryId: string) => to(visit, `/categories/${categoryId}`);
+const pathOf = (visit: ShopVisit, categoryId: string) => adminPath(visit, `/categories/${categoryId}`);
 
 async function readCategory(visit: ShopVisit, { params }: PageRequest): Promise<ShownCategory> {
   const categoryId = params['categoryId']!;
@@ -109,7 +109,7 @@ async function showCategory(visit: ShopVisit, request: PageRequest, draft?: Draf
   return {
     title: textIn(texts.name, locale, settings.defaultLocale) ?? category.alias,
     menu: 'categories',
-    trail: [{ href: to(visit, '/categories'), text: visit.words.layout.menuEntries.categories }],
+    breadcrumbs: [{ href: adminPath(visit, '/categories'), text: visit.words.layout.menuEntries.categories }],
     actions: html`<a
         class="button"
         href="${storefrontPath(visit, category.alias)}"
@@ -243,7 +243,7 @@ function productRow(
   const shown = nameIn(visit, name) ?? productNumber;
   return html`<tr>
     <td>
-      <a href="${to(visit, `/products/${productId}`)}">${shown}</a>
+      <a href="${adminPath(visit, `/products/${productId}`)}">${shown}</a>
       <span class="quiet">${productNumber}</span> ${!visible && chip(visit.words.categories.hidden)}
     </td>
     <td class="number">

@@ -14,7 +14,7 @@ export interface TreeRow {
 }
 
 /** A page with more categories would be of no use to anybody. */
-const MOST_CATEGORIES = 5_000;
+const MAX_CATEGORIES = 5_000;
 
 /** All categories, in the order in which they stand among those with the same parent. */
 export function findTree(db: Queries, shopId: string) {
@@ -25,7 +25,7 @@ export function findTree(db: Queries, shopId: string) {
       and listing_size.category_id = category.category_id
     where category.shop_id = ${shopId}
     group by category.shop_id, category.category_id
-    order by position, number limit ${MOST_CATEGORIES}`);
+    order by position, number limit ${MAX_CATEGORIES}`);
 }
 
 export interface CategoryTexts {

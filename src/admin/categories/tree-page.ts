@@ -6,7 +6,7 @@ import { CATEGORIES_SCRIPT } from '../layout/assets.ts';
 import { ARROW_ICONS } from '../layout/icons.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { findTree, type TreeRow } from './queries.ts';
 import {
   isDirection,
@@ -29,7 +29,9 @@ export function categoryTree(pages: ShopPages): void {
     return {
       title: words.layout.menuEntries.categories,
       menu: 'categories',
-      actions: html`<a class="button" href="${to(visit, '/product-types')}">${words.productTypes.title}</a>`,
+      actions: html`<a class="button" href="${adminPath(visit, '/product-types')}"
+        >${words.productTypes.title}</a
+      >`,
       scripts: visit.may('products_write') ? [CATEGORIES_SCRIPT] : [],
       main: html`<p class="hint">${words.categories.hint}</p>
         ${treeOf(rows).map((root) => rootView(view, root))}`,
@@ -43,10 +45,10 @@ export function categoryTree(pages: ShopPages): void {
     if (!before) throw notFound();
     const place = wantedPlace(rows, categoryId, form.field('direction')) ?? sentPlace(form.field);
     await visit.call('PUT', `/manage/categories/${categoryId}/place`, { body: place });
-    return new Redirect(`${to(visit, '/categories', { moved: categoryId })}#category-${categoryId}`, {
+    return new Redirect(`${adminPath(visit, '/categories', { moved: categoryId })}#category-${categoryId}`, {
       text: visit.words.categories.moved({ name: nameOf(visit, rows, categoryId) }),
       undo: {
-        action: to(visit, `/categories/${categoryId}/move`),
+        action: adminPath(visit, `/categories/${categoryId}/move`),
         fields: { parentId: before.parentId, position: String(before.position) },
       },
     });
@@ -65,7 +67,7 @@ export function categoryTree(pages: ShopPages): void {
       return made.categoryId;
     });
     return new Redirect(
-      `${to(visit, '/categories', { open: form.params['categoryId']! })}#category-${categoryId}`,
+      `${adminPath(visit, '/categories', { open: form.params['categoryId']! })}#category-${categoryId}`,
       visit.words.categories.added({ name }),
     );
   });
@@ -112,9 +114,11 @@ function treeView(
 
 function rootView(view: TreeView, root: TreeNode): Markup {
   const { visit, rows } = view;
-  return html`<section class="card tree" data-tree data-base="${to(visit, '/categories')}">
+  return html`<section class="card tree" data-tree data-base="${adminPath(visit, '/categories')}">
     <div class="category">
-      <a href="${to(visit, `/categories/${root.categoryId}`)}">${nameOf(visit, rows, root.categoryId)}</a>
+      <a href="${adminPath(visit, `/categories/${root.categoryId}`)}"
+        >${nameOf(visit, rows, root.categoryId)}</a
+      >
       ${addForm(visit, root.categoryId)}
     </div>
     ${listView(view, root, true)}
@@ -140,13 +144,15 @@ function nodeView(view: TreeView, node: TreeNode): Markup {
       class="${moved === categoryId ? 'category moved' : 'category'}"
       ${mayWrite && html`draggable="true"`}
     >
-      <a href="${to(visit, `/categories/${categoryId}`)}">${nameOf(visit, rows, categoryId)}</a>
+      <a href="${adminPath(visit, `/categories/${categoryId}`)}">${nameOf(visit, rows, categoryId)}</a>
       <span class="quiet">${words.products({ count: products })}</span>
       ${!visible && chip(words.hidden)}
       ${
         !isChosen &&
         (isClosed || mayWrite) &&
-        html`<a class="quiet" href="${to(visit, '/categories', { open: categoryId })}#category-${categoryId}"
+        html`<a
+          class="quiet"
+          href="${adminPath(visit, '/categories', { open: categoryId })}#category-${categoryId}"
           >${isClosed ? words.below({ count: children.length }) : words.move}</a
         >`
       }
@@ -160,7 +166,11 @@ const DIRECTIONS: readonly Direction[] = ['up', 'down', 'out', 'in'];
 
 function stepForm(visit: ShopVisit, rows: readonly TreeRow[], categoryId: string): Markup {
   const name = nameOf(visit, rows, categoryId);
-  return html`<form class="steps" method="post" action="${to(visit, `/categories/${categoryId}/move`)}">
+  return html`<form
+    class="steps"
+    method="post"
+    action="${adminPath(visit, `/categories/${categoryId}/move`)}"
+  >
     ${DIRECTIONS.map(
       (direction) =>
         html`<button
@@ -181,7 +191,7 @@ function addForm(visit: ShopVisit, parentId: string): Markup | false {
   const words = visit.words.categories;
   return html`<details class="add">
     <summary>${words.add}</summary>
-    <form class="popover" method="post" action="${to(visit, `/categories/${parentId}/add`)}">
+    <form class="popover" method="post" action="${adminPath(visit, `/categories/${parentId}/add`)}">
       <label for="add-${parentId}">${words.name}</label>
       <input id="add-${parentId}" name="name" maxlength="255" required />
       <button class="main">${visit.words.form.add}</button>

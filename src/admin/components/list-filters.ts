@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../http/html.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import type { Filter, List, ListState, Query } from './list-state.ts';
 
 /** Filters take effect while one types; without scripts, with the button. */
@@ -10,8 +10,8 @@ export function filterForm<Row>(visit: ShopVisit, list: List<Row>, state: ListSt
   return html`<form
     class="filters"
     method="get"
-    action="${to(visit, list.path)}"
-    hx-get="${to(visit, list.path)}"
+    action="${adminPath(visit, list.path)}"
+    hx-get="${adminPath(visit, list.path)}"
     hx-trigger="input delay:300ms, change, submit"
     hx-target="#list"
     hx-select="#list"
@@ -27,7 +27,9 @@ export function filterForm<Row>(visit: ShopVisit, list: List<Row>, state: ListSt
     ${columnChooser(list, query, words.columns)}
     ${
       list.exportPath !== undefined &&
-      html`<a class="button" href="${to(visit, list.exportPath, query)}" hx-boost="false">${words.export}</a>`
+      html`<a class="button" href="${adminPath(visit, list.exportPath, query)}" hx-boost="false"
+        >${words.export}</a
+      >`
     }
   </form>`;
 }

@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../http/html.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { chip } from './format.ts';
 import { LAST_PAGE, type Column, type List, type ListState, type Query } from './list-state.ts';
 
@@ -43,7 +43,7 @@ export function listTable<Row>(
     <div class="bulk-actions">
       ${list.bulk?.map(
         ({ action, text, kind, method = 'post' }) =>
-          html`<button formaction="${to(visit, action)}" formmethod="${method}" class="${kind ?? ''}">
+          html`<button formaction="${adminPath(visit, action)}" formmethod="${method}" class="${kind ?? ''}">
             ${text}
           </button>`,
       )}
@@ -92,7 +92,7 @@ function headCell<Row>(
   const direction = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : undefined;
   const next = direction === 'ascending' ? `-${name}` : name;
   return html`<th scope="col" class="${kind}" ${direction !== undefined && html`aria-sort="${direction}"`}>
-    <a href="${to(visit, path, { ...query, sort: next })}">${title}</a>
+    <a href="${adminPath(visit, path, { ...query, sort: next })}">${title}</a>
   </th>`;
 }
 
@@ -100,7 +100,8 @@ export function pageLinks<Row>(visit: ShopVisit, list: List<Row>, state: ListSta
   const words = visit.words.list;
   const { page, limit, offset } = state;
   const { lastPage = LAST_PAGE } = list;
-  const href = (to_: number) => to(visit, list.path, { ...query, page: to_ === 1 ? undefined : String(to_) });
+  const href = (to_: number) =>
+    adminPath(visit, list.path, { ...query, page: to_ === 1 ? undefined : String(to_) });
   const last = offset + list.rows.length;
   const isLast = list.rows.length < limit || (!list.isMore && last >= list.results);
   const number = (value: number) => value.toLocaleString(visit.language);

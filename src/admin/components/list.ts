@@ -1,7 +1,7 @@
 import { html, type Markup } from '../../http/html.ts';
 import type { PageRequest } from '../pages.ts';
 import { findViews, type SavedView } from '../views/queries.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { filterForm } from './list-filters.ts';
 import { currentQuery, listState, type Column, type List, type Query } from './list-state.ts';
 import { listTable, pageLinks } from './list-table.ts';
@@ -44,7 +44,7 @@ function viewTabs<Row>(
   query: Query,
 ): Markup {
   const words = visit.words.list;
-  const href = (query: string) => to(visit, path) + (query === '' ? '' : `?${query}`);
+  const href = (query: string) => adminPath(visit, path) + (query === '' ? '' : `?${query}`);
   const isTab = tabs !== undefined && (search === '' || search === `${tabs.name}=${tabs.current}`);
   const isView = views.some((view) => view.query === search);
   const isSaved = search === '' || isTab || isView;
@@ -54,7 +54,7 @@ function viewTabs<Row>(
         ? tabs.tabs.map(
             ({ value, text, count }, index) =>
               html`<a
-                href="${to(visit, path, { ...query, [tabs.name]: index === 0 ? undefined : value })}"
+                href="${adminPath(visit, path, { ...query, [tabs.name]: index === 0 ? undefined : value })}"
                 ${value === tabs.current && !isView && html`aria-current="page"`}
                 >${text}${count !== undefined && html` <span class="count">${count.toLocaleString(visit.language)}</span>`}</a
               >`,
@@ -65,7 +65,7 @@ function viewTabs<Row>(
       ({ viewId, name, query: saved }) =>
         html`<span class="view"
           ><a href="${href(saved)}" ${saved === search && html`aria-current="page"`}>${name}</a>
-          <form method="post" action="${to(visit, `/views/${viewId}/delete`)}">
+          <form method="post" action="${adminPath(visit, `/views/${viewId}/delete`)}">
             <button class="link" aria-label="${words.deleteView({ name })}">×</button>
           </form></span
         >`,
@@ -74,7 +74,7 @@ function viewTabs<Row>(
       !isSaved &&
       html`<details class="save-view">
         <summary>${words.saveView}</summary>
-        <form method="post" action="${to(visit, '/views')}" class="popover">
+        <form method="post" action="${adminPath(visit, '/views')}" class="popover">
           <input type="hidden" name="list" value="${path}" />
           <input type="hidden" name="query" value="${search}" />
           <label for="view-name">${words.viewName}</label>

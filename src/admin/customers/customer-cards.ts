@@ -2,7 +2,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { barChart } from '../components/bars.ts';
 import { chip, dayText, type ChipKind } from '../components/format.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { lastOf, valueText } from './customer-list.ts';
 import { findMonthsOf, type CustomerOrder, type CustomerSummary } from './queries.ts';
 
@@ -58,7 +58,7 @@ export function orderTable(
             const [state, kind] = stateOf(order);
             return html`<tr>
               <td data-title="${words.order}">
-                <a href="${to(visit, `/orders/${order.orderId}`)}">${order.orderNumber}</a>
+                <a href="${adminPath(visit, `/orders/${order.orderId}`)}">${order.orderNumber}</a>
               </td>
               <td data-title="${words.date}">${dayText(order.createdAt, visit.language)}</td>
               <td data-title="${words.state}">${chip(words.states[state], kind)}</td>
@@ -72,7 +72,7 @@ export function orderTable(
     </div>
     ${
       orders.length === SHOWN_ORDERS &&
-      html`<a href="${to(visit, '/orders', { state: 'all', q: customerNumber })}"
+      html`<a href="${adminPath(visit, '/orders', { state: 'all', q: customerNumber })}"
         >${words.allOrders({ count })}</a
       >`
     }`;

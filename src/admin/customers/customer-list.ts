@@ -9,7 +9,7 @@ import { listView } from '../components/list.ts';
 import { listState, type Column, type ListState } from '../components/list-state.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { nameOf } from './names.ts';
 import {
   countListedCustomers,
@@ -38,7 +38,7 @@ export function customerList(pages: ShopPages): void {
       title: words.layout.menuEntries.customers,
       menu: 'customers',
       actions: visit.may('customers_write')
-        ? html`<a class="button main" href="${to(visit, '/customers/new')}">${words.customers.new}</a>`
+        ? html`<a class="button main" href="${adminPath(visit, '/customers/new')}">${words.customers.new}</a>`
         : undefined,
       main: await listView(visit, request, {
         path: '/customers',
@@ -52,7 +52,7 @@ export function customerList(pages: ShopPages): void {
         ],
         rows,
         ...counted,
-        href: ({ customerId }) => to(visit, `/customers/${customerId}`),
+        href: ({ customerId }) => adminPath(visit, `/customers/${customerId}`),
         exportPath: '/customers/export.csv',
         empty: words.customers.empty,
       }),

@@ -1,14 +1,14 @@
 import type { Customer } from '../../people/customers/schema.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { nameOf } from './names.ts';
 
 export const listStep = (visit: ShopVisit) => ({
-  href: to(visit, '/customers'),
+  href: adminPath(visit, '/customers'),
   text: visit.words.layout.menuEntries.customers,
 });
 
 export const customerStep = (visit: ShopVisit, customer: Customer) => ({
-  href: to(visit, `/customers/${customer.customerId}`),
+  href: adminPath(visit, `/customers/${customer.customerId}`),
   text: titleOf(customer),
 });
 

@@ -7,7 +7,7 @@ import { explained } from '../components/validation.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, PageRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { addressCard, addressFields, typedAddress } from './address-fields.ts';
 import { figures, monthChart, orderTable, SHOWN_ORDERS } from './customer-cards.ts';
 import { customerList } from './customer-list.ts';
@@ -28,7 +28,7 @@ export function customers(pages: ShopPages): void {
       show: async (visit, _request, draft) => ({
         title: visit.words.customers.new,
         menu: 'customers',
-        trail: [listStep(visit)],
+        breadcrumbs: [listStep(visit)],
         main: html`<form method="post" class="card">
           ${problemOf(draft)} ${addressFields(visit, null, draft)}
           ${textField({
@@ -55,7 +55,7 @@ export function customers(pages: ShopPages): void {
             },
           }),
         );
-        return new Redirect(to(visit, `/customers/${customer.customerId}`), words.customers.created);
+        return new Redirect(adminPath(visit, `/customers/${customer.customerId}`), words.customers.created);
       },
     },
     NOTE_LIMITS,
@@ -86,7 +86,7 @@ export function customers(pages: ShopPages): void {
             ],
           });
         });
-        const path = to(visit, `/customers/${customerId}`);
+        const path = adminPath(visit, `/customers/${customerId}`);
         const { customerNumber, internalNote, customerGroupId } = before;
         return new Redirect(path, {
           text: visit.words.form.saved,
@@ -114,7 +114,7 @@ export function customers(pages: ShopPages): void {
         return {
           title: visit.words.customers.address,
           menu: 'customers',
-          trail: [listStep(visit), customerStep(visit, customer)],
+          breadcrumbs: [listStep(visit), customerStep(visit, customer)],
           main: html`<form method="post" class="card">
             ${problemOf(draft)} ${versionField(customer.billingAddress)}
             ${addressFields(visit, customer.billingAddress, draft)}
@@ -138,10 +138,10 @@ export function customers(pages: ShopPages): void {
           }),
         );
         const after = await readCustomer(visit, customerId);
-        return new Redirect(to(visit, `/customers/${customerId}`), {
+        return new Redirect(adminPath(visit, `/customers/${customerId}`), {
           text: words.form.saved,
           undo: {
-            action: to(visit, `/customers/${customerId}/address`),
+            action: adminPath(visit, `/customers/${customerId}/address`),
             fields: {
               ...Object.fromEntries(
                 Object.entries(before.billingAddress ?? {}).flatMap(([name, value]) =>
@@ -181,7 +181,7 @@ async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draf
   return {
     title: titleOf(customer),
     menu: 'customers',
-    trail: [listStep(visit)],
+    breadcrumbs: [listStep(visit)],
     main: html`<div class="sides">
       <div class="stack">
         ${figures(visit, summary)}
@@ -206,7 +206,7 @@ async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draf
           ${addressCard(visit, customer.billingAddress)}
           ${
             visit.may('customers_write') &&
-            html`<a class="button" href="${to(visit, `/customers/${customerId}/address`)}"
+            html`<a class="button" href="${adminPath(visit, `/customers/${customerId}/address`)}"
               >${words.editAddress}</a
             >`
           }
@@ -288,12 +288,12 @@ function privacyCard(
     <div class="actions">
       ${
         visit.may('orders_read') &&
-        html`<a class="button" href="${to(visit, `${path}/export.json`)}">${words.exportData}</a>`
+        html`<a class="button" href="${adminPath(visit, `${path}/export.json`)}">${words.exportData}</a>`
       }
       ${
         visit.may('customers_write') &&
         visit.may('orders_write') &&
-        html`<a class="button danger" href="${to(visit, `${path}/erase`)}">${words.erase}</a>`
+        html`<a class="button danger" href="${adminPath(visit, `${path}/erase`)}">${words.erase}</a>`
       }
     </div>
   </section>`;

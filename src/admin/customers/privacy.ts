@@ -3,7 +3,7 @@ import { html } from '../../http/html.ts';
 import { problemOf, tickField } from '../components/form.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
-import { to } from '../visit.ts';
+import { adminPath } from '../visit.ts';
 import { customerStep, listStep, readCustomer } from './customer-steps.ts';
 import { nameOf } from './names.ts';
 
@@ -30,7 +30,7 @@ export function privacy(pages: ShopPages): void {
         return {
           title: words.eraseTitle,
           menu: 'customers',
-          trail: [listStep(visit), customerStep(visit, customer)],
+          breadcrumbs: [listStep(visit), customerStep(visit, customer)],
           main: html`<form method="post" class="card prose">
             ${problemOf(draft)}
             <p>${words.eraseQuestion({ name })}</p>
@@ -54,11 +54,11 @@ export function privacy(pages: ShopPages): void {
           { query: { force: String(form.field('force') === 'yes') } },
         );
         return new Redirect(
-          to(visit, '/customers'),
+          adminPath(visit, '/customers'),
           visit.words.customers.erased({ number: customerNumber }),
         );
       },
     },
-    { asksAgain: true },
+    { needsReauthentication: true },
   );
 }

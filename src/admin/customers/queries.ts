@@ -104,9 +104,9 @@ export interface CustomerSort {
 }
 
 /** What a text finds is compared up to this number of each kind: nobody leafs through more. */
-const MOST_FOUND = 1_000;
+const MAX_FOUND = 1_000;
 /** Customers are counted up to this number. */
-const MOST_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 /**
  * The rows before the page are read from an index alone; the sums are those of the page. Its ids are put into an array,
@@ -122,7 +122,7 @@ export function findListedCustomers(
   const listed =
     filter.text === ''
       ? sql`customer where ${matches(shopId, filter)}`
-      : sql`(${foundCustomers(shopId, filter, MOST_FOUND)}) customer`;
+      : sql`(${foundCustomers(shopId, filter, MAX_FOUND)}) customer`;
   return db.many<ListedCustomer>(sql`
     select upper(customer.customer_id::text) as "customerId", customer.customer_number as "customerNumber",
       customer.created_at as "createdAt", ${groupName(shopId)} as "customerGroup",
@@ -142,7 +142,7 @@ export async function countListedCustomers(
   shopId: string,
   filter: CustomerFilter,
 ): Promise<{ results: number; isMore: boolean }> {
-  const most = filter.text === '' ? MOST_COUNTED : MOST_FOUND;
+  const most = filter.text === '' ? MAX_COUNTED : MAX_FOUND;
   const listed =
     filter.text === ''
       ? sql`select from customer where ${matches(shopId, filter)} limit ${most + 1}`

@@ -5,7 +5,7 @@ import { jsonScript } from '../../storefront/page.ts';
 import { amountText, plainDay, REGIONS } from '../components/format.ts';
 import { HOME_SCRIPT, UPLOT, UPLOT_STYLESHEET } from '../layout/assets.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { comparePeriods, PERIODS, type Comparison, type Period } from './periods.ts';
 import {
   countProblems,
@@ -14,8 +14,8 @@ import {
   findDaySales,
   findRecentEvents,
   findShortProducts,
-  MOST_COUNTED,
-  MOST_LINES,
+  MAX_COUNTED,
+  MAX_LINES,
   type BestSeller,
   type ShortProduct,
 } from './queries.ts';
@@ -68,7 +68,7 @@ interface Tasks {
 
 /** Orders are counted in full. */
 const isCapped = (name: TaskName, count: number) =>
-  name !== 'toShip' && name !== 'toPay' && count >= MOST_COUNTED;
+  name !== 'toShip' && name !== 'toPay' && count >= MAX_COUNTED;
 
 type TaskName = 'newOrders' | 'toPay' | 'toShip' | 'returns' | 'lowStock' | 'emails' | 'webhooks' | 'carts';
 
@@ -113,7 +113,7 @@ function taskList(visit: ShopVisit, { counts }: Tasks): Markup {
       ${counts.map(
         ({ name, count, path }) =>
           html`<li>
-            <a class="card" href="${to(visit, path)}">
+            <a class="card" href="${adminPath(visit, path)}">
               <span>${words.tasks[name]}</span>
               <strong>${count.toLocaleString(visit.language)}${isCapped(name, count) && '+'}</strong>
             </a>
@@ -152,7 +152,7 @@ function salesCard(visit: ShopVisit, { comparison }: Sales, period: Period): Mar
         ${PERIODS.map(
           (choice) =>
             html`<a
-              href="${to(visit, '', { days: String(choice) })}"
+              href="${adminPath(visit, '', { days: String(choice) })}"
               ${choice === period && html`aria-current="page"`}
               >${words.days({ count: choice })}</a
             >`,
@@ -237,7 +237,7 @@ function bestSellerCard(visit: ShopVisit, { best, since }: Sales): Markup {
                       ${
                         productNumber === null
                           ? words.deletedProduct
-                          : html`<a href="${to(visit, `/products/${productId}`)}"
+                          : html`<a href="${adminPath(visit, `/products/${productId}`)}"
                               >${nameOf(visit, name, productNumber)}</a
                             >`
                       }
@@ -253,7 +253,7 @@ function bestSellerCard(visit: ShopVisit, { best, since }: Sales): Markup {
       from > since &&
       html`<p class="hint">
         ${words.newestLines({
-          lines: MOST_LINES.toLocaleString(visit.language),
+          lines: MAX_LINES.toLocaleString(visit.language),
           day: plainDay(from, visit.language),
         })}
       </p>`
@@ -271,7 +271,9 @@ function shortStockCard(visit: ShopVisit, short: readonly ShortProduct[]): Marku
           ({ productId, productNumber, name, stock }) =>
             html`<tr>
               <td>
-                <a href="${to(visit, `/products/${productId}`)}">${nameOf(visit, name, productNumber)}</a>
+                <a href="${adminPath(visit, `/products/${productId}`)}"
+                  >${nameOf(visit, name, productNumber)}</a
+                >
               </td>
               <td class="number">${Number(stock).toLocaleString(visit.language)}</td>
             </tr>`,

@@ -42,34 +42,34 @@ export async function countWaitingOrders(db: Queries, shopId: string) {
 }
 
 /** Things of one kind are counted up to here: more are "100 or more". */
-export const MOST_COUNTED = 100;
+export const MAX_COUNTED = 100;
 
 /** New orders, returns, emails and webhooks that wait for the merchant. */
 export async function countProblems(db: Queries, shopId: string) {
   const row = await db.one<{ newOrders: number; returns: number; emails: number; webhooks: number }>(sql`
     select (
         select count(*) from (
-          select from customer_order where shop_id = ${shopId} and is_new limit ${MOST_COUNTED}
+          select from customer_order where shop_id = ${shopId} and is_new limit ${MAX_COUNTED}
         ) as unseen
       ) as "newOrders", (
         select count(*) from (
           select from order_return
-          where shop_id = ${shopId} and state in ('requested', 'approved', 'withdrawn') limit ${MOST_COUNTED}
+          where shop_id = ${shopId} and state in ('requested', 'approved', 'withdrawn') limit ${MAX_COUNTED}
         ) as open
       ) as returns, (
         select count(*) from (
-          select from job where shop_id = ${shopId} and failed_at is not null limit ${MOST_COUNTED}
+          select from job where shop_id = ${shopId} and failed_at is not null limit ${MAX_COUNTED}
         ) as failed
       ) as emails, (
         select count(*) from (
-          select from webhook_delivery where shop_id = ${shopId} and status = 'failed' limit ${MOST_COUNTED}
+          select from webhook_delivery where shop_id = ${shopId} and status = 'failed' limit ${MAX_COUNTED}
         ) as failed
       ) as webhooks`);
   return row!;
 }
 
 /** How far back the log of events is read. */
-const MOST_POSITIONS = 5_000;
+const MAX_POSITIONS = 5_000;
 
 export interface RecentEvent {
   type: EventType;
@@ -84,7 +84,7 @@ export function findRecentEvents(db: Queries, shopId: string, since: Date) {
     select type, upper(resource_id::text) as "resourceId" from event
     where shop_id = ${shopId} and type = any (${NOTICED}::text[]) and at > ${since} and position > (
         select value from counter where shop_id = ${shopId} and name = 'event'
-      ) - ${MOST_POSITIONS}
+      ) - ${MAX_POSITIONS}
     order by position desc limit 1000`);
 }
 
@@ -130,7 +130,7 @@ export interface BestSeller {
  * So many lines are added up, the newest: that is what a page can do at once. Sums by product and day would not help: a shop
  * that sells more lines than these has about as many such sums in a quarter as it has lines, unless it sells few products.
  */
-export const MOST_LINES = 10_000;
+export const MAX_LINES = 10_000;
 
 /**
  * The products that brought most since a moment, in one currency; rejected and cancelled orders do not count. The ids of
@@ -141,7 +141,7 @@ export function findBestSellers(db: Queries, shopId: string, currency: string, s
   return db.many<BestSeller>(sql`
     with newest as materialized (
       select order_id, product_id, quantity, gross, currency, created_at from order_line
-      where shop_id = ${shopId} order by order_id desc limit ${MOST_LINES}
+      where shop_id = ${shopId} order by order_id desc limit ${MAX_LINES}
     ), rejected as materialized (
       select found.order_id
       from (
@@ -162,7 +162,7 @@ export function findBestSellers(db: Queries, shopId: string, currency: string, s
     )
     select upper(best.product_id::text) as "productId", product.product_number as "productNumber", ${nameColumn},
       trim_scale(quantity)::text as quantity, gross::text as gross,
-      (select case when count(*) = ${MOST_LINES} then min(created_at) end from newest) as "linesSince"
+      (select case when count(*) = ${MAX_LINES} then min(created_at) end from newest) as "linesSince"
     from best
     left join product on product.shop_id = ${shopId} and product.product_id = best.product_id
     left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id

@@ -54,7 +54,7 @@ function suspension(pages: Pages, action: 'suspend' | 'open', suspendedAt: (now:
         undo: { action: `/admin/host/shops/${shopId}/${opposite}`, fields: {} },
       });
     },
-    { asksAgain: true },
+    { needsReauthentication: true },
   );
 }
 
@@ -70,7 +70,7 @@ function backup(pages: Pages): void {
         recordAction(tx, shop.shopId, visit.user, '/admin/host/shops/:shopId/backup'),
       );
     },
-    { asksAgain: true },
+    { needsReauthentication: true },
   );
 }
 

@@ -10,17 +10,17 @@ import type { Pages } from '../pages.ts';
 import type { Visit } from '../visit.ts';
 import { hostTabs } from './tabs.ts';
 
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 /** More are not counted. */
-export const MOST_COUNTED = 10_000;
+export const MAX_COUNTED = 10_000;
 
 /** What is done after responses were sent: emails. */
 export function jobs(pages: Pages): void {
   pages.get('/host/jobs', 'host', async (visit) => {
     const words = visit.words.host;
     const [waiting, failed] = await Promise.all([
-      findWaitingJobs(visit.db, EMAIL_QUEUE, MOST_COUNTED),
-      findFailedJobs(visit.db, MOST_SHOWN),
+      findWaitingJobs(visit.db, EMAIL_QUEUE, MAX_COUNTED),
+      findFailedJobs(visit.db, MAX_SHOWN),
     ]);
     return {
       title: words.title,
@@ -38,7 +38,7 @@ export function jobs(pages: Pages): void {
   });
 
   pages.post('/host/jobs/retry', 'host', async (visit) => {
-    const failed = await findFailedJobs(visit.db, MOST_SHOWN);
+    const failed = await findFailedJobs(visit.db, MAX_SHOWN);
     let count = 0;
     for (const job of failed) if (await retryJob(visit.db, job)) count++;
     return new Redirect('/admin/host/jobs', visit.words.host.retried({ count }));

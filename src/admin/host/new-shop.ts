@@ -45,7 +45,7 @@ export function newShop(pages: Pages): void {
       const languages = names('language');
       return {
         title: words.newShop,
-        trail: [{ href: '/admin/host', text: words.title }],
+        breadcrumbs: [{ href: '/admin/host', text: words.title }],
         main: html`<form method="post" class="card narrow">
           ${problemOf(draft)}
           ${textField({ name: 'name', label: words.name, maxLength: 100, isRequired: true, draft })}

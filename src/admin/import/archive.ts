@@ -14,7 +14,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { buttonForm } from '../components/form.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { newImport } from './new-import.ts';
 
 export const ARCHIVE_LIMIT = 64 * 1_048_576;
@@ -22,7 +22,7 @@ export const ARCHIVE_LIMIT = 64 * 1_048_576;
 export function archivePages(pages: ShopPages): void {
   pages.post('/products/import/pictures/delete', 'products_write', async (visit) => {
     await visit.db.transaction((tx) => deleteSentPictures(tx, visit.shopId));
-    return new Redirect(to(visit, '/products/import'), visit.words.import.picturesRemoved);
+    return new Redirect(adminPath(visit, '/products/import'), visit.words.import.picturesRemoved);
   });
 }
 
@@ -37,10 +37,10 @@ export async function takeArchive(visit: ShopVisit, path: string): Promise<Redir
     return await db.transaction(async (tx) => {
       const { count, table } = await keepFiles(tx, visit, path);
       if (count === 0 && !table) throw badRequest(words.emptyArchive);
-      if (!table) return new Redirect(to(visit, '/products/import'), words.picturesKept({ count }));
+      if (!table) return new Redirect(adminPath(visit, '/products/import'), words.picturesKept({ count }));
       const given = await newImport(visit, table.name, await decodedText(table.bytes));
       const importId = await insertImport(tx, shopId, { ...given, author: user.email });
-      return new Redirect(to(visit, `/products/import/${importId}`), words.picturesKept({ count }));
+      return new Redirect(adminPath(visit, `/products/import/${importId}`), words.picturesKept({ count }));
     });
   } catch (error) {
     if (!(error instanceof ArchiveProblem)) throw error;
@@ -77,6 +77,6 @@ export async function waitingPictures(visit: ShopVisit): Promise<Markup | false>
   const megabytes = Math.max(1, Math.round(bytes / 1_048_576));
   return html`<section class="card">
     <p>${words.picturesWait({ count, megabytes })}</p>
-    ${buttonForm({ action: to(visit, '/products/import/pictures/delete'), text: words.removePictures })}
+    ${buttonForm({ action: adminPath(visit, '/products/import/pictures/delete'), text: words.removePictures })}
   </section>`;
 }

@@ -5,7 +5,7 @@ import { html } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { choiceField } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { columnChoices, columnTitle } from './column-titles.ts';
 
 /** What most people want to change in a spreadsheet. */
@@ -20,7 +20,7 @@ const USUAL = new Set([
   'SuperProduct',
 ]);
 
-const MOST_CATEGORIES = 500;
+const MAX_CATEGORIES = 500;
 
 /** The products as a file, with the columns and filters that were chosen. */
 export function exportPages(pages: ShopPages): void {
@@ -36,10 +36,10 @@ export function exportPages(pages: ShopPages): void {
     return {
       title: words.exportTitle,
       menu: 'products',
-      trail: [{ href: to(visit, '/products'), text: visit.words.layout.menuEntries.products }],
+      breadcrumbs: [{ href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products }],
       main: html`<form
         method="get"
-        action="${to(visit, '/products/export.csv')}"
+        action="${adminPath(visit, '/products/export.csv')}"
         class="card"
         hx-boost="false"
       >
@@ -59,7 +59,7 @@ export function exportPages(pages: ShopPages): void {
             label: words.exportCategory,
             empty: words.exportAnyCategory,
             choices: [...pathOf]
-              .slice(0, MOST_CATEGORIES)
+              .slice(0, MAX_CATEGORIES)
               .map(([value, text]) => ({ value, text }))
               .toSorted((left, right) => left.text.localeCompare(right.text, visit.language)),
           })}

@@ -15,7 +15,7 @@ import { choiceField, problemOf, tickField, type Choice } from '../components/fo
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { columnChoices, columnTitle } from './column-titles.ts';
 import { startOf } from './new-import.ts';
 import { reportView } from './report.ts';
@@ -39,7 +39,7 @@ export function importPages(pages: ShopPages): void {
       if (!isStarted) throw conflict(visit.words.import.busy);
       await recordAction(tx, visit, '/products/import/:importId/start', { importId });
     });
-    return new Redirect(to(visit, `/products/import/${importId}`));
+    return new Redirect(adminPath(visit, `/products/import/${importId}`));
   });
 }
 
@@ -58,9 +58,9 @@ async function showImport(visit: ShopVisit, request: PageRequest, draft?: Draft)
   return {
     title: found.fileName,
     menu: 'products',
-    trail: [
-      { href: to(visit, '/products'), text: visit.words.layout.menuEntries.products },
-      { href: to(visit, '/products/import'), text: words.title },
+    breadcrumbs: [
+      { href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products },
+      { href: adminPath(visit, '/products/import'), text: words.title },
     ],
     main: isOpen || draft ? await columnsForm(visit, found, draft) : reportView(visit, found),
   };
@@ -97,7 +97,11 @@ async function columnsForm(visit: ShopVisit, found: StoredImport, draft?: Draft)
       }),
     );
   }
-  return html`<form method="post" class="card" action="${to(visit, `/products/import/${found.importId}`)}">
+  return html`<form
+    method="post"
+    class="card"
+    action="${adminPath(visit, `/products/import/${found.importId}`)}"
+  >
     ${problemOf(draft)}
     <h2>${words.columnsTitle}</h2>
     <p class="hint">
@@ -197,7 +201,7 @@ async function saveColumns(visit: ShopVisit, form: FormRequest): Promise<Redirec
     }),
   );
   if (!isStarted) throw conflict(visit.words.import.busy);
-  return new Redirect(to(visit, `/products/import/${importId}`));
+  return new Redirect(adminPath(visit, `/products/import/${importId}`));
 }
 
 function readColumns(visit: ShopVisit, form: FormRequest, { mapping }: Reading): Reading {

@@ -9,7 +9,7 @@ import { longTextField, problemOf } from '../components/form.ts';
 import { chip, type ChipKind } from '../components/format.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, PageRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { ARCHIVE_LIMIT, archivePages, takeArchive, waitingPictures } from './archive.ts';
 import { newImport, storeImport } from './new-import.ts';
 
@@ -45,14 +45,14 @@ export function importFiles(pages: ShopPages): void {
     if (!isId(importId!)) throw notFound();
     const deleted = await visit.db.transaction((tx) => deleteImport(tx, visit.shopId, importId!));
     if (deleted === 0) throw notFound();
-    return new Redirect(to(visit, '/products/import'), visit.words.import.deleted);
+    return new Redirect(adminPath(visit, '/products/import'), visit.words.import.deleted);
   });
 }
 
 /** Guesses what the columns of a table are, and stores it. */
 async function takeTable(visit: ShopVisit, fileName: string, content: string): Promise<Redirect> {
   const importId = await storeImport(visit, await newImport(visit, fileName, content));
-  return new Redirect(to(visit, `/products/import/${importId}`));
+  return new Redirect(adminPath(visit, `/products/import/${importId}`));
 }
 
 export const STATE_KINDS: Readonly<Record<ImportState, ChipKind>> = {
@@ -69,7 +69,7 @@ async function showFiles(visit: ShopVisit, _request: PageRequest, draft?: Draft)
   return {
     title: words.title,
     menu: 'products',
-    trail: [{ href: to(visit, '/products'), text: visit.words.layout.menuEntries.products }],
+    breadcrumbs: [{ href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products }],
     main: html`${problemOf(draft)}
       <p class="hint intro">${words.intro}</p>
       <div class="sides">
@@ -77,7 +77,7 @@ async function showFiles(visit: ShopVisit, _request: PageRequest, draft?: Draft)
           <form
             class="card"
             method="post"
-            action="${to(visit, '/products/import')}"
+            action="${adminPath(visit, '/products/import')}"
             enctype="multipart/form-data"
           >
             <h2>${words.newTitle}</h2>
@@ -95,7 +95,7 @@ async function showFiles(visit: ShopVisit, _request: PageRequest, draft?: Draft)
             </div>
             <button class="main">${words.send}</button>
           </form>
-          <form class="card" method="post" action="${to(visit, '/products/import/paste')}">
+          <form class="card" method="post" action="${adminPath(visit, '/products/import/paste')}">
             ${longTextField({ name: 'rows', label: words.paste, rows: 5, maxLength: PASTED.characters, isCode: true, isRequired: true, draft })}
             <button>${words.sendPasted}</button>
           </form>
@@ -103,7 +103,7 @@ async function showFiles(visit: ShopVisit, _request: PageRequest, draft?: Draft)
         <div class="stack">
           <section class="card">
             <p>${words.template}</p>
-            <p><a class="button" href="${to(visit, '/products/export')}">${words.templateLink}</a></p>
+            <p><a class="button" href="${adminPath(visit, '/products/export')}">${words.templateLink}</a></p>
           </section>
           ${await waitingPictures(visit)} ${await recentImports(visit)}
         </div>
@@ -122,12 +122,12 @@ async function recentImports(visit: ShopVisit): Promise<Markup> {
         ({ importId, fileName, author, state, rowCount }) =>
           html`<li>
             <span
-              ><a href="${to(visit, `/products/import/${importId}`)}">${fileName}</a><br />
+              ><a href="${adminPath(visit, `/products/import/${importId}`)}">${fileName}</a><br />
               <span class="quiet">${words.rows({ count: rowCount })}, ${words.by({ author })}</span></span
             >
             <span class="actions"
               >${chip(words.states[state], STATE_KINDS[state])}
-              <form method="post" action="${to(visit, `/products/import/${importId}/delete`)}">
+              <form method="post" action="${adminPath(visit, `/products/import/${importId}/delete`)}">
                 <button class="link" aria-label="${words.remove({ name: fileName })}">×</button>
               </form></span
             >

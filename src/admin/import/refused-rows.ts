@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { LONGEST } from '../../catalogue/products/request-fields.ts';
+import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { escapeFormula, longCsvLine } from '../../catalogue/products/csv-cells.ts';
 import { rowsOf, textFile } from '../../catalogue/products/csv-file.ts';
 import { PROBLEM_COLUMN } from '../../catalogue/products/csv-mapping.ts';
@@ -12,7 +12,7 @@ import { badRequest } from '../../http/errors.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { loadImport } from './import-page.ts';
 import { storeImport } from './new-import.ts';
 import { columnTitle } from './column-titles.ts';
@@ -53,9 +53,9 @@ export function refusedRows(pages: ShopPages): void {
         reading: found.reading,
         state: 'checking',
       });
-      return new Redirect(to(visit, `/products/import/${importId}`));
+      return new Redirect(adminPath(visit, `/products/import/${importId}`));
     },
-    { limits: { texts: { 'cell.*': LONGEST.text } } },
+    { limits: { texts: { 'cell.*': MAX_LENGTHS.text } } },
   );
 }
 

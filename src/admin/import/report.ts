@@ -3,13 +3,13 @@ import type { RowProblem } from '../../catalogue/products/row-problem.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { buttonForm } from '../components/form.ts';
 import { REGIONS } from '../components/format.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { columnTitle } from './column-titles.ts';
 
 /** How far a check or an import is, or what came of it. While it runs, htmx asks for this part again and again. */
 export function reportView(visit: ShopVisit, found: StoredImport): Markup {
   const isRunning = found.state === 'checking' || found.state === 'importing';
-  const path = to(visit, `/products/import/${found.importId}`);
+  const path = adminPath(visit, `/products/import/${found.importId}`);
   return html`<div
     id="import"
     class="stack"
@@ -80,8 +80,8 @@ function resultCard(visit: ShopVisit, found: StoredImport, path: string): Markup
       ${isChecked && html`<a class="button" href="${path}?columns=yes">${words.changeColumns}</a>`}
       ${
         !isChecked &&
-        html`<a class="button main" href="${to(visit, '/products')}">${words.toProducts}</a>
-          <a class="button" href="${to(visit, '/products/import')}">${words.another}</a>`
+        html`<a class="button main" href="${adminPath(visit, '/products')}">${words.toProducts}</a>
+          <a class="button" href="${adminPath(visit, '/products/import')}">${words.another}</a>`
       }
     </div>
   </section>`;

@@ -1,7 +1,7 @@
 import { encodeHtml, html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import type { AdminPage, Notice } from '../page.ts';
-import { to, type ShopVisit, type Visit } from '../visit.ts';
+import { adminPath, type ShopVisit, type Visit } from '../visit.ts';
 import { HTMX, SCRIPT, STYLESHEET } from './assets.ts';
 import { MENU_ICONS, OPEN_ICON, SEARCH_ICON, USER_ICON } from './icons.ts';
 import { MENU, type MenuEntry } from './menu.ts';
@@ -34,7 +34,7 @@ export function documentBytes(visit: Visit<'anybody'> | ShopVisit, page: AdminPa
         <a class="skip" href="#main">${words.layout.skip}</a>
         ${isOfShop ? header(visit, page.menu) : brandHeader(visit)}
         <main id="main" tabindex="-1">
-          ${page.trail && trail(page.trail, words.layout.trail)}
+          ${page.breadcrumbs && breadcrumbs(page.breadcrumbs, words.layout.breadcrumbs)}
           <div class="title">
             <h1>${page.title}</h1>
             ${page.actions && html`<div class="actions">${page.actions}</div>`}
@@ -70,7 +70,7 @@ function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
   const entries = MENU.filter(({ permission }) => permission === 'member' || visit.may(permission));
   return html`<header class="top">
       <a class="brand" href="${visit.base}">${shopName(visit)}</a>
-      <form class="search" role="search" action="${to(visit, '/search')}" method="get">
+      <form class="search" role="search" action="${adminPath(visit, '/search')}" method="get">
         ${SEARCH_ICON}
         <input
           type="search"
@@ -80,7 +80,7 @@ function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
           autocomplete="off"
           aria-label="${words.search}"
           placeholder="${words.searchHint}"
-          hx-get="${to(visit, '/search')}"
+          hx-get="${adminPath(visit, '/search')}"
           hx-trigger="input changed delay:200ms"
           hx-target="#found"
           hx-select="#hits"
@@ -107,7 +107,7 @@ function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
         ${entries.map(
           ({ name, path }) =>
             html`<li>
-              <a href="${to(visit, path)}" ${name === current && html`aria-current="page"`}
+              <a href="${adminPath(visit, path)}" ${name === current && html`aria-current="page"`}
                 >${MENU_ICONS[name]} <span>${words.menuEntries[name]}</span></a
               >
             </li>`,
@@ -116,8 +116,8 @@ function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
     </nav>`;
 }
 
-function trail(steps: readonly { href: string; text: string }[], label: string): Markup {
-  return html`<nav class="trail" aria-label="${label}">
+function breadcrumbs(steps: readonly { href: string; text: string }[], label: string): Markup {
+  return html`<nav class="breadcrumbs" aria-label="${label}">
     ${steps.map(({ href, text }) => html`<a href="${href}">${text}</a> › `)}
   </nav>`;
 }

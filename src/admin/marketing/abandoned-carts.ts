@@ -13,12 +13,12 @@ import { listState, type Column } from '../components/list-state.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { marketingTabs } from './tabs.ts';
 
 type Row = CartRow & AbandonedCart;
 
-const MOST_CHOSEN = 100;
+const MAX_CHOSEN = 100;
 const SHOWN_PRODUCTS = 3;
 
 export function abandonedCarts(pages: ShopPages): void {
@@ -47,7 +47,7 @@ export function abandonedCarts(pages: ShopPages): void {
           rows,
           results: state.offset + rows.length,
           isMore: found.length > rows.length,
-          href: ({ email }) => to(visit, '/customers', { q: email ?? undefined }),
+          href: ({ email }) => adminPath(visit, '/customers', { q: email ?? undefined }),
           idOf: ({ cartId }) => cartId,
           bulk: visit.may('orders_write') ? [{ action: '/marketing/carts/remind', text: words.remind }] : [],
           empty: words.empty,
@@ -57,7 +57,7 @@ export function abandonedCarts(pages: ShopPages): void {
 
   pages.post('/marketing/carts/remind', 'orders_write', async (visit, form) => {
     const { db, settings } = visit;
-    const cartIds = form.fieldList('id').filter(isId).slice(0, MOST_CHOSEN);
+    const cartIds = form.fieldList('id').filter(isId).slice(0, MAX_CHOSEN);
     const count = await db.transaction(async (tx) => {
       const reminded = await remindOfCarts(tx, settings, cartIds);
       if (reminded > 0) await recordAction(tx, visit, '/carts/remind');
@@ -65,7 +65,7 @@ export function abandonedCarts(pages: ShopPages): void {
     });
     const words = visit.words.abandoned;
     return new Redirect(
-      to(visit, '/marketing/carts'),
+      adminPath(visit, '/marketing/carts'),
       count === 0 ? words.nobody : words.reminded({ count }),
     );
   });

@@ -3,8 +3,8 @@ import { html, type Markup } from '../../http/html.ts';
 import { problemOf, textField } from '../components/form.ts';
 import { chip, dayText } from '../components/format.ts';
 import type { Draft } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
-import { findCodesAfter, MOST_COUNTED, type ListedCampaign, type ListedCode } from './queries.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
+import { findCodesAfter, MAX_COUNTED, type ListedCampaign, type ListedCode } from './queries.ts';
 
 export const SHOWN_CODES = 50;
 
@@ -25,18 +25,18 @@ export function codesCard(
 ): Markup {
   const words = visit.words.coupons;
   return html`<section class="card" id="codes">
-    <h2>${words.codes} (${countText(visit, listed.codes, MOST_COUNTED.alone)})</h2>
+    <h2>${words.codes} (${countText(visit, listed.codes, MAX_COUNTED.alone)})</h2>
     ${problemOf(draft)}
     ${
       visit.may('coupons_write') &&
-      html`<form method="post" action="${to(visit, `${path}/codes`)}" class="row code-form">
+      html`<form method="post" action="${adminPath(visit, `${path}/codes`)}" class="row code-form">
           ${textField({ name: 'code', label: words.code, maxLength: 100, isRequired: true, draft })}
           <button>${words.addCode}</button>
         </form>
         <details ${Boolean(draft?.field('count')) && html`open`}>
           <summary>${words.generate}</summary>
           <p class="hint">${words.generateHint}</p>
-          <form method="post" action="${to(visit, `${path}/codes`)}" class="row code-form">
+          <form method="post" action="${adminPath(visit, `${path}/codes`)}" class="row code-form">
             ${textField({ name: 'count', type: 'number', label: words.count, value: 100, isRequired: true, draft })}
             ${textField({ name: 'prefix', label: words.prefix, maxLength: 20, draft })}
             <button>${words.generate}</button>
@@ -47,10 +47,10 @@ export function codesCard(
       listed.codes === 0
         ? html`<p class="quiet">${words.noCodes}</p>`
         : html`<div class="actions">
-              <a class="button" href="${to(visit, `${path}/codes.csv`)}">${words.download}</a>
+              <a class="button" href="${adminPath(visit, `${path}/codes.csv`)}">${words.download}</a>
               ${
                 listed.codes > SHOWN_CODES &&
-                html`<form method="get" action="${to(visit, path)}" class="code-search">
+                html`<form method="get" action="${adminPath(visit, path)}" class="code-search">
                   <label class="hidden" for="find-code">${words.findCode}</label>
                   <input
                     type="search"

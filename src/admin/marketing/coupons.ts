@@ -13,7 +13,7 @@ import { explained } from '../components/validation.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, PageRequest, ShopPages } from '../pages.ts';
-import { to, type Call, type ShopVisit } from '../visit.ts';
+import { adminPath, type Call, type ShopVisit } from '../visit.ts';
 import { campaignColumns, discountText, stateChip, usedText } from './campaign-columns.ts';
 import { codesCard, codesText, SHOWN_CODES } from './coupon-codes.ts';
 import {
@@ -49,7 +49,7 @@ export function coupons(pages: ShopPages): void {
       title: visit.words.layout.menuEntries.marketing,
       menu: 'marketing',
       actions: visit.may('coupons_write')
-        ? html`<a class="button main" href="${to(visit, '/marketing/coupons/new')}">${words.new}</a>`
+        ? html`<a class="button main" href="${adminPath(visit, '/marketing/coupons/new')}">${words.new}</a>`
         : undefined,
       main: html`${marketingTabs(visit, 'coupons')}
       ${await listView(visit, request, {
@@ -59,7 +59,7 @@ export function coupons(pages: ShopPages): void {
         filters: [],
         rows,
         results,
-        href: ({ campaignId }) => to(visit, `/marketing/coupons/${campaignId}`),
+        href: ({ campaignId }) => adminPath(visit, `/marketing/coupons/${campaignId}`),
         empty: words.empty,
       })}`,
     };
@@ -74,7 +74,7 @@ export function coupons(pages: ShopPages): void {
         return {
           title: words.new,
           menu: 'marketing',
-          trail: [marketingStep(visit)],
+          breadcrumbs: [marketingStep(visit)],
           main: html`<form method="post" class="card prose">
             ${problemOf(draft)} ${await campaignFields(visit, undefined, draft)}
             ${textField({
@@ -106,13 +106,14 @@ export function coupons(pages: ShopPages): void {
           const made = await explained(
             words,
             campaignLabels(visit),
-            () => call<ShownCampaign>('POST', '/rs/coupon-campaigns', { query: { locale: visit.locale }, body }),
+            () =>
+              call<ShownCampaign>('POST', '/rs/coupon-campaigns', { query: { locale: visit.locale }, body }),
             words.coupons.identifierTaken,
           );
           if (code !== '') await addCode(visit, call, made.campaignId, code);
           return made;
         });
-        return new Redirect(to(visit, `/marketing/coupons/${campaignId}`), words.coupons.created);
+        return new Redirect(adminPath(visit, `/marketing/coupons/${campaignId}`), words.coupons.created);
       },
     },
     { limits: CAMPAIGN_LIMITS },
@@ -133,7 +134,7 @@ export function coupons(pages: ShopPages): void {
             body: await typedCampaign(visit, form),
           }),
         );
-        return new Redirect(to(visit, `/marketing/coupons/${campaign.campaignId}`), words.form.saved);
+        return new Redirect(adminPath(visit, `/marketing/coupons/${campaign.campaignId}`), words.form.saved);
       },
     },
     { limits: CAMPAIGN_LIMITS },
@@ -147,7 +148,7 @@ export function coupons(pages: ShopPages): void {
       save: async (visit, form) => {
         const { words } = visit;
         const { campaignId } = await readCampaign(visit, form);
-        const path = to(visit, `/marketing/coupons/${campaignId}`);
+        const path = adminPath(visit, `/marketing/coupons/${campaignId}`);
         const code = form.field('code');
         if (code !== '') {
           await addCode(visit, visit.call, campaignId, code);
@@ -166,7 +167,7 @@ export function coupons(pages: ShopPages): void {
   pages.post('/marketing/coupons/:campaignId/delete', 'coupons_write', async (visit, form) => {
     const { campaignId, name } = await readCampaign(visit, form);
     await visit.call('DELETE', `/manage/coupon-campaigns/${campaignId}`);
-    return new Redirect(to(visit, '/marketing'), visit.words.coupons.deleted({ name }));
+    return new Redirect(adminPath(visit, '/marketing'), visit.words.coupons.deleted({ name }));
   });
 
   pages.file('/marketing/coupons/:campaignId/codes.csv', 'coupons_read', async (visit, request) => {
@@ -236,10 +237,10 @@ async function campaignPage(
   return {
     title: campaign.name,
     menu: 'marketing',
-    trail: [marketingStep(visit)],
+    breadcrumbs: [marketingStep(visit)],
     actions: mayWrite
       ? buttonForm({
-          action: to(visit, `${path}/delete`),
+          action: adminPath(visit, `${path}/delete`),
           text: words.delete,
           kind: 'danger',
           confirm: words.deleteSure,
@@ -268,7 +269,7 @@ async function campaignPage(
         </section>
         ${codesCard(visit, path, { listed, codes, wanted, draft: codeDraft })}
       </div>
-      <form method="post" action="${to(visit, path)}" class="card">
+      <form method="post" action="${adminPath(visit, path)}" class="card">
         ${problemOf(draft)} ${versionField(campaign)} ${await campaignFields(visit, campaign, draft)}
         ${mayWrite && html`<button class="main">${visit.words.form.save}</button>`}
       </form>

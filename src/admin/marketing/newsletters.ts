@@ -9,7 +9,7 @@ import { listState, type Column } from '../components/list-state.ts';
 import { Redirect } from '../page.ts';
 import type { PageRequest, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { findListedSubscribers, findSubscribersAfter, type ListedSubscriber } from './newsletter-queries.ts';
 import { marketingStep, marketingTabs } from './tabs.ts';
 
@@ -17,7 +17,7 @@ interface NewsletterPage {
   items: { campaignId: string; name: string; language: string; numberOfSubscribers: number }[];
 }
 
-const MOST_CHOSEN = 100;
+const MAX_CHOSEN = 100;
 
 export function newsletters(pages: ShopPages): void {
   pages.get('/marketing/newsletters', 'newsletters_read', async (visit) => {
@@ -38,7 +38,9 @@ export function newsletters(pages: ShopPages): void {
                 ${items.map(
                   ({ campaignId, name, language, numberOfSubscribers }) =>
                     html`<li class="card">
-                      <h2><a href="${to(visit, `/marketing/newsletters/${campaignId}`)}">${name}</a></h2>
+                      <h2>
+                        <a href="${adminPath(visit, `/marketing/newsletters/${campaignId}`)}">${name}</a>
+                      </h2>
                       <dl class="pairs">
                         <dt>${words.subscribers}</dt>
                         <dd>${numberOfSubscribers.toLocaleString(visit.language)}</dd>
@@ -67,9 +69,9 @@ export function newsletters(pages: ShopPages): void {
     return {
       title: name,
       menu: 'marketing',
-      trail: [
+      breadcrumbs: [
         marketingStep(visit),
-        { href: to(visit, '/marketing/newsletters'), text: visit.words.marketing.tabs.newsletters },
+        { href: adminPath(visit, '/marketing/newsletters'), text: visit.words.marketing.tabs.newsletters },
       ],
       main: await listView(visit, request, {
         path,
@@ -93,14 +95,14 @@ export function newsletters(pages: ShopPages): void {
   // There is no scope for writing newsletters: whoever may change customers may take them off the list.
   pages.post('/marketing/newsletters/:campaignId/unsubscribe', 'customers_write', async (visit, form) => {
     const { campaignId } = requireNewsletter(visit, form);
-    const emails = form.fieldList('id').slice(0, MOST_CHOSEN);
+    const emails = form.fieldList('id').slice(0, MAX_CHOSEN);
     const count = await visit.db.transaction(async (tx) => {
       const done = await unsubscribeFrom(tx, visit.shopId, campaignId, emails);
       await recordAction(tx, visit, '/newsletters/:campaignId/unsubscribe');
       return done;
     });
     return new Redirect(
-      to(visit, `/marketing/newsletters/${campaignId}`),
+      adminPath(visit, `/marketing/newsletters/${campaignId}`),
       visit.words.newsletters.done({ count }),
     );
   });

@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../http/html.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 
 const TABS = [
   { name: 'coupons', path: '/marketing', permission: 'coupons_read' },
@@ -15,7 +15,7 @@ export function marketingTabs(visit: ShopVisit, current: Tab): Markup {
   return html`<nav class="tabs" aria-label="${words.label}">
     ${TABS.filter(({ permission }) => visit.may(permission)).map(
       ({ name, path }) =>
-        html`<a href="${to(visit, path)}" ${name === current && html`aria-current="page"`}
+        html`<a href="${adminPath(visit, path)}" ${name === current && html`aria-current="page"`}
           >${words[name]}</a
         >`,
     )}
@@ -23,6 +23,6 @@ export function marketingTabs(visit: ShopVisit, current: Tab): Markup {
 }
 
 export const marketingStep = (visit: ShopVisit) => ({
-  href: to(visit, '/marketing'),
+  href: adminPath(visit, '/marketing'),
   text: visit.words.layout.menuEntries.marketing,
 });

@@ -4,8 +4,8 @@ import { isId } from '../../kernel/ids.ts';
 import { longTextField, problemOf } from '../components/form.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
-import { carrierField } from './goods-actions.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
+import { carrierField } from './shipment-actions.ts';
 import { pastedCodes, type PastedCode } from './pasted-codes.ts';
 import { findByNumber, findListedOrders } from './queries.ts';
 
@@ -62,8 +62,8 @@ async function problemWith(call: () => Promise<unknown>): Promise<string | undef
   }
 }
 
-const trailOf = (visit: ShopVisit) => [
-  { href: to(visit, '/orders'), text: visit.words.layout.menuEntries.orders },
+const breadcrumbsOf = (visit: ShopVisit) => [
+  { href: adminPath(visit, '/orders'), text: visit.words.layout.menuEntries.orders },
 ];
 
 function invoicedPage(
@@ -71,11 +71,11 @@ function invoicedPage(
   { done, refusals, all }: { done: readonly string[]; refusals: readonly Refused[]; all: readonly string[] },
 ): AdminPage {
   const words = visit.words.orders.bulk;
-  const href = to(visit, '/orders/files/invoices.pdf', { id: all });
+  const href = adminPath(visit, '/orders/files/invoices.pdf', { id: all });
   return {
     title: words.invoice,
     menu: 'orders',
-    trail: trailOf(visit),
+    breadcrumbs: breadcrumbsOf(visit),
     main:
       all.length === 0
         ? html`<p class="empty">${words.none}</p>`
@@ -109,7 +109,7 @@ function shipPage(visit: ShopVisit, codes: string, draft?: Draft, result?: Marku
   return {
     title: words.bulk.shipMany,
     menu: 'orders',
-    trail: trailOf(visit),
+    breadcrumbs: breadcrumbsOf(visit),
     main: html`${result}
       <form method="post" class="card">
         ${draft?.problem !== '' && problemOf(draft)}

@@ -6,7 +6,7 @@ import type { Address, AddressField } from '../../shops/countries/address.ts';
 import { choiceField, longTextField, textField, type Choice } from '../components/form.ts';
 import { versionOf } from '../components/version.ts';
 import type { Draft, FormRequest } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
 import { readOrder } from './order-view.ts';
 
@@ -160,6 +160,6 @@ async function patched(
   const version = versionOf(await readOrder(visit, orderId));
   return {
     text: visit.words.form.saved,
-    undo: { action: to(visit, `/orders/${orderId}/${name}`), fields: { ...before, version } },
+    undo: { action: adminPath(visit, `/orders/${orderId}/${name}`), fields: { ...before, version } },
   };
 }

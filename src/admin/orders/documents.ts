@@ -6,7 +6,7 @@ import { fileOf } from '../../orders/documents/file.ts';
 import { findDocument, type DocumentRow } from '../../orders/documents/queries.ts';
 import { dayText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderView } from './order-view.ts';
 
 /** The files of invoices and credit notes. */
@@ -32,7 +32,7 @@ export function documentsCard({ visit, order, documents }: OrderView, shownId: s
   const words = visit.words.orders.documents;
   const path = `/orders/${order.orderId}`;
   const shown = documents.find(({ documentId }) => documentId === shownId);
-  const fileHref = (documentId: string) => to(visit, `${path}/documents/${documentId}`);
+  const fileHref = (documentId: string) => adminPath(visit, `${path}/documents/${documentId}`);
   return html`<section class="card" id="documents">
     <h2>${words.title}</h2>
     <ul class="plain">
@@ -40,8 +40,8 @@ export function documentsCard({ visit, order, documents }: OrderView, shownId: s
         (document) =>
           html`<li class="split">
             <a
-              href="${to(visit, path, { document: document.documentId })}#documents"
-              hx-get="${to(visit, path, { document: document.documentId })}"
+              href="${adminPath(visit, path, { document: document.documentId })}#documents"
+              hx-get="${adminPath(visit, path, { document: document.documentId })}"
               hx-target="#documents"
               hx-select="#documents"
               hx-swap="outerHTML"

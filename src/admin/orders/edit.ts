@@ -7,7 +7,7 @@ import { choiceField, problemOf, textField } from '../components/form.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
-import { to, type Call, type ShopVisit } from '../visit.ts';
+import { adminPath, type Call, type ShopVisit } from '../visit.ts';
 import { chosenHeads, chosenLines, chosenRows, loadChosen, productFinder } from './chosen-lines.ts';
 import { typedDecimal } from './decimal.ts';
 import { lineName, linePicture } from './line-view.ts';
@@ -32,7 +32,7 @@ export function editPages(pages: ShopPages): void {
           await saveEdits(call, order, form);
           await call('DELETE', mode);
         });
-        return new Redirect(to(visit, `/orders/${order.orderId}`), visit.words.orders.edit.saved);
+        return new Redirect(adminPath(visit, `/orders/${order.orderId}`), visit.words.orders.edit.saved);
       },
     },
   );
@@ -40,7 +40,7 @@ export function editPages(pages: ShopPages): void {
   pages.post('/orders/:orderId/edit/end', 'orders_write', async (visit, { params }) => {
     const { orderId } = await readOrder(visit, params['orderId']!);
     await visit.call('DELETE', `/manage/orders/${orderId}/edit`, { query: { force: 'true' } });
-    return new Redirect(to(visit, `/orders/${orderId}`), visit.words.orders.edit.ended);
+    return new Redirect(adminPath(visit, `/orders/${orderId}`), visit.words.orders.edit.ended);
   });
 }
 
@@ -94,11 +94,11 @@ async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Dra
   return {
     title: words.title,
     menu: 'orders',
-    trail: [
-      { href: to(visit, '/orders'), text: visit.words.layout.menuEntries.orders },
-      { href: to(visit, path), text: order.orderNumber },
+    breadcrumbs: [
+      { href: adminPath(visit, '/orders'), text: visit.words.layout.menuEntries.orders },
+      { href: adminPath(visit, path), text: order.orderNumber },
     ],
-    main: html`<form method="post" action="${to(visit, `${path}/edit`)}" class="card">
+    main: html`<form method="post" action="${adminPath(visit, `${path}/edit`)}" class="card">
       ${draft?.problem !== '' && problemOf(draft)} ${versionField(order)}
       <button name="do" value="find" class="hidden" tabindex="-1">${words.findButton}</button>
       <ul class="chosen">
@@ -132,7 +132,7 @@ async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Dra
       <p class="hint">${words.hint}</p>
       <div class="actions">
         <button class="main" name="do" value="save">${visit.words.form.save}</button>
-        <a class="button" href="${to(visit, path)}">${visit.words.form.cancel}</a>
+        <a class="button" href="${adminPath(visit, path)}">${visit.words.form.cancel}</a>
       </div>
     </form>`,
   };

@@ -9,7 +9,7 @@ import { languageName } from '../components/language-name.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
 import { MAX_NOTE_LENGTH } from '../../orders/patch.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenLines, chosenRows, loadChosen, productFinder, type ChosenProducts } from './chosen-lines.ts';
 import { addressFields } from './data-actions.ts';
 import { typedDecimal } from './decimal.ts';
@@ -31,7 +31,7 @@ export function newOrderPages(pages: ShopPages): void {
         if (form.field('do') !== 'place') return newOrderPage(visit, await draftOf(visit, form));
         const { orderId, orderNumber } = await placeByHand(visit, form);
         return new Redirect(
-          to(visit, `/orders/${orderId}`),
+          adminPath(visit, `/orders/${orderId}`),
           visit.words.orders.byHand.placed({ number: orderNumber }),
         );
       },
@@ -81,8 +81,8 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
   return {
     title: words.byHand.title,
     menu: 'orders',
-    trail: [{ href: to(visit, '/orders'), text: visit.words.layout.menuEntries.orders }],
-    main: html`<form method="post" action="${to(visit, '/orders/new')}">
+    breadcrumbs: [{ href: adminPath(visit, '/orders'), text: visit.words.layout.menuEntries.orders }],
+    main: html`<form method="post" action="${adminPath(visit, '/orders/new')}">
       ${draft?.problem !== '' && problemOf(draft)}
       <button name="do" value="compute" class="hidden" tabindex="-1">${words.byHand.compute}</button>
       <div class="sides">

@@ -5,8 +5,8 @@ import { orderTokens } from '../../orders/order-link.ts';
 import { trackingUrl } from '../../orders/tracking.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import { momentText } from '../components/format.ts';
-import { to } from '../visit.ts';
-import { stepsOf } from './goods-actions.ts';
+import { adminPath } from '../visit.ts';
+import { stepsOf } from './shipment-actions.ts';
 import { lineName, linePicture } from './line-view.ts';
 import { linesOf, moneyIn, payableOf, type OrderLine, type OrderView } from './order-view.ts';
 import { leftToShip } from './quantities.ts';
@@ -36,7 +36,7 @@ function lineItem({ visit, order }: OrderView, line: OrderLine, left: number): M
   return html`<li>
     ${linePicture(line)}
     <div class="grow">
-      <a href="${to(visit, `/products/${productId}`)}">${lineName(line)}</a>
+      <a href="${adminPath(visit, `/products/${productId}`)}">${lineName(line)}</a>
       <p class="quiet">${sku}</p>
       ${
         line.customText !== undefined &&
@@ -147,7 +147,7 @@ function returnsCard(view: OrderView): Markup {
             visit.may('orders_write') &&
             stepsOf(returned).length > 0 &&
             html`<p>
-              <a class="button" href="${to(visit, `/orders/${order.orderId}/returns/${returnId}`)}"
+              <a class="button" href="${adminPath(visit, `/orders/${order.orderId}/returns/${returnId}`)}"
                 >${words.next}</a
               >
             </p>`
@@ -207,7 +207,7 @@ export function sideCards(view: OrderView): Markup {
     visit.may('orders_write') &&
     html`<a
       class="edit"
-      href="${to(visit, `/orders/${order.orderId}/${name}`)}"
+      href="${adminPath(visit, `/orders/${order.orderId}/${name}`)}"
       aria-label="${label}: ${words.change}"
       >${words.change}</a
     >`;
@@ -232,7 +232,7 @@ export function sideCards(view: OrderView): Markup {
       <p>
         ${
           visit.may('customers_read')
-            ? html`<a href="${to(visit, `/customers/${customerId}`)}"
+            ? html`<a href="${adminPath(visit, `/customers/${customerId}`)}"
                 >${words.customer({ number: customerNumber })}</a
               >`
             : words.customer({ number: customerNumber })

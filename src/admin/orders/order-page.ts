@@ -6,14 +6,14 @@ import { momentText } from '../components/format.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, PageRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import type { ActionName, OrderAction } from './action.ts';
 import { chipsView } from './chips-view.ts';
 import { credit } from './credit.ts';
 import { billingAddress, cancel, note, shippingAddress } from './data-actions.ts';
 import { email, invoice } from './document-actions.ts';
 import { documentsCard } from './documents.ts';
-import { returnFields, saveReturn, ship, stepsOf, takeBack } from './goods-actions.ts';
+import { returnFields, saveReturn, ship, stepsOf, recordReturn } from './shipment-actions.ts';
 import { historyCard } from './history-view.ts';
 import { capture, pay, refund } from './money-actions.ts';
 import { dealingsCards, linesCard, sideCards } from './order-cards.ts';
@@ -22,7 +22,7 @@ import { goodsChips, paymentChips } from './states.ts';
 
 /** Those that have a button, in this order; the rest are reached from the card that they change. */
 const BUTTONS: readonly OrderAction[] = [pay, capture, ship, invoice, refund];
-const MORE: readonly OrderAction[] = [email, credit, takeBack, cancel];
+const MORE: readonly OrderAction[] = [email, credit, recordReturn, cancel];
 const ACTIONS: readonly OrderAction[] = [...BUTTONS, ...MORE, note, billingAddress, shippingAddress];
 
 /** What is open on the page of an order: an action, or a return that waits. */
@@ -46,7 +46,7 @@ export function orderPages(pages: ShopPages): void {
           const order = await readOrder(visit, form.params['orderId']!);
           requireUnchanged(form, order, visit.words);
           const { query, ...notice } = await action.save(visit, form, order);
-          return new Redirect(to(visit, `/orders/${order.orderId}`, query), notice);
+          return new Redirect(adminPath(visit, `/orders/${order.orderId}`, query), notice);
         },
       },
       { limits: action.limits ?? {} },
@@ -68,7 +68,7 @@ export function orderPages(pages: ShopPages): void {
         const order = await readOrder(visit, form.params['orderId']!);
         requireUnchanged(form, order, visit.words);
         const notice = await saveReturn(visit, form, order);
-        return new Redirect(to(visit, `/orders/${order.orderId}`), notice);
+        return new Redirect(adminPath(visit, `/orders/${order.orderId}`), notice);
       },
     },
   );
@@ -104,7 +104,7 @@ function orderPage(
   return {
     title: words.orders.title({ number: order.orderNumber }),
     menu: 'orders',
-    trail: [{ href: to(visit, '/orders'), text: words.layout.menuEntries.orders }],
+    breadcrumbs: [{ href: adminPath(visit, '/orders'), text: words.layout.menuEntries.orders }],
     actions: actionButtons(view),
     main: html`<p class="facts">
         ${stateChips(view)}
@@ -133,7 +133,7 @@ function stateChips({ visit, order }: OrderView): Markup {
 }
 
 const pathOf = (visit: ShopVisit, orderId: string, name: ActionName) =>
-  to(visit, `/orders/${orderId}/${name}`);
+  adminPath(visit, `/orders/${orderId}/${name}`);
 
 function actionButtons(view: OrderView): Markup {
   const { visit, order } = view;
@@ -158,9 +158,11 @@ function actionButtons(view: OrderView): Markup {
     <details class="more">
       <summary class="button">${words.more}</summary>
       <div class="popover">
-        ${isEditable && html`<a href="${to(visit, `/orders/${order.orderId}/edit`)}">${words.edit.title}</a>`}
+        ${isEditable && html`<a href="${adminPath(visit, `/orders/${order.orderId}/edit`)}">${words.edit.title}</a>`}
         ${shown(MORE).map((action) => link(action, action.kind ?? ''))}
-        <a href="${to(visit, '/orders/packing-slips', { id: order.orderId })}">${words.bulk.packingSlip}</a>
+        <a href="${adminPath(visit, '/orders/packing-slips', { id: order.orderId })}"
+          >${words.bulk.packingSlip}</a
+        >
       </div>
     </details>`;
 }
@@ -173,7 +175,7 @@ function panelView(view: OrderView, panel: Panel | undefined, draft: Draft | und
   if (!isShown) return html`<div id="panel"></div>`;
   const path = `/orders/${order.orderId}`;
   const form = (name: string, title: string, fields: Markup, buttons?: Markup) =>
-    html`<form method="post" action="${to(visit, `${path}/${name}`)}" class="card panel" id="panel">
+    html`<form method="post" action="${adminPath(visit, `${path}/${name}`)}" class="card panel" id="panel">
       <h2>${title}</h2>
       ${problemOf(draft)} ${versionField(order)} ${fields} ${buttons}
     </form>`;
@@ -189,7 +191,7 @@ function panelView(view: OrderView, panel: Panel | undefined, draft: Draft | und
     action.fields(view, draft),
     html`<div class="actions">
       <button class="${action.kind ?? 'main'}">${words.orders.submit[action.name]}</button>
-      ${action.name !== 'pay' && action.name !== 'ship' && html`<a class="button" href="${to(visit, path)}">${words.form.cancel}</a>`}
+      ${action.name !== 'pay' && action.name !== 'ship' && html`<a class="button" href="${adminPath(visit, path)}">${words.form.cancel}</a>`}
     </div>`,
   );
 }
@@ -204,7 +206,7 @@ function editingNotice({ visit, order, emails }: OrderView): Markup | false {
     <span>${words.isEdited({ who })}</span>
     ${
       visit.may('orders_write') &&
-      html`<form method="post" action="${to(visit, `/orders/${order.orderId}/edit/end`)}">
+      html`<form method="post" action="${adminPath(visit, `/orders/${order.orderId}/edit/end`)}">
         <button class="link">${words.end}</button>
       </form>`
     }

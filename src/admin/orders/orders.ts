@@ -6,7 +6,7 @@ import { dayText } from '../components/format.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column, type ListState } from '../components/list-state.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { chipsView } from './chips-view.ts';
 import { filterOf, fromTheEnd, partOf } from './list-request.ts';
 import {
@@ -38,9 +38,9 @@ export function orders(pages: ShopPages): void {
       menu: 'orders',
       actions:
         mayWrite &&
-        html`<a class="button" href="${to(visit, '/orders/ship')}">${words.bulk.shipMany}</a> ${
+        html`<a class="button" href="${adminPath(visit, '/orders/ship')}">${words.bulk.shipMany}</a> ${
             visit.may('carts_price_write') &&
-            html`<a class="button main" href="${to(visit, '/orders/new')}">${words.byHand.title}</a>`
+            html`<a class="button main" href="${adminPath(visit, '/orders/new')}">${words.byHand.title}</a>`
           }`,
       main: await listView(visit, request, {
         path: '/orders',
@@ -61,7 +61,7 @@ export function orders(pages: ShopPages): void {
         isMore,
         ...(lastPage && { lastPage }),
         unread: { text: words.new, is: ({ isNew }) => isNew },
-        href: ({ orderId }) => to(visit, `/orders/${orderId}`),
+        href: ({ orderId }) => adminPath(visit, `/orders/${orderId}`),
         idOf: ({ orderId }) => orderId,
         bulk: [
           ...(mayWrite ? [{ action: '/orders/invoices', text: words.bulk.invoice }] : []),

@@ -2,13 +2,13 @@ import { html, type Markup } from '../../http/html.ts';
 import { languageTag, textIn } from '../../http/locale.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
 import { lineText } from '../../orders/line-text.ts';
-import { restOf } from '../../orders/manage-change.ts';
+import { unshippedLines } from '../../orders/manage-change.ts';
 import type { OrderRow } from '../../orders/queries.ts';
 import { dayText } from '../components/format.ts';
 import { PRINT_SCRIPT } from '../layout/assets.ts';
 import type { AdminPage } from '../page.ts';
 import type { PageRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenIds } from './bulk.ts';
 import { pickList, type PackedLine } from './pick-list.ts';
 import { findShipments, findWholeOrders } from './queries.ts';
@@ -43,7 +43,7 @@ async function loadPacked({ db, shopId }: ShopVisit, { queryList }: PageRequest)
   return orders.map((order) => {
     const { content, orderNumber } = order;
     const sent = shipments.filter(({ orderId }) => orderId === order.orderId);
-    const rest = restOf(content, sent);
+    const rest = unshippedLines(content, sent);
     const parts = rest.length > 0 ? rest : content.lines;
     const lines = parts.map(({ lineItemId, quantity }) => ({
       orderNumber,
@@ -60,8 +60,8 @@ function printPage(visit: ShopVisit, title: string, packed: readonly PackedOrder
   return {
     title,
     menu: 'orders',
-    trail: [
-      { href: to(visit, '/orders'), text: visit.words.layout.menuEntries.orders },
+    breadcrumbs: [
+      { href: adminPath(visit, '/orders'), text: visit.words.layout.menuEntries.orders },
       // Whoever printed one order goes on with it.
       ...(count === 1 ? packed.map(({ order }) => orderStep(visit, order)) : []),
     ],
@@ -72,7 +72,10 @@ function printPage(visit: ShopVisit, title: string, packed: readonly PackedOrder
 }
 
 function orderStep(visit: ShopVisit, { orderId, orderNumber }: OrderRow) {
-  return { href: to(visit, `/orders/${orderId}`), text: visit.words.orders.title({ number: orderNumber }) };
+  return {
+    href: adminPath(visit, `/orders/${orderId}`),
+    text: visit.words.orders.title({ number: orderNumber }),
+  };
 }
 
 function packingSlip(visit: ShopVisit, { order, lines }: PackedOrder): Markup {

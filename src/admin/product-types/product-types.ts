@@ -7,7 +7,7 @@ import { languageName } from '../components/language-name.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
-import { to, type Call, type ShopVisit } from '../visit.ts';
+import { adminPath, type Call, type ShopVisit } from '../visit.ts';
 
 /** One value per line. */
 const NEW_VALUES = { characters: 20_000, lines: 500 };
@@ -55,7 +55,7 @@ export function productTypes(pages: ShopPages): void {
 }
 
 const pathOf = (visit: ShopVisit, { productTypeId }: ProductType) =>
-  to(visit, `/product-types/${productTypeId}`);
+  adminPath(visit, `/product-types/${productTypeId}`);
 
 function typeOf({ settings }: ShopVisit, { params }: PageRequest): ProductType {
   const found = settings.productTypes.find(({ productTypeId }) => productTypeId === params['productTypeId']);
@@ -79,7 +79,7 @@ async function showTypes(visit: ShopVisit, _request: PageRequest, draft?: Draft)
   return {
     title: words.title,
     menu: 'products',
-    trail: [{ href: to(visit, '/products'), text: visit.words.layout.menuEntries.products }],
+    breadcrumbs: [{ href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products }],
     main: html`<p class="hint intro">${words.intro}</p>
       <div class="sides">
         <section class="card">
@@ -97,7 +97,7 @@ async function showTypes(visit: ShopVisit, _request: PageRequest, draft?: Draft)
         </section>
         ${
           visit.may('products_write') &&
-          html`<form method="post" class="card" action="${to(visit, '/product-types')}">
+          html`<form method="post" class="card" action="${adminPath(visit, '/product-types')}">
             <h2>${words.new}</h2>
             ${problemOf(draft)}
             ${textField({ name: 'name', label: words.name, maxLength: 255, isRequired: true, draft })}
@@ -116,7 +116,7 @@ async function addType(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
     query,
     body: { name },
   });
-  const path = to(visit, `/product-types/${made.productTypeId}`);
+  const path = adminPath(visit, `/product-types/${made.productTypeId}`);
   return new Redirect(path, visit.words.productTypes.added({ name }));
 }
 
@@ -127,7 +127,7 @@ async function showType(visit: ShopVisit, request: PageRequest, draft?: Draft): 
   return {
     title: nameOf(visit, type.name, type.alias),
     menu: 'products',
-    trail: [{ href: to(visit, '/product-types'), text: words.title }],
+    breadcrumbs: [{ href: adminPath(visit, '/product-types'), text: words.title }],
     main: html`${
       type.attributes.length === 0
         ? html`<p class="quiet">${words.empty}</p>`

@@ -8,7 +8,7 @@ import { problemOf, textField } from '../components/form.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { attributeLabels } from './attribute-labels.ts';
 import type { Operation } from './product-form.ts';
 import { localeName } from './product-cards.ts';
@@ -88,7 +88,7 @@ export function attributes(pages: ShopPages): void {
             body: operations,
           });
         }
-        const path = to(visit, `/products/${row.productId}/attributes`);
+        const path = adminPath(visit, `/products/${row.productId}/attributes`);
         const after = attributeValues(visit, await readProduct(visit, row.productId));
         const fields = before.map(({ value }, index): [string, string] => [`attribute.${index}`, value]);
         return new Redirect(path, {

@@ -7,16 +7,16 @@ import { choiceField, problemOf, textField } from '../components/form.ts';
 import { decimalOf, decimalText } from '../components/decimal.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { PageRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { changedPrice, ENDINGS, type Ending } from './changed-price.ts';
 import { findListedProducts } from './list-row.ts';
 import { findOwnPrices, type OwnPrice } from './queries.ts';
 
 /** As many as a page of the list has, with some to spare. */
-const MOST_PRODUCTS = 100;
+const MAX_PRODUCTS = 100;
 const ID_LENGTH = 36;
 /** Prices of products and of their variations that are changed at once. */
-const MOST_PRICES = 1_000;
+const MAX_PRICES = 1_000;
 
 /** What is done to several products of the list at once. */
 export function bulk(pages: ShopPages): void {
@@ -32,15 +32,15 @@ export function bulk(pages: ShopPages): void {
         const changed = await setVisible(visit, requireChosen(visit, form.fieldList('id')), visible);
         const text = (visible ? words.shown : words.hidden)({ count: changed.length });
         const opposite = visible ? '/products/hide' : '/products/show';
-        return new Redirect(to(visit, '/products'), {
+        return new Redirect(adminPath(visit, '/products'), {
           text,
           undo:
             changed.length === 0
               ? undefined
-              : { action: to(visit, opposite), fields: { id: changed.join(',') } },
+              : { action: adminPath(visit, opposite), fields: { id: changed.join(',') } },
         });
       },
-      { limits: { texts: { id: MOST_PRODUCTS * (ID_LENGTH + 1) } } },
+      { limits: { texts: { id: MAX_PRODUCTS * (ID_LENGTH + 1) } } },
     );
   }
 
@@ -68,7 +68,7 @@ export function bulk(pages: ShopPages): void {
             </ul>
             <div class="actions">
               <button class="danger">${visit.words.form.delete}</button>
-              <a class="button" href="${to(visit, '/products')}">${visit.words.form.cancel}</a>
+              <a class="button" href="${adminPath(visit, '/products')}">${visit.words.form.cancel}</a>
             </div>
           </form>`,
         });
@@ -78,7 +78,10 @@ export function bulk(pages: ShopPages): void {
         await visit.inTransaction(async (call) => {
           for (const id of ids) await call('DELETE', `/rs/products/${id}`);
         });
-        return new Redirect(to(visit, '/products'), visit.words.products.bulk.deleted({ count: ids.length }));
+        return new Redirect(
+          adminPath(visit, '/products'),
+          visit.words.products.bulk.deleted({ count: ids.length }),
+        );
       },
     },
   );
@@ -125,7 +128,7 @@ export function bulk(pages: ShopPages): void {
               </div>
               <div class="actions">
                 <button class="main">${words.preview}</button>
-                <a class="button" href="${to(visit, '/products')}">${visit.words.form.cancel}</a>
+                <a class="button" href="${adminPath(visit, '/products')}">${visit.words.form.cancel}</a>
               </div>
             </form>
             ${change && (await preview(visit, ids, priceChanges(await ownPrices(visit, ids), change)))}`,
@@ -145,7 +148,7 @@ export function bulk(pages: ShopPages): void {
           }
         });
         return new Redirect(
-          to(visit, '/products'),
+          adminPath(visit, '/products'),
           visit.words.products.bulk.pricesChanged({ count: changes.length }),
         );
       },
@@ -158,7 +161,7 @@ function chosenIds(values: readonly string[]): string[] {
   const ids = [...new Set(values.flatMap((value) => value.split(',')).filter(isId))].map((id) =>
     id.toUpperCase(),
   );
-  return ids.slice(0, MOST_PRODUCTS);
+  return ids.slice(0, MAX_PRODUCTS);
 }
 
 function requireChosen(visit: ShopVisit, values: readonly string[]): string[] {
@@ -173,7 +176,7 @@ function noneChosenPage(visit: ShopVisit, title: string): AdminPage {
     title,
     main: html`<p class="card">
       ${visit.words.products.bulk.noneChosen}
-      <a href="${to(visit, '/products')}">${visit.words.layout.menuEntries.products}</a>
+      <a href="${adminPath(visit, '/products')}">${visit.words.layout.menuEntries.products}</a>
     </p>`,
   });
 }
@@ -196,7 +199,7 @@ function bulkPage(visit: ShopVisit, page: Pick<AdminPage, 'title' | 'main'>): Ad
   return {
     ...page,
     menu: 'products',
-    trail: [{ href: to(visit, '/products'), text: visit.words.layout.menuEntries.products }],
+    breadcrumbs: [{ href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products }],
   };
 }
 
@@ -207,7 +210,7 @@ interface PriceChange extends OwnPrice {
 }
 
 function ownPrices({ db, shopId }: ShopVisit, ids: readonly string[]) {
-  return findOwnPrices(db, shopId, ids, MOST_PRICES);
+  return findOwnPrices(db, shopId, ids, MAX_PRICES);
 }
 
 function endingOf(text: string | undefined): Ending {

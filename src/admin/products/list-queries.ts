@@ -32,10 +32,10 @@ export interface IdPage {
  * Products that are compared of those that a filter finds, however many there are: nobody leafs through more of them. The
  * list then says that there are more.
  */
-const MOST_HITS = 2_000;
+const MAX_HITS = 2_000;
 
 /** Products that are looked at one after the other, in the order of the list, before an index of words is asked. */
-const MOST_READ = 1_500;
+const MAX_READ = 1_500;
 
 export async function findProductPage(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage> {
   const { terms, stock } = filter;
@@ -113,14 +113,14 @@ async function findShort(
     compared: sql`
       select distinct coalesce(master_id, product_id) as product_id from product
       where shop_id = ${shopId} and kind <> 'master' and stock <= greatest(min_stock, 0) and ${shortage(stock)}
-      limit ${MOST_HITS}`,
+      limit ${MAX_HITS}`,
     hits: sql`
       select listing.product_id, listing.name, listing.price from listing
       where listing.shop_id = ${shopId} and listing.locale = ${locale}
         and listing.product_id = any (array(select product_id from compared))
         and ${matchesTerms(searched, locale)} and ${narrowed(shopId, filter)}`,
   });
-  return { ...found, isMore: compared >= MOST_HITS };
+  return { ...found, isMore: compared >= MAX_HITS };
 }
 
 /**
@@ -144,17 +144,17 @@ async function findShortMatches(
  */
 async function findFrequent(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage | undefined> {
   const { terms, locale, stock, sort, direction, limit, offset } = filter;
-  const first = listedRows(shopId, { ...filter, limit: MOST_READ, offset: 0 });
+  const first = listedRows(shopId, { ...filter, limit: MAX_READ, offset: 0 });
   const { compared, ...found } = await findHits(db, shopId, filter, {
     compared: sql`
-      select product_id from (${first}) as entry order by ${ORDERS[sort][direction]} limit ${MOST_READ}`,
+      select product_id from (${first}) as entry order by ${ORDERS[sort][direction]} limit ${MAX_READ}`,
     hits: sql`
       select product_id, name, price from listing
       where ${inScope(shopId, { locale, includeInvisible: true })}
         and listing.product_id = any (array(select product_id from compared))
         and ${matchesTerms({ terms, ownWords: true }, locale)} and ${hasStock(shopId, stock)}`,
   });
-  const isWhole = compared < MOST_READ;
+  const isWhole = compared < MAX_READ;
   const isFound = isWhole ? found.results > 0 : found.results > offset + limit;
   return isFound ? { ...found, isMore: !isWhole } : undefined;
 }
@@ -170,12 +170,12 @@ async function findMatches(
     compared: sql`
       select product_id, name, price, visible, locale from listing
       where ${inScope(shopId, { locale, includeInvisible: true })} and ${matchesTerms(searched, locale)}
-      limit ${MOST_HITS}`,
+      limit ${MAX_HITS}`,
     hits: sql`
       select product_id, name, price from compared as listing
       where ${narrowed(shopId, filter)} and ${hasStock(shopId, stock)}`,
   });
-  return { ...found, isMore: compared >= MOST_HITS };
+  return { ...found, isMore: compared >= MAX_HITS };
 }
 
 /** A condition on listed products. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { badRequest, isRefusal } from '../../http/errors.ts';
-import { LONGEST } from '../../catalogue/products/request-fields.ts';
+import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { html } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -10,7 +10,7 @@ import { decimalOf } from '../components/decimal.ts';
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
 import { Redirect } from '../page.ts';
 import type { FormRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { categoryTree } from './category-tree.ts';
 import { readProduct } from './product-page.ts';
 import { findCategoryChoices } from './queries.ts';
@@ -29,7 +29,9 @@ export function newProduct(pages: ShopPages): void {
         return {
           title: words.new.title,
           menu: 'products',
-          trail: [{ href: to(visit, '/products'), text: visit.words.layout.menuEntries.products }],
+          breadcrumbs: [
+            { href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products },
+          ],
           scripts: [PRODUCTS_SCRIPT],
           main: html`<form method="post" class="product-form" data-new-product>
             <div data-refusal>${problemOf(draft)}</div>
@@ -62,7 +64,7 @@ export function newProduct(pages: ShopPages): void {
                 })}
                 ${textField({ name: 'ean', label: words.fields.ean, inputMode: 'numeric', autocomplete: 'off', draft })}
               </div>
-              ${longTextField({ name: 'description', label: words.fields.description, rows: 5, maxLength: LONGEST.text, draft })}
+              ${longTextField({ name: 'description', label: words.fields.description, rows: 5, maxLength: MAX_LENGTHS.text, draft })}
               <div class="row">
                 ${choiceField({
                   name: 'category',
@@ -116,19 +118,22 @@ export function newProduct(pages: ShopPages): void {
         const productId = await createProduct(visit, form);
         const path = `/products/${productId}`;
         if (form.field('attribute.0') === '') {
-          return new Redirect(to(visit, path), visit.words.products.new.created);
+          return new Redirect(adminPath(visit, path), visit.words.products.new.created);
         }
         try {
           await makeVariations(visit, await readProduct(visit, productId), form);
         } catch (error) {
           // The product is there; its variations can be made on the page that says what was wrong with them.
           if (!isRefusal(error)) throw error;
-          return new Redirect(to(visit, `${path}/variations`), { text: error.message, isProblem: true });
+          return new Redirect(adminPath(visit, `${path}/variations`), {
+            text: error.message,
+            isProblem: true,
+          });
         }
-        return new Redirect(to(visit, `${path}/variations`), visit.words.products.new.created);
+        return new Redirect(adminPath(visit, `${path}/variations`), visit.words.products.new.created);
       },
     },
-    { limits: { texts: { description: LONGEST.text, ...ATTRIBUTE_TEXTS } } },
+    { limits: { texts: { description: MAX_LENGTHS.text, ...ATTRIBUTE_TEXTS } } },
   );
 }
 

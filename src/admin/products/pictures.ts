@@ -1,4 +1,4 @@
-import { LONGEST } from '../../catalogue/products/request-fields.ts';
+import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { imageUrl, imagePath } from '../../platform/media/images.ts';
@@ -6,7 +6,7 @@ import { textField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { readProduct } from './product-page.ts';
 import { findPictures, type Picture } from './queries.ts';
 
@@ -16,7 +16,7 @@ export function pictures(pages: ShopPages): void {
     const { productId } = await readProduct(visit, params['productId']!);
     await visit.call('POST', `/rs/products/${productId}/slideshow`, { upload });
     // A script asks for the page again by itself; without one, the browser goes back to it.
-    const page = to(visit, `/products/${productId}`);
+    const page = adminPath(visit, `/products/${productId}`);
     return {
       type: 'text/html; charset=utf-8',
       content: html`<!doctype html>
@@ -47,7 +47,7 @@ export function pictures(pages: ShopPages): void {
         body: [{ op: 'add', path: '/productImage', value: order[0] }],
       });
     });
-    return new Redirect(to(visit, `/products/${productId}`));
+    return new Redirect(adminPath(visit, `/products/${productId}`));
   });
 
   pages.post('/products/:productId/pictures/texts', 'products_write', async (visit, form) => {
@@ -62,14 +62,17 @@ export function pictures(pages: ShopPages): void {
       return visit.settings.locales.map((locale) => ({ name, locale, text: textIn(locale) }));
     });
     await visit.call('PUT', `/manage/products/${productId}/picture-texts`, { body: { items } });
-    return new Redirect(to(visit, `/products/${productId}`), visit.words.products.pictures.textsSaved);
+    return new Redirect(adminPath(visit, `/products/${productId}`), visit.words.products.pictures.textsSaved);
   });
 
   pages.post('/products/:productId/pictures/delete', 'products_write', async (visit, form) => {
     const { productId } = await readProduct(visit, form.params['productId']!);
     const name = form.field('name');
     await visit.call('DELETE', `/rs/products/${productId}/slideshow/${encodeURIComponent(name)}`);
-    return new Redirect(to(visit, `/products/${productId}`), visit.words.products.pictures.deleted({ name }));
+    return new Redirect(
+      adminPath(visit, `/products/${productId}`),
+      visit.words.products.pictures.deleted({ name }),
+    );
   });
 }
 
@@ -83,7 +86,7 @@ export async function picturesCard(visit: ShopVisit, { productId, kind }: Produc
   const found = await findPictures(visit.db, visit.shopId, productId);
   const words = visit.words.products.pictures;
   const mayWrite = visit.may('products_write');
-  const path = to(visit, `/products/${productId}/pictures`);
+  const path = adminPath(visit, `/products/${productId}/pictures`);
   return html`<section class="card" id="pictures" data-pictures="${path}">
     <h2>${words.title}</h2>
     ${
@@ -129,7 +132,7 @@ function textsForm(visit: ShopVisit, path: string, found: readonly Picture[]): M
                 name: `text-${index}-${locale}`,
                 label: languageName(locale, visit.language, locales),
                 value: picture.altTexts[locale] ?? '',
-                maxLength: LONGEST.pictureText,
+                maxLength: MAX_LENGTHS.pictureText,
                 autocomplete: 'off',
               }),
             )}

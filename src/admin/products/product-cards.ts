@@ -1,4 +1,4 @@
-import { LONGEST } from '../../catalogue/products/request-fields.ts';
+import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { languageTag, textIn } from '../../http/locale.ts';
 import { WITHDRAWAL_EXCLUSIONS } from '../../catalogue/products/facts.ts';
@@ -9,7 +9,7 @@ import { priceIn } from '../../catalogue/products/prices.ts';
 import { amountText } from '../components/format.ts';
 import { languageName } from '../components/language-name.ts';
 import type { Choice } from '../components/form.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import type { ProductFields } from './product-fields.ts';
 import { MAX_KEYWORDS_LENGTH, MAX_URL_LENGTH, PARTIES, PARTY_FIELDS, VIDEOS } from './product-values.ts';
 
@@ -36,14 +36,14 @@ export function textsCard(visit: ShopVisit, { text, long }: ProductFields): Mark
     ${sides(
       (locale, label) =>
         html`${text(`name.${locale}`, label(words.name), { maxLength: 1000 })}
-        ${long(`shortDescription.${locale}`, label(words.shortDescription), { rows: 2, maxLength: LONGEST.text })}
-        ${long(`description.${locale}`, label(words.description), { rows: 8, maxLength: LONGEST.text, hint: words.descriptionHint })}`,
+        ${long(`shortDescription.${locale}`, label(words.shortDescription), { rows: 2, maxLength: MAX_LENGTHS.text })}
+        ${long(`description.${locale}`, label(words.description), { rows: 8, maxLength: MAX_LENGTHS.text, hint: words.descriptionHint })}`,
     )}
     <details>
       <summary>${words.moreTexts}</summary>
       ${sides(
         (locale, label) =>
-          html`${long(`essentialFeatures.${locale}`, label(words.essentialFeatures), { rows: 3, maxLength: LONGEST.features, hint: words.essentialFeaturesHint })}
+          html`${long(`essentialFeatures.${locale}`, label(words.essentialFeatures), { rows: 3, maxLength: MAX_LENGTHS.features, hint: words.essentialFeaturesHint })}
           ${text(`title.${locale}`, label(words.title), { maxLength: 1000, hint: words.titleHint })}
           ${text(`searchKeywords.${locale}`, label(words.searchKeywords), { maxLength: MAX_KEYWORDS_LENGTH, hint: words.searchKeywordsHint })}`,
       )}
@@ -148,7 +148,7 @@ export function stockCard(visit: ShopVisit, row: ProductRow, fields: ProductFiel
       row.kind === 'master'
         ? html`<p>
             ${words.stockOfVariations}
-            <a href="${to(visit, `/products/${row.productId}/variations`)}"
+            <a href="${adminPath(visit, `/products/${row.productId}/variations`)}"
               >${visit.words.products.tabs.variations}</a
             >
           </p>`
@@ -219,7 +219,7 @@ export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
       ${locales.map((locale) =>
         fields.long(`safetyText.${locale}`, `${words.safetyText} · ${localeName(locale, visit)}`, {
           rows: 3,
-          maxLength: LONGEST.features,
+          maxLength: MAX_LENGTHS.features,
         }),
       )}
     </details>

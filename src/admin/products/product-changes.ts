@@ -275,12 +275,12 @@ function changedExtras({ isChanged, isAnyChanged, valueOf, isTicked, optionalDec
 
 /** The rows of a table in which something stands: `tier.0`, `tier.2`. */
 function rowsBelow(start: string, valueOf: (name: string) => string): string[] {
-  return Array.from({ length: MOST_ROWS }, (_, index) => `${start}.${index}`).filter(
+  return Array.from({ length: MAX_ROWS }, (_, index) => `${start}.${index}`).filter(
     (at) => valueOf(`${at}.quantity`) !== '' || valueOf(`${at}.price`) !== '',
   );
 }
 
-const MOST_ROWS = 100;
+const MAX_ROWS = 100;
 
 /** The id of a video in the addresses that people copy; anything else is taken as the source itself. */
 export function videoOf(address: string): { type: 'YouTube' | 'Vimeo'; id: string } {

@@ -5,7 +5,7 @@ import { nameOf } from '../../catalogue/products/render.ts';
 import { findProducts, type ProductRow } from '../../catalogue/products/queries.ts';
 import { buttonForm } from '../components/form.ts';
 import type { AdminPage } from '../page.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 
 export async function readProduct({ db, shopId }: ShopVisit, productId: string): Promise<ProductRow> {
   const [row] = isId(productId) ? await findProducts(db, shopId, [productId]) : [];
@@ -42,12 +42,12 @@ export function productPage(
     ...page,
     title: row.selection ? `${name} (${Object.values(row.selection).join(', ')})` : name,
     menu: 'products',
-    trail: [
-      { href: to(visit, '/products'), text: visit.words.layout.menuEntries.products },
+    breadcrumbs: [
+      { href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products },
       ...(master
         ? [
             {
-              href: to(visit, `/products/${row.masterId}/variations`),
+              href: adminPath(visit, `/products/${row.masterId}/variations`),
               text: nameOf(master, settings, locale),
             },
           ]
@@ -65,15 +65,17 @@ export function productPage(
     }
     ${
       visit.may('products_write') &&
-      html`${row.kind !== 'variation' && buttonForm({ action: to(visit, `${path}/copy`), text: words.copy })}
-        <a class="button danger" href="${to(visit, '/products/delete', { id: row.productId })}"
+      html`${row.kind !== 'variation' && buttonForm({ action: adminPath(visit, `${path}/copy`), text: words.copy })}
+        <a class="button danger" href="${adminPath(visit, '/products/delete', { id: row.productId })}"
           >${visit.words.form.delete}</a
         >`
     }`,
     main: html`<nav class="tabs" aria-label="${words.tabs.label}">
         ${tabs.map(
           (tab) =>
-            html`<a href="${to(visit, path + TAB_PATHS[tab])}" ${tab === current && html`aria-current="page"`}
+            html`<a
+              href="${adminPath(visit, path + TAB_PATHS[tab])}"
+              ${tab === current && html`aria-current="page"`}
               >${words.tabs[tab]}</a
             >`,
         )}

@@ -2,7 +2,7 @@ import type { ProductFacts, Prices } from '../../catalogue/products/facts.ts';
 import { headlineTexts } from '../../catalogue/products/custom-text.ts';
 import { inheritedFacts } from '../../catalogue/products/facts.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
-import { LONGEST } from '../../catalogue/products/request-fields.ts';
+import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { ORDER_UNIT } from '../../catalogue/products/render.ts';
 import type { FormLimits } from '../../http/form-fields.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
@@ -30,7 +30,7 @@ export const PARTIES = ['manufacturer', 'responsiblePerson'] as const;
 export const PARTY_FIELDS = ['name', 'address', 'contact'] as const;
 
 /** Words with something between them. */
-export const MAX_KEYWORDS_LENGTH = LONGEST.words * (LONGEST.word + 2);
+export const MAX_KEYWORDS_LENGTH = MAX_LENGTHS.words * (MAX_LENGTHS.word + 2);
 /** One video per line; a product has 50. */
 export const VIDEOS = { characters: 30_000, lines: 100 };
 export const MAX_URL_LENGTH = 2_000;
@@ -38,10 +38,10 @@ export const MAX_URL_LENGTH = 2_000;
 /** What the form of a product may bring. */
 export const PRODUCT_LIMITS: FormLimits = {
   texts: {
-    'shortDescription.*': LONGEST.text,
-    'description.*': LONGEST.text,
-    'essentialFeatures.*': LONGEST.features,
-    'safetyText.*': LONGEST.features,
+    'shortDescription.*': MAX_LENGTHS.text,
+    'description.*': MAX_LENGTHS.text,
+    'essentialFeatures.*': MAX_LENGTHS.features,
+    'safetyText.*': MAX_LENGTHS.features,
     'searchKeywords.*': MAX_KEYWORDS_LENGTH,
     videos: VIDEOS,
     'dataSheet.url': MAX_URL_LENGTH,

@@ -7,7 +7,7 @@ import { requireUnchanged, versionField, versionOf } from '../components/version
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
 import { Redirect } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { categoryTree } from './category-tree.ts';
 import { picturesCard } from './pictures.ts';
 import {
@@ -78,7 +78,7 @@ export function product(pages: ShopPages): void {
         }
         const categoryIds = form.field('categories') === '' ? undefined : form.fieldList('category');
         await saveChanges(visit, row.productId, changes, categoryIds);
-        const path = to(visit, `/products/${row.productId}`);
+        const path = adminPath(visit, `/products/${row.productId}`);
         const after = await readProduct(visit, row.productId);
         return new Redirect(path, {
           text: visit.words.form.saved,
@@ -92,7 +92,7 @@ export function product(pages: ShopPages): void {
   pages.post('/products/:productId/copy', 'products_write', async (visit, form) => {
     const { productId } = await readProduct(visit, form.params['productId']!);
     const copy = await visit.call<{ productId: string }>('POST', `/manage/products/${productId}/copies`);
-    return new Redirect(to(visit, `/products/${copy.productId}`), visit.words.products.copied);
+    return new Redirect(adminPath(visit, `/products/${copy.productId}`), visit.words.products.copied);
   });
 }
 

@@ -7,7 +7,7 @@ import { listView } from '../components/list.ts';
 import { listState, type Column, type ListState } from '../components/list-state.ts';
 import type { Choice } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { categoryTree } from './category-tree.ts';
 import { findListedProducts, type ListedProduct } from './list-row.ts';
 import { findProductPage, type ProductFilter, type StockFilter } from './list-queries.ts';
@@ -30,9 +30,9 @@ export function products(pages: ShopPages): void {
       title,
       menu: 'products',
       actions: mayWrite
-        ? html`<a class="button" href="${to(visit, '/products/import')}">${visit.words.import.open}</a>
-            <a class="button" href="${to(visit, '/products/stock-take')}">${words.stockTake.title}</a>
-            <a class="button main" href="${to(visit, '/products/new')}">${words.new.title}</a>`
+        ? html`<a class="button" href="${adminPath(visit, '/products/import')}">${visit.words.import.open}</a>
+            <a class="button" href="${adminPath(visit, '/products/stock-take')}">${words.stockTake.title}</a>
+            <a class="button main" href="${adminPath(visit, '/products/new')}">${words.new.title}</a>`
         : undefined,
       main: await listView(visit, request, {
         path: '/products',
@@ -52,7 +52,7 @@ export function products(pages: ShopPages): void {
         rows: await findListedProducts(visit, found.productIds),
         results: found.results,
         isMore: found.isMore,
-        href: ({ productId }) => to(visit, `/products/${productId}`),
+        href: ({ productId }) => adminPath(visit, `/products/${productId}`),
         idOf: ({ productId }) => productId,
         bulk: mayWrite
           ? [
@@ -64,7 +64,9 @@ export function products(pages: ShopPages): void {
           : [],
         empty: mayWrite
           ? html`<p>${words.empty}</p>
-              <p><a class="button main" href="${to(visit, '/products/new')}">${words.new.title}</a></p>`
+              <p>
+                <a class="button main" href="${adminPath(visit, '/products/new')}">${words.new.title}</a>
+              </p>`
           : words.empty,
       }),
     };
@@ -89,7 +91,7 @@ function toFilter({ locale }: ShopVisit, { sort, filter, limit, offset }: ListSt
 }
 
 /** A longer list would make every page of products heavy. The page of a category lists its products too. */
-const MOST_CHOICES = 100;
+const MAX_CHOICES = 100;
 
 /** The categories below the root; of many, those that stand highest in the tree, and the chosen one. */
 function categoryChoices(
@@ -98,7 +100,7 @@ function categoryChoices(
   chosen: string,
 ): Choice[] {
   const printed = categoryTree(categories).filter(({ parentId }) => parentId !== null);
-  const highest = printed.toSorted((left, right) => left.depth - right.depth).slice(0, MOST_CHOICES);
+  const highest = printed.toSorted((left, right) => left.depth - right.depth).slice(0, MAX_CHOICES);
   const offered = new Set([...highest.map(({ categoryId }) => categoryId), chosen.toUpperCase()]);
   return printed
     .filter(({ categoryId }) => offered.has(categoryId))

@@ -18,13 +18,13 @@ export interface CategoryChoice {
   name: Localised;
 }
 
-const MOST_CATEGORIES = 1_000;
+const MAX_CATEGORIES = 1_000;
 
 /** In the order in which a tree is printed after `categoryTree`: siblings by their position. */
 export function findCategoryChoices(db: Queries, shopId: string) {
   return db.many<CategoryChoice>(sql`
     select upper(category_id::text) as "categoryId", upper(parent_id::text) as "parentId", name from category
-    where shop_id = ${shopId} order by position, number limit ${MOST_CATEGORIES}`);
+    where shop_id = ${shopId} order by position, number limit ${MAX_CATEGORIES}`);
 }
 
 /** A price of its own that a product or one of its variations has. */
@@ -80,14 +80,14 @@ export interface GridRow {
 }
 
 /** Variations on one page. A product with more of them is changed by import. */
-export const MOST_GRID_ROWS = 500;
+export const MAX_GRID_ROWS = 500;
 
 export function findGridRows(db: Queries, shopId: string, masterId: string) {
   return db.many<GridRow>(sql`
     select upper(product_id::text) as "productId", selection, product_number as "productNumber", prices,
       stock::float8 as stock, min_stock::float8 as "minStock", facts ->> 'ean' as ean, visible
     from product where shop_id = ${shopId} and master_id = ${masterId}
-    order by product_id limit ${MOST_GRID_ROWS}`);
+    order by product_id limit ${MAX_GRID_ROWS}`);
 }
 
 /** By the number, or by the code that is printed on it. Several products may have the same code. */

@@ -4,7 +4,7 @@ import { parseQuery } from '../../catalogue/search/query.ts';
 import { buttonForm } from '../components/form.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { findListedProducts, type ListedProduct } from './list-row.ts';
 import { productPage, readProduct } from './product-page.ts';
 import { findProductPage } from './list-queries.ts';
@@ -23,7 +23,7 @@ export function related(pages: ShopPages): void {
     const mayWrite = visit.may('products_write');
     const item = (product: ListedProduct, action: 'add' | 'remove') =>
       html`<li>
-        <a class="product-name" href="${to(visit, `/products/${product.productId}`)}"
+        <a class="product-name" href="${adminPath(visit, `/products/${product.productId}`)}"
           >${product.picture}
           <span>${product.name} <span class="quiet">${product.productNumber}</span></span></a
         >
@@ -31,7 +31,7 @@ export function related(pages: ShopPages): void {
         ${
           mayWrite &&
           buttonForm({
-            action: to(visit, `${path}/${action}`),
+            action: adminPath(visit, `${path}/${action}`),
             text: action === 'add' ? visit.words.form.add : words.remove,
             fields: { productId: product.productId },
           })
@@ -55,7 +55,7 @@ export function related(pages: ShopPages): void {
             <form
               method="get"
               role="search"
-              hx-get="${to(visit, path)}"
+              hx-get="${adminPath(visit, path)}"
               hx-trigger="input delay:250ms, submit"
               hx-target="#candidates"
               hx-select="#candidates"
@@ -86,7 +86,7 @@ export function related(pages: ShopPages): void {
     pages.post(`/products/:productId/related/${action}`, 'products_write', async (visit, form) => {
       const { productId } = await readProduct(visit, form.params['productId']!);
       const target = form.field('productId');
-      const path = to(visit, `/products/${productId}/related`);
+      const path = adminPath(visit, `/products/${productId}/related`);
       if (!isId(target)) return new Redirect(path);
       await visit.call('PATCH', `/rs/products/${productId}/crossselling`, {
         body: [{ op: action, path: '/', value: target }],

@@ -7,7 +7,7 @@ import { problemOf } from '../components/form.ts';
 import { decimalOf, decimalText } from '../components/decimal.ts';
 import { Redirect } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { pictureOf } from './list-row.ts';
 import { findByCode } from './queries.ts';
 
@@ -18,7 +18,7 @@ interface Counted {
   after: number;
 }
 
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 
 /** For a scanner: a field that has the focus, then the count, then the field again. */
 export function stockTake(pages: ShopPages): void {
@@ -39,7 +39,9 @@ export function stockTake(pages: ShopPages): void {
         return {
           title: words.title,
           menu: 'products',
-          trail: [{ href: to(visit, '/products'), text: visit.words.layout.menuEntries.products }],
+          breadcrumbs: [
+            { href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products },
+          ],
           main: html`<div class="stock-take">
             ${codeForm(visit, counted, found.length === 0)}
             ${code !== '' && found.length === 0 && html`<p class="problem" role="alert">${words.unknown({ code })}</p>`}
@@ -65,10 +67,10 @@ export function stockTake(pages: ShopPages): void {
         const entry = { productId: row.productId, before: row.stock, after: changed.stocklevel };
         const next = isUndo
           ? counted.filter((one) => one.productId !== row.productId)
-          : [entry, ...counted].slice(0, MOST_SHOWN);
+          : [entry, ...counted].slice(0, MAX_SHOWN);
         const name = nameOf(row, visit.settings, visit.locale);
         return new Redirect(
-          to(visit, '/products/stock-take', { counted: countedText(next) }),
+          adminPath(visit, '/products/stock-take', { counted: countedText(next) }),
           words.stockTake.done({ name, stock: decimalText(changed.stocklevel, visit.language) }),
         );
       },
@@ -112,7 +114,7 @@ function countForm(
   const isDrafted = draft?.field('productId') === row.productId ? draft : undefined;
   return html`<form
     method="post"
-    action="${to(visit, '/products/stock-take', { code, counted: countedText(counted) })}"
+    action="${adminPath(visit, '/products/stock-take', { code, counted: countedText(counted) })}"
     class="card counting"
   >
     ${problemOf(isDrafted)}
@@ -124,7 +126,7 @@ function countForm(
       row.kind === 'master'
         ? html`<p>
             ${visit.words.products.fields.stockOfVariations}
-            <a href="${to(visit, `/products/${row.productId}/variations`)}"
+            <a href="${adminPath(visit, `/products/${row.productId}/variations`)}"
               >${visit.words.products.tabs.variations}</a
             >
           </p>`
@@ -155,7 +157,7 @@ function countedCard(
   rows: readonly ProductRow[],
 ): Markup | false {
   const words = visit.words.products.stockTake;
-  const action = to(visit, '/products/stock-take', { counted: countedText(counted) });
+  const action = adminPath(visit, '/products/stock-take', { counted: countedText(counted) });
   if (counted.length === 0) return false;
   return html`<section class="card">
     <h2>${words.last}</h2>
@@ -197,7 +199,7 @@ const countedText = (counted: readonly Counted[]) =>
 function parseCounted(text: string | undefined): Counted[] {
   return (text ?? '')
     .split('~')
-    .slice(0, MOST_SHOWN)
+    .slice(0, MAX_SHOWN)
     .flatMap((entry): Counted[] => {
       const [productId = '', before = '', after = ''] = entry.split('_');
       const isCounted =

@@ -9,11 +9,11 @@ import { decimalText } from '../components/decimal.ts';
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
 import { Redirect } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { attributeLabels } from './attribute-labels.ts';
 import { GRID_COLUMNS, gridCells, gridOperations, type GridCells, type GridColumn } from './grid-changes.ts';
 import { productPage, readProduct } from './product-page.ts';
-import { findGridRows, MOST_GRID_ROWS, type GridRow } from './queries.ts';
+import { findGridRows, MAX_GRID_ROWS, type GridRow } from './queries.ts';
 
 /** The variations of a product as a grid, and the form that makes them. */
 export function variations(pages: ShopPages): void {
@@ -33,7 +33,7 @@ export function variations(pages: ShopPages): void {
       },
       save: async (visit, form) => {
         const row = await readProduct(visit, form.params['productId']!);
-        const path = to(visit, `/products/${row.productId}/variations`);
+        const path = adminPath(visit, `/products/${row.productId}/variations`);
         if (form.field('attribute.0') !== '') {
           await makeVariations(visit, row, form);
           return new Redirect(path, visit.words.products.variations.made);
@@ -51,7 +51,7 @@ export const MAX_VALUES_LENGTH = 20_000;
 /** What the fields that make variations may bring. */
 export const ATTRIBUTE_TEXTS = { 'attribute.*': 200, 'values.*': MAX_VALUES_LENGTH };
 /** Each cell is sent with what it was, and a box that is not ticked by a hidden field. */
-const MAX_CELLS = MOST_GRID_ROWS * (2 * GRID_COLUMNS.length + 1) + 10;
+const MAX_CELLS = MAX_GRID_ROWS * (2 * GRID_COLUMNS.length + 1) + 10;
 
 const NUMERIC: ReadonlySet<GridColumn> = new Set(['price', 'stock', 'minStock']);
 
@@ -109,7 +109,7 @@ function grid(
     ${problemOf(draft)}
     <p class="hint">
       ${words.variations.gridHint}
-      ${rows.length === MOST_GRID_ROWS && words.variations.tooMany({ count: MOST_GRID_ROWS })}
+      ${rows.length === MAX_GRID_ROWS && words.variations.tooMany({ count: MAX_GRID_ROWS })}
     </p>
     <div class="list scroll">
       <table class="grid">
@@ -131,7 +131,7 @@ function grid(
             const cells = gridCells(row, currency, language);
             return html`<tr>
               <th scope="row">
-                <a href="${to(visit, `/products/${row.productId}`)}">${name}</a>
+                <a href="${adminPath(visit, `/products/${row.productId}`)}">${name}</a>
               </th>
               ${GRID_COLUMNS.map(
                 (column) =>
@@ -199,7 +199,7 @@ function cellField(
     />`;
 }
 
-const MOST_ATTRIBUTES = 3;
+const MAX_ATTRIBUTES = 3;
 
 /** Sends the attributes and values of a form: every combination that does not exist yet is made. */
 export async function makeVariations(
@@ -211,7 +211,7 @@ export async function makeVariations(
   const alias = form.field('productType') || typeOf(row, visit.settings).alias;
   const type = visit.settings.productTypes.find((one) => one.alias === alias);
   const { keyOf, valueOf } = attributeLabels(type, visit);
-  const attributes = Array.from({ length: MOST_ATTRIBUTES }, (_, index) => {
+  const attributes = Array.from({ length: MAX_ATTRIBUTES }, (_, index) => {
     const name = keyOf(form.field(`attribute.${index}`));
     const values = form
       .field(`values.${index}`)
@@ -274,7 +274,7 @@ export function attributeFields(
   return html`<datalist id="attribute-names">
       ${labels.map((label) => html`<option value="${label}"></option>`)}
     </datalist>
-    ${Array.from({ length: MOST_ATTRIBUTES }, (_, index) => {
+    ${Array.from({ length: MAX_ATTRIBUTES }, (_, index) => {
       const attribute = known[index];
       const shown = attribute && {
         name: labelOf(attribute.key),

@@ -2,7 +2,7 @@ import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { foundCustomers } from '../customers/queries.ts';
 
-const MOST_FOUND = 5;
+const MAX_FOUND = 5;
 
 /** Sorts behind every character. */
 const LAST = '\u{10FFFF}';
@@ -21,7 +21,7 @@ export function findOrdersByNumber(db: Queries, shopId: string, text: string) {
     select upper(order_id::text) as "orderId", order_number as "orderNumber", ${customerName} as name
     from customer_order
     where shop_id = ${shopId} and order_number >= ${text} and order_number < ${text + LAST}
-    order by order_number limit ${MOST_FOUND}`);
+    order by order_number limit ${MAX_FOUND}`);
 }
 
 export interface FoundCustomer {
@@ -38,8 +38,8 @@ export function findCustomersByText(db: Queries, shopId: string, text: string) {
       billing_address ->> 'emailAddress' as email
     from customer
     where shop_id = ${shopId} and customer_id = any (array(
-      select customer_id from (${foundCustomers(shopId, { text, customerGroupId: '' }, MOST_FOUND)}) found))
-    order by customer_number limit ${MOST_FOUND}`);
+      select customer_id from (${foundCustomers(shopId, { text, customerGroupId: '' }, MAX_FOUND)}) found))
+    order by customer_number limit ${MAX_FOUND}`);
 }
 
 export interface FoundProduct {
@@ -53,14 +53,14 @@ export function findProductsByNumber(db: Queries, shopId: string, text: string) 
   const numbered = (beginning: string) => sql`(
     select product_id from product
     where shop_id = ${shopId} and product_number >= ${beginning} and product_number < ${beginning + LAST}
-    order by product_number limit ${MOST_FOUND})`;
+    order by product_number limit ${MAX_FOUND})`;
   return db.many<FoundProduct>(sql`
     select upper(product.product_id::text) as "productId", product.product_number as "productNumber",
       coalesce(product.facts -> 'name', master.facts -> 'name') as name
     from product left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id
     where product.shop_id = ${shopId}
       and product.product_id = any (array(${numbered(text)} union ${numbered(text.toUpperCase())}))
-    order by product.product_number limit ${MOST_FOUND}`);
+    order by product.product_number limit ${MAX_FOUND}`);
 }
 
 /** In the order of the ids. */

@@ -5,7 +5,7 @@ import { textIn } from '../../http/locale.ts';
 import { MENU } from '../layout/menu.ts';
 import type { ShopPages } from '../pages.ts';
 import { settingsPlaces } from '../settings/overview.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { findProductPage } from '../products/list-queries.ts';
 import {
   findCustomersByText,
@@ -25,14 +25,14 @@ interface HitGroup {
   hits: readonly Hit[];
 }
 
-const LONGEST_TEXT = 100;
-const MOST_PRODUCTS = 6;
+const MAX_TEXT_LENGTH = 100;
+const MAX_PRODUCTS = 6;
 
 /** The search in the header finds orders, products, customers and pages. It shows the part `hits` of this page while one types. */
 export function search(pages: ShopPages): void {
   pages.get('/search', 'member', async (visit, request) => {
     const words = visit.words.search;
-    const text = (request.query('q') ?? '').trim().slice(0, LONGEST_TEXT);
+    const text = (request.query('q') ?? '').trim().slice(0, MAX_TEXT_LENGTH);
     const groups = text === '' ? [] : await findAll(visit, text);
     return {
       title: text === '' ? words.empty : words.title({ text }),
@@ -63,7 +63,7 @@ async function findAll(visit: ShopVisit, text: string): Promise<HitGroup[]> {
 async function findOrders(visit: ShopVisit, text: string): Promise<Hit[]> {
   const orders = await findOrdersByNumber(visit.db, visit.shopId, text);
   return orders.map(({ orderId, orderNumber, name }) => ({
-    href: to(visit, `/orders/${orderId}`),
+    href: adminPath(visit, `/orders/${orderId}`),
     text: orderNumber,
     note: name,
   }));
@@ -81,31 +81,30 @@ async function findProducts(visit: ShopVisit, text: string): Promise<Hit[]> {
       terms,
       sort: 'name',
       direction: 'asc',
-      limit: MOST_PRODUCTS,
+      limit: MAX_PRODUCTS,
       offset: 0,
     }),
   ]);
   const named = await findProductNames(db, shopId, page.productIds);
   const corrected =
-    numbered.length + named.length > 0
-      ? []
-      : await suggestOrFallBack(db, shopId, locale, text, MOST_PRODUCTS);
+    numbered.length + named.length > 0 ? [] : await suggestOrFallBack(db, shopId, locale, text, MAX_PRODUCTS);
   const hits = new Map<string, Hit>();
   const add = (productId: string, hit: Omit<Hit, 'href'>) => {
-    if (!hits.has(productId)) hits.set(productId, { href: to(visit, `/products/${productId}`), ...hit });
+    if (!hits.has(productId))
+      hits.set(productId, { href: adminPath(visit, `/products/${productId}`), ...hit });
   };
   for (const { productId, productNumber, name } of [...numbered, ...named]) {
     const shown = name && textIn(name, locale, settings.defaultLocale);
     add(productId, { text: shown ?? productNumber, note: productNumber });
   }
   for (const { productId, name } of corrected) add(productId, { text: name });
-  return [...hits.values()].slice(0, MOST_PRODUCTS);
+  return [...hits.values()].slice(0, MAX_PRODUCTS);
 }
 
 async function findCustomers(visit: ShopVisit, text: string): Promise<Hit[]> {
   const customers = await findCustomersByText(visit.db, visit.shopId, text);
   return customers.map(({ customerId, customerNumber, name, email }) => ({
-    href: to(visit, `/customers/${customerId}`),
+    href: adminPath(visit, `/customers/${customerId}`),
     text: name || customerNumber,
     note: email,
   }));
@@ -116,7 +115,7 @@ function findPlaces(visit: ShopVisit, text: string): Hit[] {
   const wanted = text.toLocaleLowerCase(visit.language);
   const entries: Hit[] = MENU.filter(
     ({ permission }) => permission === 'member' || visit.may(permission),
-  ).map(({ name, path }) => ({ href: to(visit, path), text: visit.words.layout.menuEntries[name] }));
+  ).map(({ name, path }) => ({ href: adminPath(visit, path), text: visit.words.layout.menuEntries[name] }));
   return [...entries, ...settingsPlaces(visit)].filter(({ text: name, note }) =>
     `${name} ${note ?? ''}`.toLocaleLowerCase(visit.language).includes(wanted),
   );

@@ -3,7 +3,7 @@ import { backupFile } from '../backup-file.ts';
 import { buttonForm } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
-import { to } from '../visit.ts';
+import { adminPath } from '../visit.ts';
 import { settingsTrail } from './section-page.ts';
 
 export function data(pages: ShopPages): void {
@@ -15,13 +15,13 @@ export function data(pages: ShopPages): void {
       return {
         title: visit.words.settings.pages.data,
         menu: 'settings',
-        trail: settingsTrail(visit),
+        breadcrumbs: settingsTrail(visit),
         main: html`<div class="cards">
           <section class="card">
             <h2>${words.backup}</h2>
             <p>${words.backupAbout}</p>
             ${buttonForm({
-              action: to(visit, '/settings/data/backup'),
+              action: adminPath(visit, '/settings/data/backup'),
               text: words.backupButton,
               kind: 'main',
             })}
@@ -29,14 +29,14 @@ export function data(pages: ShopPages): void {
           <section class="card">
             <h2>${visit.words.settings.pages.file}</h2>
             <p>${words.fileAbout}</p>
-            <a class="button" href="${to(visit, '/settings/file/download')}"
+            <a class="button" href="${adminPath(visit, '/settings/file/download')}"
               >${visit.words.settings.fileView.download}</a
             >
           </section>
         </div>`,
       };
     },
-    { asksAgain: true },
+    { needsReauthentication: true },
   );
 
   pages.post(
@@ -44,6 +44,6 @@ export function data(pages: ShopPages): void {
     'shop_write',
     (visit, form) =>
       backupFile(visit, visit.shopId, form, (tx) => recordAction(tx, visit, '/settings/data/backup')),
-    { asksAgain: true },
+    { needsReauthentication: true },
   );
 }

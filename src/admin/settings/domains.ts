@@ -8,7 +8,7 @@ import { buttonForm } from '../components/form.ts';
 import { Redirect, type Notice } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { fileProblemLine } from './problem-text.ts';
 import { sectionPage } from './section-page.ts';
 
@@ -30,7 +30,7 @@ export function domains(pages: ShopPages, format: SettingsFormat): void {
       const { headers } = tooManyRequests(MAX_CHECKS, 3600);
       throw new HttpError(429, visit.words.settings.domainView.tooOften, headers);
     }
-    return new Redirect(to(visit, '/settings/domains'), await checkDomain(visit, host));
+    return new Redirect(adminPath(visit, '/settings/domains'), await checkDomain(visit, host));
   });
 }
 
@@ -96,7 +96,7 @@ function challengeCard(visit: ShopVisit, host: string): Markup {
     ${
       visit.may('settings_write') &&
       buttonForm({
-        action: to(visit, '/settings/domains/check'),
+        action: adminPath(visit, '/settings/domains/check'),
         fields: { host },
         text: words.check,
         kind: 'main',

@@ -15,7 +15,7 @@ import { versionField, versionOf } from '../components/version.ts';
 import { SETTINGS_SCRIPT } from '../layout/assets.ts';
 import { Redirect, type AdminFile, type AdminPage } from '../page.ts';
 import type { FormRequest, PageRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { translatedProblems } from './problem-text.ts';
 import { savedNotice, saveSettings } from './save.ts';
 import { sectionPage, settingsTrail } from './section-page.ts';
@@ -61,7 +61,7 @@ export function emails(pages: ShopPages, format: SettingsFormat, kinds: readonly
         try {
           const mails = withWords(mailTexts, kind, locale, typed);
           const applied = await saveSettings(visit, { mails }, format);
-          const path = to(visit, `/settings/emails/${kind.name}`, { locale });
+          const path = adminPath(visit, `/settings/emails/${kind.name}`, { locale });
           return new Redirect(path, await savedNotice(visit, applied));
         } catch (error) {
           if (!(error instanceof SettingsProblem)) throw error;
@@ -121,7 +121,7 @@ function kindList(visit: ShopVisit, kinds: readonly EmailKind[]): Markup {
       ${kinds.map(
         (kind) =>
           html`<li>
-            <a href="${to(visit, `/settings/emails/${kind.name}`)}">${nameOf(visit, kind)}</a>
+            <a href="${adminPath(visit, `/settings/emails/${kind.name}`)}">${nameOf(visit, kind)}</a>
             ${visit.settings.mailTexts[kind.name] !== undefined && chip(words.own, 'good')}
           </li>`,
       )}
@@ -141,7 +141,7 @@ async function kindPage(
   const builtIn = kind.words(messages(locale).email);
   const own = mailTexts[kind.name]?.[locale];
   const isDisabled = !visit.may('settings_write');
-  const previewPath = to(visit, `/settings/emails/${kind.name}/preview`, { locale });
+  const previewPath = adminPath(visit, `/settings/emails/${kind.name}/preview`, { locale });
   const problemAt = (field: string) =>
     refused?.problems
       .filter(({ path }) => path.at(-1) === field)
@@ -151,9 +151,9 @@ async function kindPage(
   return {
     title: nameOf(visit, kind),
     menu: 'settings',
-    trail: [
+    breadcrumbs: [
       ...settingsTrail(visit),
-      { href: to(visit, '/settings/emails'), text: visit.words.settings.pages.emails },
+      { href: adminPath(visit, '/settings/emails'), text: visit.words.settings.pages.emails },
     ],
     scripts: [SETTINGS_SCRIPT],
     ...(refused && { status: refused.status }),
@@ -161,7 +161,7 @@ async function kindPage(
         ${locales.map(
           (one) =>
             html`<a
-              href="${to(visit, `/settings/emails/${kind.name}`, { locale: one })}"
+              href="${adminPath(visit, `/settings/emails/${kind.name}`, { locale: one })}"
               ${one === locale && html`aria-current="page"`}
               >${nameOfLanguage(one)}</a
             >`,

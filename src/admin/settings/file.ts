@@ -11,7 +11,7 @@ import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { longTextField } from '../components/form.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { fileProblemLine } from './problem-text.ts';
 import { savedNotice, saveSettings, settingsPreview } from './save.ts';
 import { settingsTrail } from './section-page.ts';
@@ -46,7 +46,7 @@ export function settingsFile(pages: ShopPages, format: SettingsFormat): void {
             return filePage(visit, { text, changes: await settingsPreview(visit, file, format) });
           }
           const applied = await saveSettings(visit, file, format);
-          return new Redirect(to(visit, '/settings/file'), await savedNotice(visit, applied));
+          return new Redirect(adminPath(visit, '/settings/file'), await savedNotice(visit, applied));
         } catch (error) {
           if (!(error instanceof SettingsProblem)) throw error;
           // The parser of YAML may name a mistake twice, in other words.
@@ -71,10 +71,10 @@ function filePage(visit: ShopVisit, { text, changes, problems }: ShownFile): Adm
   return {
     title: visit.words.settings.pages.file,
     menu: 'settings',
-    trail: settingsTrail(visit),
-    actions: html`<a class="button" href="${to(visit, '/settings/history')}"
+    breadcrumbs: settingsTrail(visit),
+    actions: html`<a class="button" href="${adminPath(visit, '/settings/history')}"
         >${visit.words.settings.pages.history}</a
-      ><a class="button" href="${to(visit, '/settings/file/download')}">${words.download}</a>`,
+      ><a class="button" href="${adminPath(visit, '/settings/file/download')}">${words.download}</a>`,
     main: html`<form method="post" class="card">
       <p class="quiet">${words.about}</p>
       ${

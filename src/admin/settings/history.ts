@@ -7,7 +7,7 @@ import { findVersion, findVersions, type SettingsVersion } from '../../shops/set
 import { chip, momentText } from '../components/format.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { changeList } from './file.ts';
 import { translatedProblems } from './problem-text.ts';
 import { savedNotice, saveSettings, settingsPreview } from './save.ts';
@@ -24,7 +24,7 @@ export function history(pages: ShopPages, format: SettingsFormat): void {
     return {
       title: visit.words.settings.pages.history,
       menu: 'settings',
-      trail: settingsTrail(visit),
+      breadcrumbs: settingsTrail(visit),
       main: html`<p class="quiet">${words.about}</p>
         <div class="list">
           ${
@@ -64,7 +64,7 @@ export function history(pages: ShopPages, format: SettingsFormat): void {
           const text = visit.words.settings.historyView.restored({
             when: momentText(version.at, visit.language),
           });
-          return new Redirect(to(visit, '/settings/history'), { text, undo });
+          return new Redirect(adminPath(visit, '/settings/history'), { text, undo });
         } catch (error) {
           if (!(error instanceof SettingsProblem)) throw error;
           return { ...(await versionPage(visit, version.versionId, format)), status: 422 };
@@ -86,7 +86,7 @@ function versionRow(visit: ShopVisit, version: SettingsVersion, isCurrent: boole
   const rest = changes.length - SHOWN_LINES;
   return html`<tr>
     <td data-title="${words.when}">
-      <a href="${to(visit, `/settings/history/${versionId}`)}">${momentText(at, visit.language)}</a>
+      <a href="${adminPath(visit, `/settings/history/${versionId}`)}">${momentText(at, visit.language)}</a>
       ${isCurrent && chip(words.current, 'good')}
     </td>
     <td data-title="${words.who}">${author ?? words.found}</td>
@@ -106,9 +106,9 @@ async function versionPage(visit: ShopVisit, versionId: string, format: Settings
   return {
     title: words.state({ when: momentText(version.at, visit.language) }),
     menu: 'settings',
-    trail: [
+    breadcrumbs: [
       ...settingsTrail(visit),
-      { href: to(visit, '/settings/history'), text: visit.words.settings.pages.history },
+      { href: adminPath(visit, '/settings/history'), text: visit.words.settings.pages.history },
     ],
     main: html`<div class="stack">
       <section class="card">

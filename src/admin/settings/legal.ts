@@ -14,7 +14,7 @@ import { requireUnchanged, versionField, versionOf } from '../components/version
 import { SETTINGS_SCRIPT } from '../layout/assets.ts';
 import { Redirect, type AdminFile } from '../page.ts';
 import type { PageRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { settingsTrail } from './section-page.ts';
 
 type Content = Partial<Record<string, string>>;
@@ -43,7 +43,7 @@ export function legalTexts(pages: ShopPages): void {
     return {
       title: words.pages.legal,
       menu: 'settings',
-      trail: settingsTrail(visit),
+      breadcrumbs: settingsTrail(visit),
       main: html`<div class="list">
         <table>
           <thead>
@@ -57,12 +57,12 @@ export function legalTexts(pages: ShopPages): void {
               ({ page, key }) =>
                 html`<tr>
                   <td>
-                    <a href="${to(visit, `/settings/legal/${page}`)}">${titleOf(visit, page)}</a>
+                    <a href="${adminPath(visit, `/settings/legal/${page}`)}">${titleOf(visit, page)}</a>
                   </td>
                   ${locales.map(
                     (locale, index) =>
                       html`<td data-title="${nameOfLanguage(locale)}">
-                        <a href="${to(visit, `/settings/legal/${page}`, { locale })}"
+                        <a href="${adminPath(visit, `/settings/legal/${page}`, { locale })}"
                           >${
                             summaries[index]![key]
                               ? chip(words.legalView.written, 'good')
@@ -91,17 +91,20 @@ export function legalTexts(pages: ShopPages): void {
         const isDisabled = !visit.may('legal_write');
         const labels: Readonly<Record<string, string>> = words.legalView.fields;
         const nameOfLanguage = (one: string) => languageName(one, visit.language, visit.settings.locales);
-        const preview = to(visit, `/settings/legal/${page}/preview`, { locale });
+        const preview = adminPath(visit, `/settings/legal/${page}/preview`, { locale });
         return {
           title: titleOf(visit, page),
           menu: 'settings',
-          trail: [...settingsTrail(visit), { href: to(visit, '/settings/legal'), text: words.pages.legal }],
+          breadcrumbs: [
+            ...settingsTrail(visit),
+            { href: adminPath(visit, '/settings/legal'), text: words.pages.legal },
+          ],
           scripts: [SETTINGS_SCRIPT],
           main: html`<nav class="tabs" aria-label="${words.emailView.languages}">
               ${visit.settings.locales.map(
                 (one) =>
                   html`<a
-                    href="${to(visit, `/settings/legal/${page}`, { locale: one })}"
+                    href="${adminPath(visit, `/settings/legal/${page}`, { locale: one })}"
                     ${one === locale && html`aria-current="page"`}
                     >${nameOfLanguage(one)}</a
                   >`,
@@ -155,7 +158,7 @@ export function legalTexts(pages: ShopPages): void {
         requireUnchanged(form, before, visit.words);
         const body = typedPage(Object.keys(schema.properties), form.field);
         await visit.call('PUT', `/rs/legal/${page}`, { query: { locale }, body });
-        const path = to(visit, `/settings/legal/${page}`, { locale });
+        const path = adminPath(visit, `/settings/legal/${page}`, { locale });
         const version = versionOf(await readPage(visit, page, locale));
         return new Redirect(path, {
           text: visit.words.form.saved,

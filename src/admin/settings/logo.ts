@@ -8,7 +8,7 @@ import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { problemOf } from '../components/form.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { savedNotice, saveSettings } from './save.ts';
 import { settingsTrail } from './section-page.ts';
 
@@ -22,9 +22,9 @@ export function logo(pages: ShopPages, format: SettingsFormat, media: MediaStora
     show: async (visit, _request, draft) => ({
       title: visit.words.settings.logo.title,
       menu: 'settings',
-      trail: [
+      breadcrumbs: [
         ...settingsTrail(visit),
-        { href: to(visit, '/settings/theme'), text: visit.words.settings.pages.theme },
+        { href: adminPath(visit, '/settings/theme'), text: visit.words.settings.pages.theme },
       ],
       main: html`<div class="narrow">${problemOf(draft)} ${logoCard(visit)}</div>`,
     }),
@@ -37,7 +37,7 @@ export function logo(pages: ShopPages, format: SettingsFormat, media: MediaStora
         const file = sizes.Medium ?? sizes.Large!;
         const logoUrl = imagePath(imageUrl(visit.origin, shopId, imageKey, file.file));
         const applied = await saveSettings(visit, { logoUrl }, format);
-        return new Redirect(to(visit, '/settings/theme'), await savedNotice(visit, applied));
+        return new Redirect(adminPath(visit, '/settings/theme'), await savedNotice(visit, applied));
       } catch (error) {
         await media.removeFolders(shopId, [imageKey]).catch(() => {});
         throw error;
@@ -57,7 +57,7 @@ export function logoCard(visit: ShopVisit): Markup {
       visit.may('settings_write') &&
       html`<form
         method="post"
-        action="${to(visit, '/settings/theme/logo')}"
+        action="${adminPath(visit, '/settings/theme/logo')}"
         enctype="multipart/form-data"
         hx-boost="false"
       >

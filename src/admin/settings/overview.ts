@@ -1,6 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 
 type PageName = keyof ShopVisit['words']['settings']['pages'];
 
@@ -48,7 +48,7 @@ function pageCard(visit: ShopVisit, page: PageName): Markup {
 function placeOf(visit: ShopVisit, page: PageName) {
   const { pages, about } = visit.words.settings;
   const path = page === 'users' ? '/users' : `/settings/${page}`;
-  return { href: to(visit, path), text: pages[page], note: about[page] };
+  return { href: adminPath(visit, path), text: pages[page], note: about[page] };
 }
 
 /** The pages of settings, for the search. */

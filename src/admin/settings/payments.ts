@@ -16,7 +16,7 @@ import { buttonForm, problemOf, textField, tickField } from '../components/form.
 import { Redirect } from '../page.ts';
 import type { PageRequest, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { sectionPage, settingsTrail } from './section-page.ts';
 
 const TESTS_PER_HOUR = 60;
@@ -42,9 +42,9 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
         return {
           title: words.title({ method: titleOf(visit, method) }),
           menu: 'settings',
-          trail: [
+          breadcrumbs: [
             ...settingsTrail(visit),
-            { href: to(visit, '/settings/payments'), text: visit.words.settings.pages.payments },
+            { href: adminPath(visit, '/settings/payments'), text: visit.words.settings.pages.payments },
           ],
           main: html`<form method="post" class="card" autocomplete="off">
             ${problemOf(draft)}
@@ -79,7 +79,7 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
         const removed = names.filter((name) => form.field(`${name}.remove`) !== '' && !typed.includes(name));
         const wrong = typed.find((name) => !isFieldValue(form.field(name)));
         if (wrong !== undefined) throw badRequest(words.wrong({ name: wrong }));
-        const path = to(visit, '/settings/payments');
+        const path = adminPath(visit, '/settings/payments');
         const changed = [...typed, ...removed];
         if (changed.length === 0) return new Redirect(path, visit.words.settings.nothingChanged);
         const { shopId, key } = visit;
@@ -98,7 +98,7 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
         return new Redirect(path, words.saved);
       },
     },
-    { asksAgain: true },
+    { needsReauthentication: true },
   );
 
   pages.post('/settings/payments/:method/test', 'settings_write', async (visit, form) => {
@@ -116,7 +116,7 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
     });
     const label = PROVIDER_LABELS[method.providerName];
     return new Redirect(
-      to(visit, '/settings/payments'),
+      adminPath(visit, '/settings/payments'),
       problem === undefined
         ? words.works({ provider: label })
         : { text: words.fails({ provider: label, problem }), isProblem: true },
@@ -163,11 +163,11 @@ async function accountList(visit: ShopVisit, providers: Providers): Promise<Mark
           html`<div class="actions">
             ${
               fields.length > 0 &&
-              html`<a class="button" href="${to(visit, `/settings/payments/${method.key}`)}"
+              html`<a class="button" href="${adminPath(visit, `/settings/payments/${method.key}`)}"
                 >${words.change}</a
               >`
             }
-            ${isReady && buttonForm({ action: to(visit, `/settings/payments/${method.key}/test`), text: words.test })}
+            ${isReady && buttonForm({ action: adminPath(visit, `/settings/payments/${method.key}/test`), text: words.test })}
           </div>`
         }
       </div>`;

@@ -4,7 +4,7 @@ import { changeSettings, findVersions } from '../../shops/settings/history.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import type { Notice } from '../page.ts';
 import { recordAction } from '../record-action.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 
 /** Applies a file, or sections of one, as `kontor shop apply` does. Throws a SettingsProblem when it is refused. */
 export function saveSettings(
@@ -69,7 +69,7 @@ export async function savedNotice(visit: ShopVisit, { changes }: AppliedSettings
     ...(newest &&
       before && {
         undo: {
-          action: to(visit, `/settings/history/${before.versionId}`),
+          action: adminPath(visit, `/settings/history/${before.versionId}`),
           fields: { newest: newest.versionId },
         },
       }),

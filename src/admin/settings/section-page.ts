@@ -8,7 +8,7 @@ import { versionField, versionOf } from '../components/version.ts';
 import { SETTINGS_SCRIPT } from '../layout/assets.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { FormRequest, PageRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { settingChoices, settingKeys } from './choices.ts';
 import { kindOf, schemaOf, wordPath } from './field-kind.ts';
 import { translatedProblems } from './problem-text.ts';
@@ -69,7 +69,7 @@ export function sectionPage(pages: ShopPages, format: SettingsFormat, page: Sect
         }
         try {
           const applied = await saveSettings(visit, typed, format);
-          return new Redirect(to(visit, path), await savedNotice(visit, applied));
+          return new Redirect(adminPath(visit, path), await savedNotice(visit, applied));
         } catch (error) {
           if (!(error instanceof SettingsProblem)) throw error;
           return refuse({ ...translatedProblems(error, visit), status: 422 });
@@ -113,7 +113,7 @@ async function formPage(
   return {
     title: words.settings.pages[page.name],
     menu: 'settings',
-    trail: settingsTrail(visit),
+    breadcrumbs: settingsTrail(visit),
     scripts: [SETTINGS_SCRIPT],
     main: beside ? html`<div class="sides ${page.isEven ? 'even' : ''}">${fields}${beside}</div>` : fields,
     ...(refused && { status: refused.status }),
@@ -121,7 +121,7 @@ async function formPage(
 }
 
 export const settingsTrail = (visit: ShopVisit) => [
-  { href: to(visit, '/settings'), text: visit.words.layout.menuEntries.settings },
+  { href: adminPath(visit, '/settings'), text: visit.words.layout.menuEntries.settings },
 ];
 
 function shownForm(

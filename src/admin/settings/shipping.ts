@@ -11,7 +11,7 @@ import type { Settings } from '../../shops/settings/settings.ts';
 import { amountText } from '../components/format.ts';
 import { choiceField, textField } from '../components/form.ts';
 import type { PageRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { sectionPage } from './section-page.ts';
 
 export function shipping(pages: ShopPages, format: SettingsFormat): void {
@@ -45,9 +45,9 @@ function priceTester(visit: ShopVisit, request: PageRequest): Markup {
     <h2>${words.title}</h2>
     <form
       method="get"
-      action="${to(visit, '/settings/shipping')}#price-test"
+      action="${adminPath(visit, '/settings/shipping')}#price-test"
       class="stack"
-      hx-get="${to(visit, '/settings/shipping')}"
+      hx-get="${adminPath(visit, '/settings/shipping')}"
       hx-trigger="input delay:200ms, change"
       hx-target="#prices"
       hx-select="#prices"

@@ -11,7 +11,7 @@ import { STYLESHEET } from '../../storefront/layout/assets.ts';
 import { toStyle } from '../../storefront/layout/theme.ts';
 import type { AdminFile } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { schemaOf } from './field-kind.ts';
 import { logo, logoCard } from './logo.ts';
 import { problemText } from './problem-text.ts';
@@ -29,7 +29,7 @@ export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStor
     sections: SECTIONS,
     isEven: true,
     beside: async (visit) => {
-      const preview = to(visit, '/settings/theme/preview');
+      const preview = adminPath(visit, '/settings/theme/preview');
       const words = visit.words.settings.preview;
       return html`<div class="stack">
         ${logoCard(visit)}

@@ -2,7 +2,7 @@ import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { Words } from '../messages.ts';
 import type { FormRequest } from '../pages.ts';
-import { LONGEST_PASSWORD, passwordProblem, SHORTEST_PASSWORD } from './password.ts';
+import { MAX_PASSWORD_LENGTH, passwordProblem, MIN_PASSWORD_LENGTH } from './password.ts';
 
 interface PasswordField {
   name: 'password' | 'newPassword';
@@ -24,9 +24,9 @@ export function passwordField(
         name="${name}"
         id="field-${name}"
         autocomplete="${autocomplete}"
-        maxlength="${LONGEST_PASSWORD}"
+        maxlength="${MAX_PASSWORD_LENGTH}"
         required
-        ${isNew && html`minlength="${SHORTEST_PASSWORD}" aria-describedby="field-${name}-hint"`}
+        ${isNew && html`minlength="${MIN_PASSWORD_LENGTH}" aria-describedby="field-${name}-hint"`}
       /><button
         type="button"
         class="link with-script"
@@ -39,7 +39,7 @@ export function passwordField(
     >
     ${
       isNew &&
-      html`<p class="hint" id="field-${name}-hint">${words.passwordRules({ least: SHORTEST_PASSWORD })}</p>`
+      html`<p class="hint" id="field-${name}-hint">${words.passwordRules({ least: MIN_PASSWORD_LENGTH })}</p>`
     }
   </div>`;
 }
@@ -53,8 +53,8 @@ export function requireGoodPassword(password: string, email: string, { signIn }:
   const problem = passwordProblem(password, email);
   if (problem === undefined) return;
   const texts = {
-    short: signIn.passwordShort({ least: SHORTEST_PASSWORD }),
-    long: signIn.passwordLong({ most: LONGEST_PASSWORD }),
+    short: signIn.passwordShort({ least: MIN_PASSWORD_LENGTH }),
+    long: signIn.passwordLong({ most: MAX_PASSWORD_LENGTH }),
     common: signIn.passwordCommon,
     email: signIn.passwordEmail,
   };

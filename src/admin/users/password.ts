@@ -1,9 +1,9 @@
 /** What OWASP recommends for argon2id: 19 MB, two rounds, about 40 ms. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-export const SHORTEST_PASSWORD = 10;
+export const MIN_PASSWORD_LENGTH = 10;
 /** A longer one would cost time without being safer. */
-export const LONGEST_PASSWORD = 200;
+export const MAX_PASSWORD_LENGTH = 200;
 
 /** Loaded with the first password, because most processes never see one. */
 const argon2 = () => import('@node-rs/argon2');
@@ -20,7 +20,7 @@ const NOBODY =
 /** null: the person is unknown, or has no password. */
 export async function isPassword(password: string, hash: string | null): Promise<boolean> {
   const { verify } = await argon2();
-  const isRight = await verify(hash ?? NOBODY, password.slice(0, LONGEST_PASSWORD).normalize('NFKC'));
+  const isRight = await verify(hash ?? NOBODY, password.slice(0, MAX_PASSWORD_LENGTH).normalize('NFKC'));
   return hash !== null && isRight;
 }
 
@@ -45,8 +45,8 @@ export type PasswordProblem = 'short' | 'long' | 'common' | 'email';
 /** What is wrong with a new password. Length is what matters, so there are no rules about kinds of characters. */
 export function passwordProblem(password: string, email: string): PasswordProblem | undefined {
   const text = password.normalize('NFKC').toLowerCase();
-  if (text.length < SHORTEST_PASSWORD) return 'short';
-  if (password.length > LONGEST_PASSWORD) return 'long';
+  if (text.length < MIN_PASSWORD_LENGTH) return 'short';
+  if (password.length > MAX_PASSWORD_LENGTH) return 'long';
   if (COMMON.includes(text) || new Set(text).size < 4) return 'common';
   if (text.includes(email.toLowerCase()) || email.toLowerCase().includes(text)) return 'email';
   return undefined;

@@ -8,7 +8,7 @@ import { buttonForm, choiceField, problemOf, textField } from '../components/for
 import { dayText } from '../components/format.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { recordAction } from './audit.ts';
 import { DEMO_OWNER } from './demo-owner.ts';
 import { invitationEmail } from './invitation-email.ts';
@@ -30,7 +30,7 @@ import {
 } from './queries.ts';
 
 const ROUTE = '/admin/shops/:shopId/users';
-const AGAIN = { asksAgain: true };
+const AGAIN = { needsReauthentication: true };
 
 /** Nobody uses a shop to send emails to strangers. */
 const INVITATIONS_PER_HOUR = 30;
@@ -55,7 +55,7 @@ export function users(pages: ShopPages): void {
         await sendInvitation(tx, visit, member);
         await recordAction(tx, visit.shopId, visit.user, `${ROUTE}/:userId/invite`, { userId });
       });
-      return new Redirect(to(visit, '/users'), visit.words.users.invited({ email }));
+      return new Redirect(adminPath(visit, '/users'), visit.words.users.invited({ email }));
     },
     AGAIN,
   );
@@ -79,7 +79,7 @@ export function users(pages: ShopPages): void {
         undo:
           userId === visit.user.userId
             ? undefined
-            : { action: to(visit, `/users/${userId}/role`), fields: { role: before } },
+            : { action: adminPath(visit, `/users/${userId}/role`), fields: { role: before } },
       });
     },
     AGAIN,
@@ -122,7 +122,7 @@ async function invite(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
     await recordAction(tx, visit.shopId, visit.user, ROUTE, { userId, role });
     await sendInvitation(tx, visit, { userId, email, isPending: true });
   });
-  return new Redirect(to(visit, '/users'), words.invited({ email }));
+  return new Redirect(adminPath(visit, '/users'), words.invited({ email }));
 }
 
 /**
@@ -164,7 +164,7 @@ async function requireOtherOwner(tx: Transaction, visit: ShopVisit, userId: stri
 
 /** Whoever has taken the right from themselves goes to a page that they may still see. */
 function afterChange(visit: ShopVisit, userId: string, role: Role | undefined): string {
-  if (userId !== visit.user.userId || role === 'owner') return to(visit, '/users');
+  if (userId !== visit.user.userId || role === 'owner') return adminPath(visit, '/users');
   return role === undefined ? '/admin' : visit.base;
 }
 
@@ -175,7 +175,7 @@ async function usersPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage> {
   return {
     title: words.title,
     menu: 'settings',
-    trail: [{ href: to(visit, '/settings'), text: visit.words.layout.menuEntries.settings }],
+    breadcrumbs: [{ href: adminPath(visit, '/settings'), text: visit.words.layout.menuEntries.settings }],
     main: html`<div class="sides">
         <section class="card">
           <h2>${words.people}</h2>
@@ -214,7 +214,7 @@ function memberLine(visit: ShopVisit, member: Member, members: readonly Member[]
     !member.isPending &&
     !members.some((other) => other.userId !== userId && other.role === 'owner' && !isWaiting(other));
   const { users: words, roles } = visit.words;
-  const action = (name: string) => to(visit, `/users/${userId}/${name}`);
+  const action = (name: string) => adminPath(visit, `/users/${userId}/${name}`);
   return html`<li>
     <div>
       <strong>${email}</strong>

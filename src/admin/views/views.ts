@@ -2,7 +2,7 @@ import { badRequest, notFound } from '../../http/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
-import { to, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { deleteView, insertView } from './queries.ts';
 
 const MAX_QUERY_LENGTH = 2_000;
@@ -33,13 +33,13 @@ export function views(pages: ShopPages): void {
     const view = isId(viewId) ? await deleteView(db, shopId, user.userId, viewId) : undefined;
     if (!view) throw notFound();
     const { list, name, query } = view;
-    return new Redirect(to(visit, list), {
+    return new Redirect(adminPath(visit, list), {
       text: words.list.viewDeleted({ name }),
-      undo: { action: to(visit, '/views'), fields: { list, name, query } },
+      undo: { action: adminPath(visit, '/views'), fields: { list, name, query } },
     });
   });
 }
 
 function addressOf(visit: ShopVisit, { list, query }: { list: string; query: string }): string {
-  return to(visit, list) + (query === '' ? '' : `?${query}`);
+  return adminPath(visit, list) + (query === '' ? '' : `?${query}`);
 }

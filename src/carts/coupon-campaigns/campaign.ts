@@ -8,10 +8,10 @@ export type Kind = (typeof KINDS)[number];
 export const CAMPAIGN_TYPES = ['fix', 'percent', 'shipping'] as const satisfies Lowercase<Kind>[];
 
 /** What the API and settings files let in alike: what came in one way must get out and in the other. */
-export const LONGEST_IDENTIFIER = 100;
-export const LONGEST_CODE = 100;
-export const LONGEST_NAME = 255;
-export const MOST_USES = 1_000_000_000;
+export const MAX_IDENTIFIER_LENGTH = 100;
+export const MAX_CODE_LENGTH = 100;
+export const MAX_NAME_LENGTH = 255;
+export const MAX_USES = 1_000_000_000;
 
 export interface Campaign {
   campaignId: string;

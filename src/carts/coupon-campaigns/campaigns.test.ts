@@ -97,7 +97,7 @@ describe('a new campaign', () => {
     expect(await get(body.campaignId)).toMatchObject({ status: 200, text });
   });
 
-  test('127: takes off an amount, a share, or the delivery, which may be free beside the others', async () => {
+  test('takes off an amount, a share, or the delivery, which may be free beside the others', async () => {
     const types = [
       [
         { name: 'FIX', amount: 12.5 },
@@ -372,7 +372,7 @@ describe('reading a campaign', () => {
 });
 
 describe('a code', () => {
-  test('128: is added, one by one, by form or JSON, and answered with nothing', async () => {
+  test('is added, one by one, by form or JSON, and answered with nothing', async () => {
     const id = await givenCampaign();
     for (const [body, headers] of [
       ['code=summer2027', FORM],

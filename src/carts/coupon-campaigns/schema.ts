@@ -3,7 +3,7 @@ import { Price } from '../../http/price.ts';
 import { Id, Links, Nullable, Timestamp } from '../../http/schemas.ts';
 import { Decimal, Given } from '../../catalogue/products/request-fields.ts';
 import { ONE_LINE } from '../../shops/settings/fields.ts';
-import { KINDS, LONGEST_CODE, LONGEST_IDENTIFIER, LONGEST_NAME, MOST_USES } from './campaign.ts';
+import { KINDS, MAX_CODE_LENGTH, MAX_IDENTIFIER_LENGTH, MAX_NAME_LENGTH, MAX_USES } from './campaign.ts';
 
 const identifier = { description: 'Its alias, unique in the shop.', examples: ['summer_sale'] };
 const name = { description: 'Its name.', examples: ['Summer sale'] };
@@ -26,10 +26,10 @@ const productIds = { description: 'It takes off from these products only; absent
 const shippingMethodIds = { description: 'It holds with these shipping methods only; absent: with all.' };
 const paymentMethodIds = { description: 'It holds with these payment methods only; absent: with all.' };
 
-const MOST_IDS = 1000;
-const Ids = (words: { description: string }) => Type.Array(Id, { maxItems: MOST_IDS, ...words });
+const MAX_IDS = 1000;
+const Ids = (words: { description: string }) => Type.Array(Id, { maxItems: MAX_IDS, ...words });
 const Limit = (words: { description: string; examples: number[] }) =>
-  Type.Integer({ minimum: 1, maximum: MOST_USES, ...words });
+  Type.Integer({ minimum: 1, maximum: MAX_USES, ...words });
 
 export const CouponCampaign = Type.Object(
   {
@@ -63,10 +63,10 @@ export const NewCouponCampaign = Type.Object(
     identifier: Type.String({
       ...identifier,
       minLength: 1,
-      maxLength: LONGEST_IDENTIFIER,
+      maxLength: MAX_IDENTIFIER_LENGTH,
       pattern: ONE_LINE,
     }),
-    name: Type.String({ ...name, minLength: 1, maxLength: LONGEST_NAME, pattern: ONE_LINE }),
+    name: Type.String({ ...name, minLength: 1, maxLength: MAX_NAME_LENGTH, pattern: ONE_LINE }),
     currency: Type.String({ ...currency, description: 'ISO 4217 code; one of the shop.', maxLength: 3 }),
     minimumOrderValue: Given(Decimal('What the goods must be worth; absent: anything.', 100)),
     type: Type.Object(
@@ -93,7 +93,7 @@ export const CouponForm = Type.Object(
     code: Type.String({
       description: 'What customers type in; unique in the shop, ignoring case.',
       minLength: 1,
-      maxLength: LONGEST_CODE,
+      maxLength: MAX_CODE_LENGTH,
       pattern: ONE_LINE,
       examples: ['SUMMER20'],
     }),
@@ -107,13 +107,13 @@ const { identifier: _identifier, ...changeable } = NewCouponCampaign.properties;
 export const CouponCampaignChange = Type.Object(changeable, { title: 'couponCampaign (change request)' });
 
 /** More would take longer than a request may. */
-const MOST_CODES = 10_000;
+const MAX_CODES = 10_000;
 
 export const CodesRequest = Type.Object(
   {
     count: Type.Integer({
       minimum: 1,
-      maximum: MOST_CODES,
+      maximum: MAX_CODES,
       description: 'How many codes to make.',
       examples: [100],
     }),

@@ -5,25 +5,25 @@ import {
   Flag,
   Key,
   List,
-  MOST_MONEY,
+  MAX_MONEY,
   OneLine,
   Plain,
   Section,
   Text,
 } from '../../shops/settings/fields.ts';
-import { CAMPAIGN_TYPES, LONGEST_CODE, LONGEST_IDENTIFIER, MOST_USES } from './campaign.ts';
+import { CAMPAIGN_TYPES, MAX_CODE_LENGTH, MAX_IDENTIFIER_LENGTH, MAX_USES } from './campaign.ts';
 
 /** What apps may make without end must come back from an export, so these lists are hardly bounded. */
-const MOST_COUPONS = 1_000_000;
+const MAX_COUPONS = 1_000_000;
 
 const Moment = (description: string, example: string) =>
   Type.String({ maxLength: 40, description, examples: [example] });
 const Limit = (description: string, example: number) =>
-  Type.Integer({ minimum: 1, maximum: MOST_USES, description, examples: [example] });
-const Code = OneLine('A code, unique in the shop ignoring case.', 'SUMMER20', LONGEST_CODE);
+  Type.Integer({ minimum: 1, maximum: MAX_USES, description, examples: [example] });
+const Code = OneLine('A code, unique in the shop ignoring case.', 'SUMMER20', MAX_CODE_LENGTH);
 
 const CouponCampaign = Section({
-  identifier: OneLine('Its name in this file; the id belongs to it.', 'summer_sale', LONGEST_IDENTIFIER),
+  identifier: OneLine('Its name in this file; the id belongs to it.', 'summer_sale', MAX_IDENTIFIER_LENGTH),
   name: Text('Name.', 'Summer sale'),
   currency: Type.Optional(Currency('What its amounts are in. Absent: the default currency.', 'EUR')),
   type: Type.Enum([...CAMPAIGN_TYPES], {
@@ -33,7 +33,7 @@ const CouponCampaign = Section({
   amount: Type.Optional(
     Type.Number({
       exclusiveMinimum: 0,
-      maximum: MOST_MONEY,
+      maximum: MAX_MONEY,
       description: 'For fix and percent.',
       examples: [20],
     }),
@@ -69,13 +69,13 @@ const CouponCampaign = Section({
       ['advance'],
     ),
   ),
-  codes: List(Code, 'What customers type in.', ['SUMMER20'], { maxItems: MOST_COUPONS }),
+  codes: List(Code, 'What customers type in.', ['SUMMER20'], { maxItems: MAX_COUPONS }),
   withdrawn: Type.Optional(
     List(
       Code,
       'Codes that were recalled: customers are told so, instead of that they are unknown.',
       ['SPRING20'],
-      { maxItems: MOST_COUPONS },
+      { maxItems: MAX_COUPONS },
     ),
   ),
 });
@@ -92,7 +92,7 @@ export const CouponCampaigns = List(
       codes: ['SUMMER20'],
     },
   ],
-  { maxItems: MOST_COUPONS },
+  { maxItems: MAX_COUPONS },
 );
 
 export type CampaignEntry = Static<typeof CouponCampaign>;

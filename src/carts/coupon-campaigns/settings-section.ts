@@ -301,7 +301,7 @@ function codeLists(coupons: readonly Coupon[]) {
 }
 
 /** Longer lists are summed up in one line. */
-const MOST_LINES = 10;
+const MAX_LINES = 10;
 
 function* codeChanges(path: string, before: readonly Coupon[], after: readonly Coupon[]): Generator<string> {
   const [old, next] = [codeLists(before), codeLists(after)];
@@ -312,7 +312,7 @@ function* codeChanges(path: string, before: readonly Coupon[], after: readonly C
 }
 
 function* codeLines(path: string, codes: readonly string[]): Generator<string> {
-  if (codes.length > MOST_LINES) yield `${path}: ${codes.length} codes`;
+  if (codes.length > MAX_LINES) yield `${path}: ${codes.length} codes`;
   else for (const code of codes) yield `${path}.${code}`;
 }
 

@@ -15,7 +15,7 @@ import {
 } from './queries.ts';
 
 /** Each pair is a row here and one per locale in the lists: more would not be done in time. */
-const MOST_PAIRS = 10_000;
+const MAX_PAIRS = 10_000;
 
 /** A form and a query give text for one value and a list for several. */
 const Ids = (description: string) =>
@@ -46,7 +46,7 @@ export function assignments(api: Operations): void {
       path: '/product-category-assignments',
       name: 'createAssignments',
       summary: 'Assign products',
-      description: `Assigns every product to every category, at most ${MOST_PAIRS} pairs in a call; what is assigned already stays. The first category of a product is its main category. An id that is unknown refuses all of it.`,
+      description: `Assigns every product to every category, at most ${MAX_PAIRS} pairs in a call; what is assigned already stays. The first category of a product is its main category. An id that is unknown refuses all of it.`,
       accepts: 'form',
       body: Type.Object(fields, { title: 'category assignment' }),
       constraints: { product_category_product: notFound },
@@ -94,8 +94,8 @@ async function changeAssignments(
   change: typeof insertAssignments,
 ): Promise<void> {
   const [categoryIds, productIds] = [distinctIds(named.categoryId), distinctIds(named.productId)];
-  if (categoryIds.length * productIds.length > MOST_PAIRS) {
-    throw badRequest(`These are more than ${MOST_PAIRS} pairs of a category and a product`);
+  if (categoryIds.length * productIds.length > MAX_PAIRS) {
+    throw badRequest(`These are more than ${MAX_PAIRS} pairs of a category and a product`);
   }
   if ((await lockCategories(tx, shopId, categoryIds)) < categoryIds.length) throw notFound();
   const assignable = await findAssignable(tx, shopId, productIds);

@@ -132,7 +132,7 @@ const problem = (action: string, code: string, field: string) =>
 const NOT_FOUND = [404, 'HTTP 404 Not Found'];
 
 describe('reading', () => {
-  test('51: a new shop has one root, called Categories', async () => {
+  test('a new shop has one root, called Categories', async () => {
     const { status, body } = await get('', reader);
     expect(status).toBe(200);
     expect(body).toEqual([
@@ -216,7 +216,7 @@ describe('reading', () => {
     ]);
   });
 
-  test('56: hidden ones are shown with includeInvisible and products_write only', async () => {
+  test('hidden ones are shown with includeInvisible and products_write only', async () => {
     const shown = await givenCategory('shown');
     const hidden = await givenCategory('hidden', { visible: false });
     const below = await givenCategory('below', { parent: hidden });
@@ -254,7 +254,7 @@ describe('reading', () => {
     expect((await service.call('GET', '/Closed/categories')).status).toBe(401);
   });
 
-  test('57: the categories of a product, its main category first', async () => {
+  test('the categories of a product, its main category first', async () => {
     const tea = await givenCategory('tea');
     const green = await givenCategory('green', { parent: tea });
     const hidden = await givenCategory('hidden', { visible: false });
@@ -300,7 +300,7 @@ describe('reading', () => {
 });
 
 describe('creating', () => {
-  test('52: a new subcategory is hidden and its alias counts up', async () => {
+  test('a new subcategory is hidden and its alias counts up', async () => {
     const before = await settingsVersion();
     const { status, body } = await post(root, {
       name: 'Accessories',
@@ -343,7 +343,7 @@ describe('creating', () => {
     expect(made.body.alias).toBe('Accessories');
   });
 
-  test('52: many at once all get an alias and a place of their own', async () => {
+  test('many at once all get an alias and a place of their own', async () => {
     const made = await Promise.all(Array.from({ length: 12 }, () => post(root, { name: 'Tea' })));
     const aliases = ['Tea', ...Array.from({ length: 11 }, (_, index) => `Tea${index + 1}`)];
     expect(made.map(({ status }) => status)).toEqual(aliases.map(() => 200));
@@ -353,7 +353,7 @@ describe('creating', () => {
     expect(rows).toEqual(aliases.map((_, index) => ({ number: index + 2, position: index })));
   });
 
-  test('53: everything is optional, and null or blank is as good as absent', async () => {
+  test('everything is optional, and null or blank is as good as absent', async () => {
     expect((await post(root, {})).body).toMatchObject({
       alias: 'category',
       name: 'category',
@@ -442,7 +442,7 @@ describe('updating', () => {
     }
   });
 
-  test('54: needs the id of the path, and an alias', async () => {
+  test('needs the id of the path, and an alias', async () => {
     const tea = await givenCategory('tea');
     const other = await givenCategory('other');
     const send = (body: unknown) => () => call('PUT', `/${tea}`, { body });
@@ -625,7 +625,7 @@ describe('deleting', () => {
 });
 
 describe('the sequence', () => {
-  test('55: is changed by naming all subcategories in another order', async () => {
+  test('is changed by naming all subcategories in another order', async () => {
     for (const alias of ['coffee', 'tea', 'drinks']) await givenCategory(alias);
     const hidden = await givenCategory('hidden', { visible: false });
     expect((await get(`/${root}/sequence`)).body).toEqual(['coffee', 'tea', 'drinks', 'hidden']);
@@ -644,7 +644,7 @@ describe('the sequence', () => {
     expect((await get(`/${root}/sequence`)).body).toEqual([...order, 'new']);
   });
 
-  test('55: refuses to add, repeat or leave out, and what is no list', async () => {
+  test('refuses to add, repeat or leave out, and what is no list', async () => {
     const tea = await givenCategory('tea');
     await givenCategory('green', { parent: tea });
     await givenCategory('coffee');
@@ -663,7 +663,7 @@ describe('the sequence', () => {
 });
 
 describe('assignments', () => {
-  test('58: every product to every category, and back', async () => {
+  test('every product to every category, and back', async () => {
     const [tea, gifts] = [await givenCategory('tea'), await givenCategory('gifts')];
     const [a, b, c] = [await givenProduct('A'), await givenProduct('B'), await givenProduct('C')];
     const { status, text } = await assign([tea, gifts.toLowerCase(), tea], [a, b.toLowerCase()]);
@@ -690,7 +690,7 @@ describe('assignments', () => {
     expect(await categoriesOf(a)).toEqual(['gifts', 'tea']);
   });
 
-  test('58: as JSON, with one id or a list of them', async () => {
+  test('as JSON, with one id or a list of them', async () => {
     const [tea, gifts] = [await givenCategory('tea'), await givenCategory('gifts')];
     const product = await givenProduct('A');
     const send = (body: unknown) =>
@@ -700,7 +700,7 @@ describe('assignments', () => {
     expect(await categoriesOf(product)).toEqual(['gifts', 'tea']);
   });
 
-  test('58: an unknown id refuses all of it, a missing one is named', async () => {
+  test('an unknown id refuses all of it, a missing one is named', async () => {
     const tea = await givenCategory('tea');
     const product = await givenProduct('A');
     const nobody = newId(new Date());

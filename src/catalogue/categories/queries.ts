@@ -94,12 +94,12 @@ export async function findNumbersBelow(db: Queries, shopId: string, categoryId: 
       select child.category_id, child.number, below.depth + 1 from below
       join category child on child.shop_id = ${shopId} and child.parent_id = below.category_id and child.visible
     )
-    select number from below order by depth, number limit ${MOST_BELOW}`);
+    select number from below order by depth, number limit ${MAX_BELOW}`);
   return rows.map(({ number }) => number);
 }
 
 /** A tree with more categories is filtered by the nearest ones. */
-const MOST_BELOW = 1_000;
+const MAX_BELOW = 1_000;
 
 /** A category as a card: with its own picture, else that of a product in it or right below it. */
 export interface CategoryCard extends CategoryTitle {
@@ -138,7 +138,7 @@ export async function findCategoryCards(
             select name, product_id from category_listing entry
             where entry.shop_id = ${shopId} and entry.category_id = place.category_id and entry.locale = ${locale}
               and entry.visible
-            order by name, product_id limit ${MOST_PICTURES}
+            order by name, product_id limit ${MAX_PICTURES}
           ) as first
           join product on product.shop_id = ${shopId} and product.product_id = first.product_id
           join product_image image on image.shop_id = ${shopId} and image.product_id = product.product_id
@@ -146,12 +146,12 @@ export async function findCategoryCards(
           where place.shop_id = ${shopId} and place.visible
             and category.category_id in (place.category_id, place.parent_id)
           order by place.category_id = category.category_id desc, place.position, first.name, first.product_id
-          limit ${MOST_PICTURES}
+          limit ${MAX_PICTURES}
         )) end as images
     from category
     where category.shop_id = ${shopId} and category.parent_id = ${below} and category.visible
       and category.visible_in_navigation
-    order by category.position, category.number limit ${MOST_CARDS}`);
+    order by category.position, category.number limit ${MAX_CARDS}`);
   return cardsWithPictures(rows);
 }
 
@@ -166,10 +166,10 @@ function cardsWithPictures(rows: readonly (CategoryTitle & { images: CardImage[]
 }
 
 /** How many pictures of products a card chooses from. */
-const MOST_PICTURES = 4;
+const MAX_PICTURES = 4;
 
 /** A page with more cards would be too long to read. */
-const MOST_CARDS = 60;
+const MAX_CARDS = 60;
 
 export function findRoots(db: Queries, shopId: string, includeInvisible: boolean) {
   return db.many<CategoryRow>(sql`

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { LONGEST_ALIAS } from '../../kernel/aliases.ts';
+import { MAX_ALIAS_LENGTH } from '../../kernel/aliases.ts';
 import { Id, Link, Links, Nullable } from '../../http/schemas.ts';
 import { Image } from '../../platform/media/schema.ts';
 
@@ -88,7 +88,7 @@ export const NewCategory = Type.Object(
         Type.String({
           description: 'Short name; absent: made from the name. One that is taken gets a number.',
           examples: ['drinks'],
-          maxLength: LONGEST_ALIAS,
+          maxLength: MAX_ALIAS_LENGTH,
         }),
       ),
     ),
@@ -107,7 +107,7 @@ export const ChangedCategory = Type.Object(
           examples: ['drinks'],
           minLength: 1,
           pattern: '\\S',
-          maxLength: LONGEST_ALIAS,
+          maxLength: MAX_ALIAS_LENGTH,
         }),
       ),
     ),
@@ -123,6 +123,6 @@ export const ChangedCategory = Type.Object(
 );
 
 export const Sequence = Type.Array(
-  Type.String({ description: 'Alias of a subcategory.', examples: ['drinks'], maxLength: LONGEST_ALIAS }),
+  Type.String({ description: 'Alias of a subcategory.', examples: ['drinks'], maxLength: MAX_ALIAS_LENGTH }),
   { description: 'The aliases of the subcategories in their order.' },
 );

@@ -73,7 +73,7 @@ const mails = () =>
     select content from job order by content ->> 'to'`);
 
 describe('availability notifications', () => {
-  test('105: adds a watcher and answers 200 without a body', async () => {
+  test('adds a watcher and answers 200 without a body', async () => {
     const productId = await givenProduct();
     const answer = await watch(productId.toLowerCase(), { email: 'Ada@Pelican.Example', locale: 'de_de' });
     expect(answer).toMatchObject({ status: 200, text: '' });
@@ -199,7 +199,7 @@ describe('availability notifications', () => {
 });
 
 describe('watched products', () => {
-  test('106: lists products that are out of stock and watched, the most wanted first', async () => {
+  test('lists products that are out of stock and watched, the most wanted first', async () => {
     const tea = await givenProduct({ number: 'TE-1', name: { en_GB: 'Tea', de_DE: 'Tee' } });
     const lamp = await givenProduct({ number: 'LA-1', stock: -2 });
     const inStock = await givenProduct({ number: 'IN-1', stock: 0.5 });

@@ -4,7 +4,7 @@ import { badRequest, notFound } from '../../http/errors.ts';
 import { writingLocale } from '../../http/locale.ts';
 import type { Operations } from '../../http/operation.ts';
 import { Id } from '../../http/schemas.ts';
-import { LONGEST_EMAIL_ADDRESS, EMAIL_ADDRESS } from '../../platform/email/address.ts';
+import { MAX_EMAIL_ADDRESS_LENGTH, EMAIL_ADDRESS } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { availabilityEmail } from './availability-email.ts';
@@ -18,7 +18,7 @@ const NotificationRequest = Type.Object(
   {
     email: Type.String({
       pattern: EMAIL_ADDRESS,
-      maxLength: LONGEST_EMAIL_ADDRESS,
+      maxLength: MAX_EMAIL_ADDRESS_LENGTH,
       description: 'Who gets the email.',
       examples: ['ada@pelican.example'],
     }),

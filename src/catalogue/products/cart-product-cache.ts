@@ -11,7 +11,7 @@ import { toCartProduct, type CartProduct, type CartProductRow } from './cart-pro
 const cartProductCache: CacheKind<CartProduct> = { name: 'cart products', limit: { entries: 5_000 } };
 
 /** Characters of a product that is cached: few products are longer, and they must not fill the cache. */
-const LONGEST_CACHED = 10_000;
+const MAX_CACHED_LENGTH = 10_000;
 
 /** `<id> <version>`; a variation shows what it inherits, so its master's version counts too. */
 const version = (
@@ -105,7 +105,7 @@ export async function findCartProducts(
   if (missing.length === 0) return found;
   for (const row of await selectCartProducts(db, shopId, missing)) {
     const product = toCartProduct(row);
-    if (JSON.stringify(row).length <= LONGEST_CACHED) cache.set(keyOf(shopId, product.productId), product);
+    if (JSON.stringify(row).length <= MAX_CACHED_LENGTH) cache.set(keyOf(shopId, product.productId), product);
     found.push(product);
   }
   return found;

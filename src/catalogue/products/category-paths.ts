@@ -22,8 +22,8 @@ export interface CategoryTree {
   idOf: Map<string, string>;
 }
 
-const MOST_CATEGORIES = 20_000;
-const MOST_PATHS = 50;
+const MAX_CATEGORIES = 20_000;
+const MAX_PATHS = 50;
 const DEEPEST = 20;
 
 /** With the names of another locale where one has none. */
@@ -36,7 +36,7 @@ export async function findCategoryTree(
   const rows = await db.many<{ categoryId: string; parentId: string | null; name: Localised; alias: string }>(
     sql`
       select upper(category_id::text) as "categoryId", upper(parent_id::text) as "parentId", name, alias from category
-      where shop_id = ${shopId} order by position, number limit ${MOST_CATEGORIES}`,
+      where shop_id = ${shopId} order by position, number limit ${MAX_CATEGORIES}`,
   );
   const nodes = new Map(
     rows.map(({ categoryId, parentId, name, alias }) => [
@@ -87,8 +87,8 @@ export function readPaths(cell: string): string[] {
     )
       throw new CellProblem('categoryPath', `is ${cell}, which is no path such as Kitchen > Kettles`);
   }
-  if (paths.length > MOST_PATHS)
-    throw new CellProblem('words', `names more than ${MOST_PATHS} categories`, { most: MOST_PATHS });
+  if (paths.length > MAX_PATHS)
+    throw new CellProblem('words', `names more than ${MAX_PATHS} categories`, { most: MAX_PATHS });
   return [...new Set(paths.map(pathText))];
 }
 

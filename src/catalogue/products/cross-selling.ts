@@ -24,7 +24,7 @@ import {
 } from './render-options.ts';
 
 /** More than anybody shows next to a product. */
-const MOST = 100;
+const MAX_PRODUCTS = 100;
 
 const CrossSelling = Type.Object(
   {
@@ -80,7 +80,7 @@ export function crossSelling(api: Operations): void {
       description: 'Unknown ids are left out. The answer shows invisible products too.',
       access: 'products_write',
       body: Type.Array(Type.String({ description: 'A product.', maxLength: 100 }), {
-        maxItems: MOST,
+        maxItems: MAX_PRODUCTS,
         description: 'Ids of products, in the order they are shown.',
       }),
     },
@@ -114,7 +114,7 @@ export function crossSelling(api: Operations): void {
         if (op === 'remove') assigned.delete(target);
         else assigned.add(target);
       }
-      if (assigned.size > MOST) throw badRequest(`At most ${MOST} products`);
+      if (assigned.size > MAX_PRODUCTS) throw badRequest(`At most ${MAX_PRODUCTS} products`);
       await replaceAssignments(tx, shopId, params.productId, { before, after: [...assigned] });
       return answer(call, tx, await shopSettings(tx, shopId), {}, true);
     },
@@ -138,7 +138,7 @@ async function answer(
   const items = await productJson(db, settings, shownRefs, renderOptions(call, settings, shown, 'full'));
   return joinRawJson({
     manualCrossSellingTitle: crossSellingTitle(settings, readingLocale(shown.locale, settings)),
-    embedded: joinRawJson(paged({ page: 1, resultsPerPage: MOST, offset: 0 }, items.length, items)),
+    embedded: joinRawJson(paged({ page: 1, resultsPerPage: MAX_PRODUCTS, offset: 0 }, items.length, items)),
     links: [
       { rel: 'self', href: link(`/products/${productId}/crossselling/`) },
       { rel: 'product', href: link(`/products/${productId}`) },

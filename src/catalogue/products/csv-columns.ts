@@ -13,7 +13,7 @@ import {
   readPictureTexts,
 } from './picture-addresses.ts';
 import type { StoredProduct } from './queries.ts';
-import { LONGEST } from './request-fields.ts';
+import { MAX_LENGTHS } from './request-fields.ts';
 import { CellProblem, tooLong } from './row-problem.ts';
 import { findUnit, WEIGHT_UNITS } from './units.ts';
 
@@ -68,7 +68,7 @@ export function columnsOf(settings: Settings): Column[] {
       return column(name, make(locale), language, languageName(locale, language));
     });
   return [
-    column('Class', { cell: (product) => product.class, maxLength: LONGEST.word, apply: setClass }),
+    column('Class', { cell: (product) => product.class, maxLength: MAX_LENGTHS.word, apply: setClass }),
     column('Alias', { cell: (product) => product.productNumber, apply: refuse }),
     ...perCurrency('ListPrices', (currency) => ({
       cell: ({ prices }) => amountText(prices?.[currency], currency),
@@ -117,12 +117,14 @@ export function columnsOf(settings: Settings): Column[] {
     column('Height', size('height')),
     column('Width', size('width')),
     column('ShippingMethods', shippingMethods(settings)),
-    ...perLanguage('Name', (locale) => text('name', locale, LONGEST.name)),
-    ...perLanguage('URI', (locale) => text('uri', locale, LONGEST.line)),
-    ...perLanguage('Description', (locale) => text('shortDescription', locale, LONGEST.text)),
-    ...perLanguage('Text', (locale) => text('description', locale, LONGEST.text)),
+    ...perLanguage('Name', (locale) => text('name', locale, MAX_LENGTHS.name)),
+    ...perLanguage('URI', (locale) => text('uri', locale, MAX_LENGTHS.line)),
+    ...perLanguage('Description', (locale) => text('shortDescription', locale, MAX_LENGTHS.text)),
+    ...perLanguage('Text', (locale) => text('description', locale, MAX_LENGTHS.text)),
     ...perLanguage('Keywords', keywords),
-    ...perLanguage('MainCharacteristics', (locale) => text('essentialFeatures', locale, LONGEST.features)),
+    ...perLanguage('MainCharacteristics', (locale) =>
+      text('essentialFeatures', locale, MAX_LENGTHS.features),
+    ),
     column('AvailabilityDate', moment('forSaleFrom')),
     column('ExpiryDate', moment('forSaleUntil')),
     column('IsBundleProduct', {
@@ -184,7 +186,7 @@ export function moreColumnsOf(settings: Settings): Column[] {
     ],
     ...settings.locales.map((locale): [string, Effects] => [
       `PageTitle/${languageKey(locale, settings.locales)}`,
-      text('title', locale, LONGEST.line),
+      text('title', locale, MAX_LENGTHS.line),
     ]),
     ['SpecialOffer', flag('specialOffer', false)],
     ['IsProductNumberVisible', flag('isProductNumberVisible', true)],
@@ -205,8 +207,8 @@ export function moreColumnsOf(settings: Settings): Column[] {
         maxLength: MAX_PICTURES_LENGTH,
         apply: (_product, cell) => {
           checkText(cell);
-          if (readPictureTexts(cell).some((one) => one.length > LONGEST.pictureText))
-            throw tooLong(LONGEST.pictureText);
+          if (readPictureTexts(cell).some((one) => one.length > MAX_LENGTHS.pictureText))
+            throw tooLong(MAX_LENGTHS.pictureText);
         },
       },
     ]),
@@ -262,7 +264,7 @@ export function moreColumnsOf(settings: Settings): Column[] {
       },
     ],
   ];
-  return effects.map(([key, one]) => ({ key, title: () => key, maxLength: LONGEST.line, ...one }));
+  return effects.map(([key, one]) => ({ key, title: () => key, maxLength: MAX_LENGTHS.line, ...one }));
 }
 
 /** The columns that say what the pictures of a product show. */
@@ -330,7 +332,7 @@ function safetyParty(key: 'manufacturer' | 'responsiblePerson'): Effects {
 function safetyText(locale: string): Effects {
   return {
     cell: ({ facts }) => facts.safety?.text?.[locale] ?? '',
-    maxLength: LONGEST.features,
+    maxLength: MAX_LENGTHS.features,
     apply: (product, cell) => {
       checkText(cell);
       const { text, ...others } = product.facts.safety ?? {};
@@ -361,7 +363,7 @@ function column(name: ColumnName, effects: Effects, part?: string, shownPart = p
       const title = messages(language).productFile[name];
       return typeof title === 'string' ? title : title({ part: shownPart });
     },
-    maxLength: LONGEST.line,
+    maxLength: MAX_LENGTHS.line,
     ...effects,
   };
 }
@@ -424,14 +426,16 @@ function keywords(locale: string): Effects {
   return {
     cell: ({ facts }) =>
       (facts.searchKeywords?.[locale] ?? []).map((word) => word.replaceAll(/[\\,]/g, '\\$&')).join(','),
-    maxLength: LONGEST.words * LONGEST.word,
+    maxLength: MAX_LENGTHS.words * MAX_LENGTHS.word,
     apply: (product, cell) => {
       checkText(cell);
       const words = [...cell.matchAll(/(?:\\.|[^,\\])+/g)]
         .map(([word]) => word.replaceAll(/\\(.)/g, '$1').trim())
         .filter((word) => word !== '');
-      if (words.length > LONGEST.words)
-        throw new CellProblem('words', `has more than ${LONGEST.words} words`, { most: LONGEST.words });
+      if (words.length > MAX_LENGTHS.words)
+        throw new CellProblem('words', `has more than ${MAX_LENGTHS.words} words`, {
+          most: MAX_LENGTHS.words,
+        });
       const { [locale]: _old, ...others } = product.facts.searchKeywords ?? {};
       const next = words.length === 0 ? others : { ...others, [locale]: [...new Set(words)] };
       setFact(product, 'searchKeywords', Object.keys(next).length > 0 ? next : undefined);
@@ -474,7 +478,7 @@ function shippingMethods({ shippingMethods: methods }: Settings): Effects {
         .filter(({ shippingMethodId }) => facts.shippingMethodIds?.includes(shippingMethodId))
         .map(({ key }) => key)
         .join(','),
-    maxLength: LONGEST.features,
+    maxLength: MAX_LENGTHS.features,
     apply: (product, cell) => {
       const ids = cell.split(',').flatMap((part) => {
         const key = part.trim();

@@ -120,7 +120,7 @@ export async function strictMapping(header: readonly string[], settings: Setting
 }
 
 /** Comparing takes time, and nobody reads more guesses. */
-const MOST_GUESSES = 30;
+const MAX_GUESSES = 30;
 
 /** For each title the column whose name differs least; undefined: none is like it, or there are too many titles. */
 export async function likelyKeys(
@@ -130,7 +130,7 @@ export async function likelyKeys(
   const names = [...columnNames(settings)].map(([name, key]) => [plain(name), key] as const);
   const pause = newPauses();
   const keys: (string | undefined)[] = [];
-  for (const title of titles.slice(0, MOST_GUESSES)) {
+  for (const title of titles.slice(0, MAX_GUESSES)) {
     await pause();
     keys.push(likelyKey(plain(title).slice(0, 60), names));
   }

@@ -15,8 +15,8 @@ import { typeOf } from './render.ts';
 import { canWriteProducts } from './render-options.ts';
 import { saveProduct } from './save-product.ts';
 
-const MOST_ATTRIBUTES = 200;
-const MOST_VALUES = 200;
+const MAX_ATTRIBUTES = 200;
+const MAX_VALUES = 200;
 
 const patch = patchOf({
   '/': {
@@ -95,7 +95,7 @@ export function customAttributes(api: Operations): void {
             ? attributes.map((one) => (one.key === key ? { ...one, values: [] } : one))
             : withValue(attributes, key.trim(), String(displayValue), { settings, row, locale, field });
       });
-      if (attributes.length > MOST_ATTRIBUTES) throw badRequest(`At most ${MOST_ATTRIBUTES} attributes`);
+      if (attributes.length > MAX_ATTRIBUTES) throw badRequest(`At most ${MAX_ATTRIBUTES} attributes`);
       const next: ProductFacts = { ...product.facts, attributes: ownAttributes(attributes, row, settings) };
       await saveProduct(tx, shopId, product, { ...product, facts: next });
       return shownAttributes({ ...row, facts: next }, settings, locale);
@@ -145,7 +145,7 @@ function withValue(
   const value = predefined(row, settings, key, text) ?? labelled(attribute, text, locale);
   const others = attribute.singleValue
     ? []
-    : attribute.values.filter((one) => one.value !== value.value).slice(0, MOST_VALUES - 1);
+    : attribute.values.filter((one) => one.value !== value.value).slice(0, MAX_VALUES - 1);
   const next = { ...attribute, values: [...others, value] };
   return known ? attributes.map((one) => (one === known ? next : one)) : [...attributes, next];
 }

@@ -3,7 +3,7 @@ import type { Localised } from '../../http/locale.ts';
 import type { ProductFacts } from './facts.ts';
 
 /** Longest text that a product may ask for, in characters; what is printed or engraved is far shorter. */
-export const LONGEST_CUSTOM_TEXT = 10_000;
+export const MAX_CUSTOM_TEXT_LENGTH = 10_000;
 
 /** Of a product that names no length. */
 const STANDARD_LENGTH = 200;

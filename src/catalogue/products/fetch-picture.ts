@@ -4,10 +4,10 @@ import https from 'node:https';
 import path from 'node:path';
 import { lookupOf } from '../../shops/webhooks/sending.ts';
 import { ReceiverProblem, type ReceiverPolicy } from '../../shops/webhooks/receiver-address.ts';
-import { MOST_PICTURE_BYTES } from './picture-addresses.ts';
+import { MAX_PICTURE_BYTES } from './picture-addresses.ts';
 
 const TIMEOUT = 20_000;
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 
 /** Why a picture could not be fetched, in words that a merchant may read. */
 export class PictureProblem extends Error {
@@ -21,7 +21,7 @@ export class PictureProblem extends Error {
 export async function fetchPicture(policy: ReceiverPolicy, address: string): Promise<Buffer> {
   const signal = AbortSignal.timeout(TIMEOUT);
   let url = new URL(address);
-  for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const answer = await get(policy, url, signal);
     if (typeof answer !== 'string') return answer;
     if (!URL.canParse(answer, url.href)) break;
@@ -60,7 +60,7 @@ function get(policy: ReceiverPolicy, url: URL, signal: AbortSignal): Promise<Buf
       response.on('data', (part: Buffer) => {
         parts.push(part);
         length += part.length;
-        if (length <= MOST_PICTURE_BYTES) return;
+        if (length <= MAX_PICTURE_BYTES) return;
         response.destroy();
         reject(new PictureProblem('The picture has more than 10 MB'));
       });
@@ -76,7 +76,7 @@ export async function readPictureFile(folder: string, name: string): Promise<Buf
   const file = path.resolve(folder, name);
   const found = await stat(file).catch(() => undefined);
   if (!found?.isFile()) throw new PictureProblem(`There is no file ${file}`);
-  if (found.size > MOST_PICTURE_BYTES) throw new PictureProblem('The picture has more than 10 MB');
+  if (found.size > MAX_PICTURE_BYTES) throw new PictureProblem('The picture has more than 10 MB');
   return readFile(file);
 }
 

@@ -49,12 +49,12 @@ const stored = sql`
   jsonb_path_query_array(problems, ${`$[0 to ${SHOWN_PROBLEMS - 1}]`}::jsonpath) as problems`;
 
 /** A shop keeps so many; the oldest one goes when another comes. */
-const MOST_IMPORTS = 20;
+const MAX_IMPORTS = 20;
 
 export function findImports(db: Queries, shopId: string) {
   return db.many<ImportSummary>(sql`
     select ${summary} from product_import
-    where shop_id = ${shopId} order by import_id desc limit ${MOST_IMPORTS}`);
+    where shop_id = ${shopId} order by import_id desc limit ${MAX_IMPORTS}`);
 }
 
 export function findImport(db: Queries, shopId: string, importId: string) {
@@ -106,7 +106,7 @@ export async function insertImport(tx: Transaction, shopId: string, given: NewIm
       0, 0, 0, 0, 0, '[]', '[]', ${state === 'checking' ? tx.now : null}, 0)`);
   await tx.run(sql`
     delete from product_import where shop_id = ${shopId} and run_at is null and import_id in (
-      select import_id from product_import where shop_id = ${shopId} order by import_id desc offset ${MOST_IMPORTS})`);
+      select import_id from product_import where shop_id = ${shopId} order by import_id desc offset ${MAX_IMPORTS})`);
   return importId;
 }
 

@@ -27,7 +27,7 @@ export interface ImportDeps {
 }
 
 /** An import that fails so often as a whole fails for a reason of its own. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /** The service stops, or another process has the import. */
 class Interrupted extends Error {
@@ -107,7 +107,7 @@ async function runImport(
       await db.transaction((tx) => releaseImport(tx, shopId, taken));
       return;
     }
-    const isOver = error instanceof FileProblem || taken.attempts >= MOST_ATTEMPTS;
+    const isOver = error instanceof FileProblem || taken.attempts >= MAX_ATTEMPTS;
     if (!(error instanceof FileProblem)) log.warn({ err: error, shopId }, 'an import of products failed');
     // Otherwise it is taken again when the lease has ended.
     if (isOver) {

@@ -10,14 +10,14 @@ import { typeOf } from './render.ts';
  * beyond 2,700 bytes, and a tsvector no more than 1 MB.
  */
 
-const LONGEST_NAME = 500;
-const LONGEST_FACET = 500;
-const LONGEST_MANUFACTURER = 1_000;
-const LONGEST_KEYWORDS = 5_000;
+const MAX_NAME_LENGTH = 500;
+const MAX_FACET_LENGTH = 500;
+const MAX_MANUFACTURER_LENGTH = 1_000;
+const MAX_KEYWORDS_LENGTH = 5_000;
 /** A master with very many variations is found by the numbers of the first ones. */
-const LONGEST_NUMBERS = 2_000;
-const LONGEST_TEXT = 8_000;
-const LONGEST_RELATED = 2_000;
+const MAX_NUMBERS_LENGTH = 2_000;
+const MAX_TEXT_LENGTH = 8_000;
+const MAX_RELATED_LENGTH = 2_000;
 
 /** The weights of the own words of a product in `listing.words`; related ones have the weight C. */
 export const OWN_WEIGHTS = 'ABD';
@@ -123,7 +123,7 @@ export function listingEntries(
   const { price, highest } = priceBounds(product, settings);
   const numbers = [productNumber, facts.manufacturerProductNumber, facts.ean, facts.upc, facts.productCode];
   const variationNumbers = product.variations.flatMap((one) => [one.productNumber, ...one.numbers]);
-  const numberTexts = [asTyped(numbers), truncated(asTyped(variationNumbers), LONGEST_NUMBERS)];
+  const numberTexts = [asTyped(numbers), truncated(asTyped(variationNumbers), MAX_NUMBERS_LENGTH)];
   const lines = product.categories.map(({ categoryId }) => visibleLine(categoryId, tree));
   const common = {
     productId: product.productId,
@@ -132,22 +132,22 @@ export function listingEntries(
     facets: facetsOf(product, settings, price !== null && highest > price ? highest : null),
     categoryIds: product.categories.map(({ categoryId }) => categoryId),
     categoryIdsAbove: categoriesAbove(product, tree),
-    manufacturer: truncated(facts.manufacturer ?? '', LONGEST_MANUFACTURER),
+    manufacturer: truncated(facts.manufacturer ?? '', MAX_MANUFACTURER_LENGTH),
   };
   return settings.locales.map((locale) => {
-    const name = truncated(nameIn(product, locale, settings.defaultLocale), LONGEST_NAME);
+    const name = truncated(nameIn(product, locale, settings.defaultLocale), MAX_NAME_LENGTH);
     const words = keywordsIn(facts, locale, settings.defaultLocale);
-    const keywords = truncated(words.join(' | '), LONGEST_KEYWORDS);
+    const keywords = truncated(words.join(' | '), MAX_KEYWORDS_LENGTH);
     const parts = [name, facts.manufacturer, keywords, ...numberTexts];
     const names = lines.flat().map((category) => textIn(category.name, locale, settings.defaultLocale));
     const labels = [...names, ...valueLabels(product, settings, locale)].filter(Boolean);
-    const related = truncated([...new Set(labels)].join(' | '), LONGEST_RELATED);
+    const related = truncated([...new Set(labels)].join(' | '), MAX_RELATED_LENGTH);
     return {
       ...common,
       locale,
       dictionary: dictionaryOf(locale),
       name,
-      text: truncated(separateWords(parts.filter(Boolean).join(' | ')), LONGEST_TEXT),
+      text: truncated(separateWords(parts.filter(Boolean).join(' | ')), MAX_TEXT_LENGTH),
       related,
       title: [name, productNumber, keywords].join(' '),
     };
@@ -248,7 +248,7 @@ function facetsOf(product: ListedProduct, settings: Settings, highest: number | 
 
 /** A filter is cut as the facets are, so that it still finds them. */
 export function truncatedFacet(facet: string): string {
-  return truncated(facet, LONGEST_FACET);
+  return truncated(facet, MAX_FACET_LENGTH);
 }
 
 function nameIn({ facts, productNumber }: ListedProduct, locale: string, defaultLocale: string): string {

@@ -261,7 +261,7 @@ describe('what is listed', () => {
   });
 });
 
-describe('79, 81: pages', () => {
+describe('pages', () => {
   beforeEach(async () => {
     const named = (name: string, given: Given = {}) => ({ facts: { name: { en_GB: name } }, ...given });
     await givenProduct('1', named('banana', { prices: { EUR: 300 } }));

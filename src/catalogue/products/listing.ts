@@ -197,7 +197,7 @@ function upsertListing(
   // As in place-queries.ts: the ids say how few products these are.
   const productIds = [...new Set(entries.map(({ productId }) => productId))];
   const longText = (key: string) => sql`left(coalesce(product.facts -> ${key} ->> entry.locale,
-    product.facts -> ${key} ->> ${defaultLocale}), ${LONGEST_DESCRIPTION})`;
+    product.facts -> ${key} ->> ${defaultLocale}), ${MAX_DESCRIPTION_LENGTH})`;
   return tx.run(sql`
     insert into listing (shop_id, locale, product_id, visible, name, price, text, words, facets)
     select product.shop_id, entry.locale, entry."productId", entry.visible, entry.name, entry.price, lower(entry.text),
@@ -219,7 +219,7 @@ function upsertListing(
 }
 
 /** Characters of each description that are searched. */
-const LONGEST_DESCRIPTION = 20_000;
+const MAX_DESCRIPTION_LENGTH = 20_000;
 
 /** A row of the list of a category. */
 type CategoryEntry = Pick<ListingEntry, 'productId' | 'locale' | 'visible' | 'name' | 'price'> & {
@@ -345,7 +345,7 @@ export async function removeFromListing(
 }
 
 /** As many products are refreshed at once by a change of what they are related to; more are left to the rebuild. */
-const MOST_AT_ONCE = 200;
+const MAX_AT_ONCE = 200;
 
 /**
  * Brings lists and search up to date after a change of a category or of a product type, which `findProducts` finds the
@@ -357,8 +357,8 @@ export async function refreshOrRebuild(
   shopId: string,
   findProducts: (limit: number) => Promise<string[]>,
 ): Promise<void> {
-  const productIds = await findProducts(MOST_AT_ONCE + 1);
-  if (productIds.length > MOST_AT_ONCE) await requestListingRebuild(tx, shopId);
+  const productIds = await findProducts(MAX_AT_ONCE + 1);
+  if (productIds.length > MAX_AT_ONCE) await requestListingRebuild(tx, shopId);
   else await refreshListing(tx, shopId, productIds);
 }
 

@@ -32,8 +32,8 @@ interface Hour {
 const HOUR = 3_600_000;
 /** So late a transaction of the hour may still be committed. */
 const SLACK = 5 * 60_000;
-const MOST_SHOWN = 50;
-const MOST_READ = 1_000;
+const MAX_SHOWN = 50;
+const MAX_READ = 1_000;
 
 export const lowStockEmail: EmailKind<LowStock, EmailWords & Messages['email']['lowStock']> = {
   name: 'lowStock',
@@ -104,11 +104,11 @@ async function loadLowStock(
   if (low.length === 0) return undefined;
   const number = new Intl.NumberFormat(languageTag(locale), { maximumFractionDigits: 6 });
   return {
-    products: low.slice(0, MOST_SHOWN).map((row) => ({
+    products: low.slice(0, MAX_SHOWN).map((row) => ({
       text: `${nameOf(row, settings, locale)} (${row.productNumber})`,
       stock: number.format(row.stock!),
     })),
-    more: Math.max(0, low.length - MOST_SHOWN),
+    more: Math.max(0, low.length - MAX_SHOWN),
   };
 }
 
@@ -117,5 +117,5 @@ function findFallen(db: Queries, shopId: string, { from, to, after }: Hour) {
     select upper(resource_id::text) as "productId", (data ->> 'minStocklevel')::float8 as level from event
     where shop_id = ${shopId} and position > ${after} and at >= ${from}::timestamptz and at < ${to}::timestamptz
       and type = 'STOCK_LOW'
-    order by position limit ${MOST_READ}`);
+    order by position limit ${MAX_READ}`);
 }

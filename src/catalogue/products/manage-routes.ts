@@ -19,7 +19,7 @@ import { withPrice } from './prices.ts';
 import { recordCreatedProducts } from './product-events.ts';
 import { findImageNames, lockProduct, storedColumns, type StoredProduct } from './queries.ts';
 import { renderStored } from './render-stored.ts';
-import { amountOf, Decimal, Given, LONGEST, Text } from './request-fields.ts';
+import { amountOf, Decimal, Given, MAX_LENGTHS, Text } from './request-fields.ts';
 import { renderOptions } from './render-options.ts';
 import { saveProduct } from './save-product.ts';
 import { Product } from './schema.ts';
@@ -53,7 +53,7 @@ const ProductExtras = Type.Object(
           file: Type.String({
             description: 'Address of the label.',
             pattern: '^(https?://|/)[^\\s]+$',
-            maxLength: LONGEST.line,
+            maxLength: MAX_LENGTHS.line,
             examples: ['https://shop.example/labels/AP-110.png'],
           }),
         },
@@ -89,7 +89,7 @@ const ProductExtras = Type.Object(
 );
 
 /** Variations that are copied along with their master. */
-const MOST_COPIED = 500;
+const MAX_COPIED = 500;
 
 /** What merchants need beyond the contract. */
 export function productManagement(api: Operations): void {
@@ -143,7 +143,7 @@ export function productManagement(api: Operations): void {
       path: '/products/:productId/copies',
       name: 'copyProduct',
       summary: 'Copy product',
-      description: `A new product with the same texts, prices, attributes, categories and variations, and the next free number. It is not visible, has no images, and where the stock is tracked, it has none. At most ${MOST_COPIED} variations.`,
+      description: `A new product with the same texts, prices, attributes, categories and variations, and the next free number. It is not visible, has no images, and where the stock is tracked, it has none. At most ${MAX_COPIED} variations.`,
       access: 'products_write',
       params,
       status: 201,
@@ -156,7 +156,7 @@ export function productManagement(api: Operations): void {
       if (!product) throw notFound();
       if (product.kind === 'variation') throw badRequest('A variation is copied with its master');
       const variations = await findVariations(tx, shopId, product.productId);
-      if (variations.length > MOST_COPIED) throw badRequest(`At most ${MOST_COPIED} variations`);
+      if (variations.length > MAX_COPIED) throw badRequest(`At most ${MAX_COPIED} variations`);
       const copy = copyOf(product, { productId: newId(tx.now), productNumber: '', masterId: null });
       const productNumber = await insertNumbered(tx, shopId, copy);
       const copies = [copy];
@@ -232,7 +232,7 @@ function copyOf(
 function findVariations(tx: Transaction, shopId: string, masterId: string) {
   return tx.many<StoredProduct>(sql`
     select ${storedColumns} from product where product.shop_id = ${shopId} and product.master_id = ${masterId}
-    order by product.product_id limit ${MOST_COPIED + 1}`);
+    order by product.product_id limit ${MAX_COPIED + 1}`);
 }
 
 /** Its categories, and what it is sold along with. */

@@ -4,7 +4,7 @@ import { badRequest, invalid } from '../../http/errors.ts';
 import { patchOf, type JsonPatch, type PatchPath } from '../../http/json-patch.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { LONGEST_CUSTOM_TEXT, withHeadline } from './custom-text.ts';
+import { MAX_CUSTOM_TEXT_LENGTH, withHeadline } from './custom-text.ts';
 import { setFact, WITHDRAWAL_EXCLUSIONS, type PriceTier, type ProductFacts } from './facts.ts';
 import { withGroups, withPrice, withTiers } from './prices.ts';
 import type { StoredProduct } from './queries.ts';
@@ -16,7 +16,7 @@ import {
   Given,
   Keywords,
   keywordsOf,
-  LONGEST,
+  MAX_LENGTHS,
   ProductNumber,
   STOCK,
   taxClassIdOf,
@@ -70,7 +70,7 @@ function localised(key: LocalisedKey, longest: number): ProductPath {
 }
 
 function plain(key: KeysOf<string | undefined>): ProductPath {
-  return path(ADD_REMOVE, Text('Text.', 'A text', LONGEST.line), (product, text) =>
+  return path(ADD_REMOVE, Text('Text.', 'A text', MAX_LENGTHS.line), (product, text) =>
     setFact(product, key, text === '' ? undefined : text),
   );
 }
@@ -108,7 +108,7 @@ const BulkRequest = Type.Object({ priceInfo: Type.Array(TierRequest, { maxItems:
 
 const GroupRequest = Type.Array(
   Type.Object({
-    customerGroup: Text('Name of the group.', 'Cafes', LONGEST.line),
+    customerGroup: Text('Name of the group.', 'Cafes', MAX_LENGTHS.line),
     priceInfo: Type.Array(
       Type.Object({
         quantity: Decimal('From this quantity on.', 5),
@@ -137,11 +137,11 @@ const paths: Record<string, ProductPath> = {
   '/productNumber': path(['add'], ProductNumber, (product, value) => {
     product.productNumber = value!;
   }),
-  '/name': localised('name', LONGEST.name),
-  '/shortDescription': localised('shortDescription', LONGEST.text),
-  '/description': localised('description', LONGEST.text),
-  '/essentialFeatures': localised('essentialFeatures', LONGEST.features),
-  '/title': localised('title', LONGEST.line),
+  '/name': localised('name', MAX_LENGTHS.name),
+  '/shortDescription': localised('shortDescription', MAX_LENGTHS.text),
+  '/description': localised('description', MAX_LENGTHS.text),
+  '/essentialFeatures': localised('essentialFeatures', MAX_LENGTHS.features),
+  '/title': localised('title', MAX_LENGTHS.line),
   '/searchKeywords': path(ADD_REMOVE, Keywords, (product, words, { locale }) => {
     const { [locale]: _old, ...others } = product.facts.searchKeywords ?? {};
     const next = words === undefined ? others : { ...others, [locale]: keywordsOf(words) };
@@ -301,8 +301,8 @@ const paths: Record<string, ProductPath> = {
     ADD_REMOVE,
     Type.Object({
       isCustomizable: Type.Boolean(),
-      customizableTextLength: Given(Type.Integer({ minimum: 0, maximum: LONGEST_CUSTOM_TEXT })),
-      customizableHeadlineText: Given(Text('Headline, in the locale.', 'Your engraving', LONGEST.line)),
+      customizableTextLength: Given(Type.Integer({ minimum: 0, maximum: MAX_CUSTOM_TEXT_LENGTH })),
+      customizableHeadlineText: Given(Text('Headline, in the locale.', 'Your engraving', MAX_LENGTHS.line)),
       isCustomizableTextRequired: Given(Type.Boolean()),
       customizablePrice: Given(Decimal('What the text costs with each unit; 0: nothing.', 4.5)),
     }),
@@ -371,7 +371,7 @@ const paths: Record<string, ProductPath> = {
     Type.Object({
       manufacturer: Given(SafetyPartyRequest),
       responsiblePerson: Given(SafetyPartyRequest),
-      text: Given(Text('Warnings, in the locale.', 'Keep away from children.', LONGEST.features)),
+      text: Given(Text('Warnings, in the locale.', 'Keep away from children.', MAX_LENGTHS.features)),
     }),
     (product, value, { locale }) => {
       if (!value) return setFact(product, 'safety', undefined);

@@ -1,13 +1,13 @@
 import path from 'node:path';
 import { CellProblem, tooLong } from './row-problem.ts';
 
-const MOST_PICTURES = 20;
+const MAX_PICTURES = 20;
 
 /** Characters of a cell with pictures, or with what they show. */
 export const MAX_PICTURES_LENGTH = 40_000;
 
 /** As much as an upload may have. */
-export const MOST_PICTURE_BYTES = 10 * 1_048_576;
+export const MAX_PICTURE_BYTES = 10 * 1_048_576;
 
 /**
  * A picture that a file of products names: its address, or a file. For the command line that is one beside the file of
@@ -28,8 +28,8 @@ export function readPictures(cell: string): NamedPicture[] {
     .map((part) => part.trim())
     .flatMap((part) => (part.split(/\s+/).every(isAddress) ? part.split(/\s+/) : [part]))
     .filter((part) => part !== '');
-  if (places.length > MOST_PICTURES)
-    throw new CellProblem('words', `names more than ${MOST_PICTURES} pictures`, { most: MOST_PICTURES });
+  if (places.length > MAX_PICTURES)
+    throw new CellProblem('words', `names more than ${MAX_PICTURES} pictures`, { most: MAX_PICTURES });
   return places.map((place) => {
     const isFile = !isAddress(place);
     const name = isFile ? pictureName(path.basename(place)) : nameIn(place);
@@ -53,8 +53,8 @@ export function readPictureTexts(cell: string): string[] {
   const parts = [...cell.matchAll(/((?:\\[^]|[^|\\]|\\$)*)(?:\||$)/g)].map(([, part]) => part!.trim());
   // Where the cell ends, an empty one is found behind it.
   const texts = parts.slice(0, -1).map((part) => part.replaceAll(/\\([^])/g, '$1'));
-  if (texts.length > MOST_PICTURES)
-    throw new CellProblem('words', `has more than ${MOST_PICTURES} texts`, { most: MOST_PICTURES });
+  if (texts.length > MAX_PICTURES)
+    throw new CellProblem('words', `has more than ${MAX_PICTURES} texts`, { most: MAX_PICTURES });
   return texts;
 }
 

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { openPromise, type Entry } from 'yauzl';
-import { isPictureName, MOST_PICTURE_BYTES } from './picture-addresses.ts';
+import { isPictureName, MAX_PICTURE_BYTES } from './picture-addresses.ts';
 
 /** Pictures in a zip, and the table of products if there is one among them. */
 export interface ArchiveFile {
@@ -15,7 +15,7 @@ export class ArchiveProblem extends Error {
   override name = 'ArchiveProblem';
 }
 
-const MOST_ENTRIES = 5_000;
+const MAX_ENTRIES = 5_000;
 
 /**
  * Pictures are compressed already, and a table becomes a tenth of its size. An archive that grows more was made to fill
@@ -33,16 +33,15 @@ export async function* filesIn(path: string): AsyncGenerator<ArchiveFile> {
     let unpacked = 0;
     // Closed by its iterator, however the loop ends.
     for await (const entry of archive.eachEntry()) {
-      if (archive.entryCount > MOST_ENTRIES)
-        throw new ArchiveProblem(`it holds more than ${MOST_ENTRIES} files`);
+      if (archive.entryCount > MAX_ENTRIES)
+        throw new ArchiveProblem(`it holds more than ${MAX_ENTRIES} files`);
       const name = baseName(entry);
       const kind = kindOf(name);
       if (kind === undefined) continue;
-      if (entry.uncompressedSize > MOST_PICTURE_BYTES)
-        throw new ArchiveProblem(`${name} has more than 10 MB`);
+      if (entry.uncompressedSize > MAX_PICTURE_BYTES) throw new ArchiveProblem(`${name} has more than 10 MB`);
       unpacked += entry.uncompressedSize;
       // A small archive may hold one large file.
-      if (unpacked > MAX_GROWTH * archive.fileSize + MOST_PICTURE_BYTES)
+      if (unpacked > MAX_GROWTH * archive.fileSize + MAX_PICTURE_BYTES)
         throw new ArchiveProblem(`it unpacks to more than ${MAX_GROWTH} times its own size`);
       const bytes = await buffer(await archive.openReadStreamPromise(entry));
       yield { name, kind, bytes };

@@ -9,7 +9,7 @@ import { Id } from '../../http/schemas.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { touchProducts } from './product-events.ts';
 import { lockProduct } from './queries.ts';
-import { LONGEST, Text } from './request-fields.ts';
+import { MAX_LENGTHS, Text } from './request-fields.ts';
 
 const PictureTexts = Type.Object(
   {
@@ -18,7 +18,11 @@ const PictureTexts = Type.Object(
         {
           name: Text('Name of the image, as in the slideshow.', 'lamp.jpg', 255),
           locale: Text('A locale of the shop.', 'en_GB', 20),
-          text: Text('What it shows; empty: nothing is said.', 'A brass lamp on a desk', LONGEST.pictureText),
+          text: Text(
+            'What it shows; empty: nothing is said.',
+            'A brass lamp on a desk',
+            MAX_LENGTHS.pictureText,
+          ),
         },
         { title: 'pictureText' },
       ),

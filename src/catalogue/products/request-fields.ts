@@ -3,7 +3,7 @@ import { invalid } from '../../http/errors.ts';
 import { Nullable } from '../../http/schemas.ts';
 import { parseDecimal, toMinor } from '../../kernel/money.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { LONGEST_CUSTOM_TEXT } from './custom-text.ts';
+import { MAX_CUSTOM_TEXT_LENGTH } from './custom-text.ts';
 import { Weight } from './schema.ts';
 import { findUnit, WEIGHT_UNITS } from './units.ts';
 
@@ -28,7 +28,7 @@ export const Text = (description: string, example: string, maxLength: number) =>
 export const Given = <Schema extends TSchema>(schema: Schema) => Type.Optional(Nullable(schema));
 
 /** Longest texts: generous for people, and far below what a row can hold. */
-export const LONGEST = {
+export const MAX_LENGTHS = {
   name: 1_000,
   line: 1_000,
   features: 10_000,
@@ -42,7 +42,7 @@ export const CustomTextRequest = Given(
   Text(
     'What is typed for a product with isCustomizable, in one line; absent: nothing.',
     'For Anna',
-    LONGEST_CUSTOM_TEXT,
+    MAX_CUSTOM_TEXT_LENGTH,
   ),
 );
 
@@ -54,8 +54,8 @@ export const ProductNumber = Type.String({
   examples: ['AP-100'],
 });
 
-export const Keywords = Type.Array(Text('A word.', 'kettle', LONGEST.word), {
-  maxItems: LONGEST.words,
+export const Keywords = Type.Array(Text('A word.', 'kettle', MAX_LENGTHS.word), {
+  maxItems: MAX_LENGTHS.words,
   description: 'More words it is found by.',
 });
 
@@ -78,7 +78,7 @@ export function decimalOf(
   return number;
 }
 
-export const MOST_MINOR = 1e13;
+export const MAX_MINOR = 1e13;
 
 /** An amount of a request in minor units; negative only where that is said to be possible. */
 export function amountOf(
@@ -89,7 +89,7 @@ export function amountOf(
 ): number {
   const minor = toMinor(typeof value === 'string' ? value.trim() : value, currency);
   if (minor === undefined) throw invalid('WRONG_TYPE', field);
-  if (minor < least || minor > MOST_MINOR) throw invalid('OUT_OF_RANGE', field);
+  if (minor < least || minor > MAX_MINOR) throw invalid('OUT_OF_RANGE', field);
   return minor;
 }
 

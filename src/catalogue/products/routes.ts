@@ -24,7 +24,7 @@ import {
 
 const { parameters, pageOf } = paging();
 const shared = { tag: 'products', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
-const MOST_IDS = 12;
+const MAX_IDS = 12;
 const EXAMPLE_ID = '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E';
 
 export function products(api: Operations): void {
@@ -167,11 +167,11 @@ async function productsById(
   call: ReadCall<unknown, LocaleAndCurrency, unknown>,
   requestedIds: readonly string[],
 ): Promise<RawJson> {
-  if (requestedIds.length > MOST_IDS) throw badRequest(`At most ${MOST_IDS} ids`);
+  if (requestedIds.length > MAX_IDS) throw badRequest(`At most ${MAX_IDS} ids`);
   const { db, shopId, query } = call;
   const settings = await shopSettings(db, shopId);
   const ids = requestedIds.filter(isId).map((id) => id.toUpperCase());
   const refs = (await findVersions(db, shopId, ids)).filter(({ visible }) => visible);
   const items = await productJson(db, settings, refs, renderOptions(call, settings, query, 'list'));
-  return joinRawJson(paged({ page: 1, resultsPerPage: MOST_IDS, offset: 0 }, items.length, items));
+  return joinRawJson(paged({ page: 1, resultsPerPage: MAX_IDS, offset: 0 }, items.length, items));
 }

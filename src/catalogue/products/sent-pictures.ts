@@ -8,8 +8,8 @@ import { CellProblem } from './row-problem.ts';
  * imports the file may run on another machine.
  */
 
-const MOST_PICTURES = 2_000;
-const MOST_BYTES = 256 * 1_048_576;
+const MAX_PICTURES = 2_000;
+const MAX_BYTES = 256 * 1_048_576;
 const KEPT = 7 * 86_400_000;
 
 export interface SentPictures {
@@ -26,7 +26,7 @@ export async function countSentPictures(db: Queries, shopId: string): Promise<Se
 }
 
 export function hasRoom({ count, bytes }: SentPictures): boolean {
-  return count <= MOST_PICTURES && bytes <= MOST_BYTES;
+  return count <= MAX_PICTURES && bytes <= MAX_BYTES;
 }
 
 /** One that was sent before under the same name is replaced. */

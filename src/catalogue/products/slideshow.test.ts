@@ -100,7 +100,7 @@ describe('an upload', () => {
     expect(items[0].sizes[3]).toEqual({ url: null, classifier: 'MediumSmall', isZoomEnabled: false });
   });
 
-  test('101: the first uploaded image becomes the main image', async () => {
+  test('the first uploaded image becomes the main image', async () => {
     expect(await mainImage()).toBeNull();
     await upload('first.png');
     expect(await mainImage()).toBe('first.png');
@@ -117,7 +117,7 @@ describe('an upload', () => {
     expect(await facts()).toEqual({ mainImage: 'a.png', version: 2, changedAt: now });
   });
 
-  test('100: a name that is taken is refused, and the image stays what it was', async () => {
+  test('a name that is taken is refused, and the image stays what it was', async () => {
     await upload('lamp.png');
     const other = await sharp(PNG).resize(20).png().toBuffer();
     const before = await read();
@@ -156,7 +156,7 @@ describe('an upload', () => {
     expect(await mainImage()).toBe((await sequence())[0]);
   });
 
-  test('100: other extensions are refused', async () => {
+  test('other extensions are refused', async () => {
     for (const name of ['x.svg', 'x.webp', 'x', 'x.png.html', '.png', 'x.bmp', 'x.tiff']) {
       expect(await refused(400, () => upload(name))).toBe(
         'The name of an image must end with .png, .jpg, .jpeg, .gif or .ico',
@@ -343,7 +343,7 @@ describe('an upload', () => {
   });
 });
 
-describe('100: too large is 413', () => {
+describe('too large is 413', () => {
   /** A form whose whole body has this many bytes. */
   const formOfLength = (length: number, filename = 'a.png') => {
     const rest = formOf({ filename, content: '' }).body.length;
@@ -552,7 +552,7 @@ describe('the sequence', () => {
     [{}, 'WRONG_TYPE on field body'],
     [{ items: ['a.png', 'b.png', 'c.png'] }, 'WRONG_TYPE on field body'],
     ['"a.png"', 'WRONG_TYPE on field body'],
-  ])('102: must name the existing images: %j is refused', async (body, problem) => {
+  ])('must name the existing images: %j is refused', async (body, problem) => {
     const place = `${slideshow}/sequence`;
     const headers = { 'content-type': 'application/json' };
     const text = await refused(400, () => service.call('PUT', place, { token, body, headers }), 'PUT', place);
@@ -567,7 +567,7 @@ describe('the sequence', () => {
   });
 });
 
-test('96: the product shows the image that was chosen as its main one, and forgets one that is deleted', async () => {
+test('the product shows the image that was chosen as its main one, and forgets one that is deleted', async () => {
   const place = `/Shop/products/${productId}`;
   const shown = async () => {
     const { productImage, images } = await read(place);

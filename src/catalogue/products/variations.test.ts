@@ -102,7 +102,7 @@ async function refusal(send: () => Promise<Answer>): Promise<[status: number, te
   return [status, body.message.split(', Request: ')[0]];
 }
 
-describe('113: creating', () => {
+describe('creating', () => {
   test('builds all combinations and makes a master of the product', async () => {
     await create(asked(['Colour', ['Brass', 'slate']], ['Size', ['Small', 'Large']]));
     const { body } = await call('GET', `/products/${master}/variations`);
@@ -161,7 +161,7 @@ describe('113: creating', () => {
     ]);
   });
 
-  test('82: a variation inherits what it does not say itself, and links to its master', async () => {
+  test('a variation inherits what it does not say itself, and links to its master', async () => {
     await create(asked(['Size', ['Small', 'Large']]));
     const [small] = await listed();
     const product = async () => (await call('GET', `/products/${small!.id}`)).body;
@@ -295,12 +295,12 @@ describe('113: creating', () => {
 });
 
 describe('reading', () => {
-  test('83: a product without variations has no list of them', async () => {
+  test('a product without variations has no list of them', async () => {
     expect((await call('GET', `/products/${master}/variations`)).status).toBe(404);
     expect((await call('GET', `/products/${newId(NOW)}/variations`)).status).toBe(404);
   });
 
-  test('84: only visible variations are listed, also by way of one of them', async () => {
+  test('only visible variations are listed, also by way of one of them', async () => {
     await create(asked(['Size', ['Small', 'Large']]));
     const [small, large] = await listed();
     await call('PATCH', `/products/${small!.id}`, [{ op: 'add', path: '/visible', value: false }]);
@@ -311,7 +311,7 @@ describe('reading', () => {
     expect((await call('GET', `/products/${master}/variations`)).status).toBe(404);
   });
 
-  test('81: lists hold the master, not its variations', async () => {
+  test('lists hold the master, not its variations', async () => {
     await create(asked(['Size', ['Small', 'Large']]));
     const { body } = await call('GET', '/products');
     expect(body.results).toBe(1);
@@ -341,7 +341,7 @@ describe('reading', () => {
   });
 });
 
-describe('85, 86: the lowest price', () => {
+describe('the lowest price', () => {
   const lowest = (id = master, query = '', as = token) =>
     call('GET', `/products/${id}/lowest-price${query}`, undefined, as);
   const setPrice = (id: string, value: number) =>
@@ -453,7 +453,7 @@ describe('custom attributes', () => {
     ]);
   });
 
-  test('108: a removed attribute keeps its key with an empty value', async () => {
+  test('a removed attribute keeps its key with an empty value', async () => {
     await attributes('PATCH', master, [add('Wood', 'Oak'), add('Care', 'Oil')]);
     const removal = [{ op: 'remove', path: '/', value: { key: 'Wood' } }];
     const { body } = await attributes('PATCH', master, removal);

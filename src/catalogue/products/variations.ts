@@ -31,9 +31,9 @@ import { selectionOf, typeOf } from './render.ts';
 import { VariationIdentifier } from './schema.ts';
 import { canWriteProducts } from './render-options.ts';
 
-const MOST_VARIATIONS = 5_000;
+const MAX_VARIATIONS = 5_000;
 /** Bytes: what a variation was chosen by is the key of an index. */
-const LONGEST_SELECTION = 2_000;
+const MAX_SELECTION_LENGTH = 2_000;
 
 export const VariationValue = Type.Object(
   {
@@ -103,7 +103,7 @@ const NewVariations = Type.Object(
               { value: { ...Word, description: 'Value.', examples: ['Dark'] } },
               { title: 'variationValue (create request)' },
             ),
-            { minItems: 1, maxItems: MOST_VARIATIONS, description: 'Values.' },
+            { minItems: 1, maxItems: MAX_VARIATIONS, description: 'Values.' },
           ),
         },
         { title: 'variationAttribute (create request)' },
@@ -179,7 +179,7 @@ export function variations(api: Operations): void {
       description:
         'Makes every combination of the values that does not exist yet, together with those of attributes that ' +
         'the product has already. Turns a regular product into a master. Attributes and values that the product ' +
-        `type does not know are added to it. At most ${MOST_VARIATIONS} variations.`,
+        `type does not know are added to it. At most ${MAX_VARIATIONS} variations.`,
       access: 'products_write',
       params: Type.Object({ productId: Id }),
       body: NewVariations,
@@ -196,11 +196,11 @@ export function variations(api: Operations): void {
       const existing = await findSelections(tx, shopId, product.productId);
       const requested = requestedDimensions(body.variationAttributes, type);
       const dimensions = mergedDimensions(product.facts.variationAttributes ?? [], requested);
-      if (countCombinations(dimensions) > MOST_VARIATIONS) {
-        throw badRequest(`These are more than ${MOST_VARIATIONS} combinations`);
+      if (countCombinations(dimensions) > MAX_VARIATIONS) {
+        throw badRequest(`These are more than ${MAX_VARIATIONS} combinations`);
       }
       const longest = dimensions.map(({ key, values }) => [key, longestOf(values)] as const);
-      if (Buffer.byteLength(selectionText(Object.fromEntries(longest))) > LONGEST_SELECTION) {
+      if (Buffer.byteLength(selectionText(Object.fromEntries(longest))) > MAX_SELECTION_LENGTH) {
         throw badRequest('The names and values of a combination are too long');
       }
       const completed = completedSelections(existing, body.variationAttributes, requested);

@@ -145,7 +145,7 @@ describe('creating', () => {
     expect((await get('')).body.items[1]).toEqual(body);
   });
 
-  test('114: preDefAttribute is true when it is not said, and a value is its name', async () => {
+  test('preDefAttribute is true when it is not said, and a value is its name', async () => {
     const attributes = [
       { name: 'Wood', values: [{ name: 'Oak' }, { value: null, name: 'Ash' }] },
       { name: 'Care', visible: null, values: null, preDefAttribute: null },
@@ -229,7 +229,7 @@ describe('creating', () => {
 });
 
 describe('changing', () => {
-  test('112: creates attributes that are missing, appends values, removes an attribute', async () => {
+  test('creates attributes that are missing, appends values, removes an attribute', async () => {
     const type = await givenType();
     const { status, body } = await patch(type, [
       add({
@@ -254,7 +254,7 @@ describe('changing', () => {
     expect((await get(`/${type}`)).body).toEqual(body);
   });
 
-  test('112: replace is as good as add, a known value only gets its label', async () => {
+  test('replace is as good as add, a known value only gets its label', async () => {
     const type = await givenType();
     const { body } = await patch(type, [
       {

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { aliasOf, aliasStart, freeAlias, LONGEST_ALIAS } from '../../kernel/aliases.ts';
+import { aliasOf, aliasStart, freeAlias, MAX_ALIAS_LENGTH } from '../../kernel/aliases.ts';
 import type { Transaction } from '../../db/database.ts';
 import { conflict, invalid, notFound } from '../../http/errors.ts';
 import { JsonPatch, patchOf } from '../../http/json-patch.ts';
@@ -35,8 +35,8 @@ import {
   updateAttributes,
 } from './queries.ts';
 
-const MOST_ATTRIBUTES = 100;
-const MOST_VALUES = 2_000;
+const MAX_ATTRIBUTES = 100;
+const MAX_VALUES = 2_000;
 /** Products that are refreshed by one call when search filters by another attribute. */
 const BATCH = 1_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
@@ -100,7 +100,7 @@ const GivenAttribute = Type.Object(
     ),
     name: Type.String({ ...words.attribute, ...text }),
     values: Type.Optional(
-      Nullable(Type.Array(GivenValue, { maxItems: MOST_VALUES, description: 'What can be chosen.' })),
+      Nullable(Type.Array(GivenValue, { maxItems: MAX_VALUES, description: 'What can be chosen.' })),
     ),
     preDefAttribute: Type.Optional(
       Nullable(
@@ -120,7 +120,7 @@ const NewProductType = Type.Object(
     attributes: Type.Optional(
       Nullable(
         Type.Array(GivenAttribute, {
-          maxItems: MOST_ATTRIBUTES,
+          maxItems: MAX_ATTRIBUTES,
           description: 'What products of this type say about themselves.',
         }),
       ),
@@ -130,7 +130,7 @@ const NewProductType = Type.Object(
         Type.String({
           description: 'Short name; absent: made from the name. One that is taken gets a number.',
           examples: ['Lamp'],
-          maxLength: LONGEST_ALIAS,
+          maxLength: MAX_ALIAS_LENGTH,
         }),
       ),
     ),
@@ -316,7 +316,7 @@ function changedBy(attributes: TypeAttribute[], change: Change, at: string, loca
 
 function checkBounds(attributes: readonly TypeAttribute[], at: string): void {
   const isTooLong =
-    attributes.length > MOST_ATTRIBUTES || attributes.some(({ values }) => values.length > MOST_VALUES);
+    attributes.length > MAX_ATTRIBUTES || attributes.some(({ values }) => values.length > MAX_VALUES);
   if (isTooLong) throw invalid('TOO_LONG', at);
 }
 

@@ -56,7 +56,7 @@ export async function findAlternative(
 }
 
 /** A shop with more categories has its first ones corrected. */
-const MOST_NAMES = 1_000;
+const MAX_NAMES = 1_000;
 
 /**
  * What categories and the values of attributes are called. Search knows these by whole words and their beginnings; they
@@ -66,7 +66,7 @@ async function findRelatedNames(db: Queries, shopId: string, locale: string): Pr
   const { productTypes, defaultLocale } = await shopSettings(db, shopId);
   const categories = await db.many<{ name: Localised }>(sql`
     select name from category where shop_id = ${shopId} and visible and parent_id is not null
-    order by number limit ${MOST_NAMES}`);
+    order by number limit ${MAX_NAMES}`);
   const values = productTypes.flatMap(({ attributes }) => attributes.flatMap((one) => one.values));
   return [...categories, ...values].flatMap(({ name }) => {
     const text = textIn(name, locale, defaultLocale);
@@ -101,7 +101,7 @@ async function findProbableWord(
 }
 
 /** A shop has a few words at most that are one letter off. */
-const MOST_SIMILAR = 50;
+const MAX_SIMILAR = 50;
 
 /** Behind every letter, in the order of bytes. */
 const LAST_CHARACTER = '\u{10FFFF}';
@@ -123,12 +123,12 @@ async function findSimilarWords(
     select word from listing_word
     where shop_id = ${shopId} and locale = ${locale} and reverse(word) >= reverse(lower(${end}))
       and reverse(word) < reverse(lower(${end})) || ${LAST_CHARACTER} and ${isSimilar}
-    limit ${MOST_SIMILAR}`);
+    limit ${MAX_SIMILAR}`);
   return rows.map(({ word }) => word);
 }
 
 /** Products of a word that are counted. */
-const MOST_COUNTED = 300;
+const MAX_COUNTED = 300;
 
 /** The word that most products have; undefined: none has any of them. */
 async function mostFrequent(
@@ -140,7 +140,7 @@ async function mostFrequent(
   const [row] = await db.search<{ word: string }>(sql`
     select given.word from shop cross join unnest(${words}::text[]) as given (word) cross join lateral (
       select true as found from listing
-      where ${inScope(shopId, scope)} and listing.text like '% ' || given.word || ' %' limit ${MOST_COUNTED}
+      where ${inScope(shopId, scope)} and listing.text like '% ' || given.word || ' %' limit ${MAX_COUNTED}
     ) as entry
     where shop.shop_id = ${shopId}
     group by given.word order by count(*) desc, given.word limit 1`);

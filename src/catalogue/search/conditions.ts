@@ -4,7 +4,7 @@ import {
   beginningQuery,
   escapeLike,
   likePattern,
-  MOST_TERMS,
+  MAX_TERMS,
   numberTerm,
   wordQuery,
   type Term,
@@ -101,7 +101,7 @@ export function rank(terms: readonly Term[], locale: string): Sql {
       : sql`(select count(*) from unnest(${loweredAll(patterns)}) as pattern where ${name} like pattern)::integer`;
   const number = numberTerm(terms);
   const isNumber = sql`(listing.text like ${lowered(number ? `% ${number.text} %` : '')})::integer`;
-  return sql`${MOST_TERMS + 1} * ${isNumber} + ${inName} + ts_rank(listing.words, ${wordsQuery(terms, locale)})`;
+  return sql`${MAX_TERMS + 1} * ${isNumber} + ${inName} + ts_rank(listing.words, ${wordsQuery(terms, locale)})`;
 }
 
 function wordsQuery(terms: readonly Term[], locale: string, weights = ''): Sql {

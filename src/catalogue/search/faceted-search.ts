@@ -3,7 +3,7 @@ import { sql, type Sql } from '../../db/sql.ts';
 import { ORDERS, pageVersions, toProductPage, type ProductPage } from '../products/listing-page.ts';
 import { findAlternative } from './alternatives.ts';
 import { longestFirst, rank, type SearchTerms } from './conditions.ts';
-import { hits, MOST_RANKED } from './hits.ts';
+import { hits, MAX_RANKED } from './hits.ts';
 import { numberTerm, queryText } from './query.ts';
 import { searchOnce } from './search-cache.ts';
 
@@ -41,7 +41,7 @@ export interface FacetedOptions extends SearchTerms {
   offset: number;
 }
 
-export const MOST_VALUES = 100;
+export const MAX_VALUES = 100;
 
 /**
  * The usual order by rank, best first, is a statement of its own; the others share one, which computes for each hit only
@@ -77,7 +77,7 @@ async function readFaceted(db: Queries, shopId: string, options: FacetedOptions)
       ${sortBy === 'rank' ? rank(terms, locale) : sql`0`} as rank, ${numberOf(shopId, sortBy)} as number`,
     narrowed: matchesFilters(filters),
     listOrder: ORDERS.name.asc,
-    most: MOST_RANKED,
+    most: MAX_RANKED,
   });
   const page = pageVersions(shopId, sql`select * from hit`, orderOf(sortBy, direction), limit, offset);
   const [row] = await db.search<
@@ -113,7 +113,7 @@ function frequentFacets({ facets }: Filters): Sql {
         order by matches desc, facet) as place
       from facet where not starts_with(facet, 'p:')
     ) as counted
-    where place <= ${MOST_VALUES} or facet = any (${facets}))`;
+    where place <= ${MAX_VALUES} or facet = any (${facets}))`;
 }
 
 /** The number of a product is read only for the order that needs it. */

@@ -5,7 +5,7 @@ import { Nullable } from '../../http/schemas.ts';
 import { currencyDigits, toMinor } from '../../kernel/money.ts';
 import { truncatedFacet } from '../products/listing-entry.ts';
 import type { Settings, TypeAttribute } from '../../shops/settings/settings.ts';
-import { MOST_VALUES, type CategoryName, type FacetedPage, type Filters } from './faceted-search.ts';
+import { MAX_VALUES, type CategoryName, type FacetedPage, type Filters } from './faceted-search.ts';
 
 /*
  * What a search can be narrowed by. The listing keeps a product's facets as `c:<category number>`, `m:<manufacturer>`
@@ -162,7 +162,7 @@ export function facetsOf(
         return [{ matches, name, filter: { fieldName, attributeValue }, ...selected }];
       })
       .toSorted((left, right) => right.matches - left.matches || compare(left.name, right.name, locale))
-      .slice(0, MOST_VALUES);
+      .slice(0, MAX_VALUES);
 
   const { defaultLocale } = settings;
   const categoryNames = new Map(

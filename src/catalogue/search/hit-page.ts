@@ -10,7 +10,7 @@ import {
   type ProductPage,
 } from '../products/listing-page.ts';
 import type { SearchTerms } from './conditions.ts';
-import { hits, MOST_SORTED } from './hits.ts';
+import { hits, MAX_SORTED } from './hits.ts';
 
 /** A page of the hits, in the order of a list. */
 export async function findHitPage(
@@ -31,7 +31,7 @@ export async function findHitPage(
     columns: sql`product_id, name, price`,
     narrowed: inCategory,
     listOrder: order,
-    most: MOST_SORTED,
+    most: MAX_SORTED,
   });
   const page = pageVersions(shopId, sql`select * from hit`, order, limit, offset);
   const [row] = await db.search<ProductPage>(sql`

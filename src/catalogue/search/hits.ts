@@ -8,10 +8,10 @@ import { inScope, termConditions, type SearchScope, type SearchTerms } from './c
  */
 
 /** Hits of which a page is sorted by name or price. */
-export const MOST_SORTED = 1_000;
+export const MAX_SORTED = 1_000;
 
 /** Hits that are ranked, and from which facets are counted. */
-export const MOST_RANKED = 5_000;
+export const MAX_RANKED = 5_000;
 
 /** In a shop with fewer products the index of words is always fast enough. */
 const LARGE_SHOP = 20_000;
@@ -23,7 +23,7 @@ const SAMPLE = 40;
 const FREQUENT = 8;
 
 /** Products of the list that are read instead, in its order, when a large part of the shop matches. */
-const MOST_READ = 2_000;
+const MAX_READ = 2_000;
 
 export interface HitOptions extends SearchTerms, SearchScope {
   /** What is read of each hit. */
@@ -65,7 +65,7 @@ export function hits(shopId: string, options: HitOptions): Sql {
         ${sampled(ORDERS.name.asc)} union all ${sampled(ORDERS.name.desc)} union all ${sampled(ORDERS.price.asc)}
       ) as slice
     ), list_hit as materialized (
-      select ${columns} from ${firstOf(listOrder, MOST_READ)} where ${matches} and ${isFrequent}
+      select ${columns} from ${firstOf(listOrder, MAX_READ)} where ${matches} and ${isFrequent}
     ), word_hit as materialized (${indexed(words)}
     ), part_hit as materialized (${parts ? indexed(sql`${parts} and not ${words} and ${isPartNeeded}`) : sql`select * from word_hit limit 0`}
     ), hit as materialized (

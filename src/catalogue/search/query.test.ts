@@ -17,7 +17,7 @@ import {
 
 const texts = (query: string) => parseQuery(query).map(({ text }) => text);
 
-describe('80: the grammar of q', () => {
+describe('the grammar of q', () => {
   test.each([
     ['myProd', ['myProd']],
     ['"new Product"', ['new Product']],

@@ -4,8 +4,8 @@ export interface Term {
   isPhrase: boolean;
 }
 
-export const MOST_TERMS = 20;
-const LONGEST_TERM = 100;
+export const MAX_TERMS = 20;
+const MAX_TERM_LENGTH = 100;
 
 /** A phrase in quotes (the last quote may be missing), else what stands between blanks and plus signs. */
 const TERM = /"([^"]*)"?|[^\s+]+/g;
@@ -26,7 +26,7 @@ export function compactNumber(text: string): string {
 export function numberTerm(terms: readonly Term[]): Term | undefined {
   const text = compactNumber(terms.map((term) => term.text).join(''));
   const { length } = Array.from(text);
-  return /\d/.test(text) && length >= 3 && length <= LONGEST_TERM ? { text, isPhrase: false } : undefined;
+  return /\d/.test(text) && length >= 3 && length <= MAX_TERM_LENGTH ? { text, isPhrase: false } : undefined;
 }
 
 /** The terms that all must match; none: no restriction. */
@@ -34,9 +34,9 @@ export function parseQuery(query: string): Term[] {
   const terms = new Map<string, Term>();
   for (const [whole, phrase] of query.matchAll(TERM)) {
     const words = separateWords(phrase ?? whole).trim();
-    const text = Array.from(words).slice(0, LONGEST_TERM).join('').trim();
+    const text = Array.from(words).slice(0, MAX_TERM_LENGTH).join('').trim();
     if (text !== '') terms.set(text.toLowerCase(), { text, isPhrase: text.includes(' ') });
-    if (terms.size === MOST_TERMS) break;
+    if (terms.size === MAX_TERMS) break;
   }
   return [...terms.values()];
 }
@@ -73,22 +73,22 @@ export function beginningQuery(term: Term, weights = ''): string {
   return ONE_WORD.test(term.text) ? `${wordQuery(term)}:*${weights}` : wordQuery(term, weights);
 }
 
-const SHORTEST_CORRECTED = 4;
-const LONGEST_CORRECTED = 30;
+const MIN_CORRECTED_LENGTH = 4;
+const MAX_CORRECTED_LENGTH = 30;
 
 const LETTERS = /^[\p{L}\p{M}-]+$/u;
 
 /** Words of which a typing error is believed: shorter ones resemble too many others, and a number is a number. */
 export function isCorrectable({ text }: Term): boolean {
   const { length } = Array.from(text);
-  return LETTERS.test(text) && length >= SHORTEST_CORRECTED && length <= LONGEST_CORRECTED;
+  return LETTERS.test(text) && length >= MIN_CORRECTED_LENGTH && length <= MAX_CORRECTED_LENGTH;
 }
 
 /** The words of a text that a mistyped one may have been meant to be, each once. */
 export function correctWords(text: string): string[] {
   return [...new Set(text.split(' '))].filter((word) => {
     const { length } = Array.from(word);
-    return LETTERS.test(word) && length >= SHORTEST_CORRECTED - 1 && length <= LONGEST_CORRECTED + 1;
+    return LETTERS.test(word) && length >= MIN_CORRECTED_LENGTH - 1 && length <= MAX_CORRECTED_LENGTH + 1;
   });
 }
 

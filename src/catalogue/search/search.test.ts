@@ -134,7 +134,7 @@ function givenVariation(number: string, master: string, selection: Record<string
 const everything = async () =>
   service.db.many(sql`select * from listing order by shop_id, locale, product_id`);
 
-describe('80: q of the list of products', () => {
+describe('q of the list of products', () => {
   const list = async (q: string, more = '') => {
     const { status, body } = await service.call(
       'GET',
@@ -215,7 +215,7 @@ describe('80: q of the list of products', () => {
   });
 });
 
-describe('131: suggestions', () => {
+describe('suggestions', () => {
   const suggest = (query: string, more = '', shop = SHOP) =>
     service.call('GET', `/${shop}/search/product-suggest?query=${encodeURIComponent(query)}${more}`);
   const names = async (query: string, more = '') => {
@@ -380,7 +380,7 @@ describe('search with facets', () => {
     });
   });
 
-  test('133: each value of a facet carries the filter that finds as many products', async () => {
+  test('each value of a facet carries the filter that finds as many products', async () => {
     const all = await search({});
     expect([all.results, all.query, all.fallbackQuery]).toEqual([6, '', '']);
     expect(facetNamed(all, 'Manufacturer')).toMatchObject({
@@ -461,7 +461,7 @@ describe('search with facets', () => {
     expect((await search({}, '?page=9')).numbers).toEqual([]);
   });
 
-  test('132: what was found instead is told only when the query itself finds nothing', async () => {
+  test('what was found instead is told only when the query itself finds nothing', async () => {
     const fallback = async (query: string) => {
       const found = await search({ query });
       expect(found.query).toBe(query);

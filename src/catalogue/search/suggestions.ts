@@ -15,13 +15,13 @@ export interface Suggestion {
 }
 
 /** Names that are compared, however many match. */
-const MOST_CANDIDATES = 500;
+const MAX_CANDIDATES = 500;
 
 /** Names of the newest products, which are read before the index of letters is asked. */
-const MOST_NAMES_READ = 2_000;
+const MAX_NAMES_READ = 2_000;
 
 /** Fewer letters begin so many words that the index of letters would collect a large part of the shop. */
-const FEWEST_LETTERS = 3;
+const MIN_LETTERS = 3;
 
 /** Sorts behind every letter. */
 const LAST = '\uFFFF';
@@ -54,7 +54,7 @@ export function suggestProducts(
     ), newest as materialized (
       select product_id, name from listing
       where ${listed} and (select count(*) from beginning) < ${limit}
-      order by product_id desc limit ${MOST_NAMES_READ}
+      order by product_id desc limit ${MAX_NAMES_READ}
     ), early as materialized (
       select product_id, name from newest where ${contains}
       union select product_id, name from beginning
@@ -62,8 +62,8 @@ export function suggestProducts(
       select product_id, name from listing
       where ${inScope(shopId, { locale, includeInvisible: false })} and text like (select lower(${pattern}))
         and (select count(*) from early) < ${limit}
-        and (select count(*) from newest) = ${MOST_NAMES_READ} and ${Array.from(text).length >= FEWEST_LETTERS}
-      limit ${MOST_CANDIDATES}
+        and (select count(*) from newest) = ${MAX_NAMES_READ} and ${Array.from(text).length >= MIN_LETTERS}
+      limit ${MAX_CANDIDATES}
     ), candidate as (
       select product_id, name from early
       union
@@ -98,7 +98,7 @@ export async function suggestMatches(
     columns: sql`listing.product_id, listing.name, ${rank(terms, locale)} as rank`,
     narrowed: sql`true`,
     listOrder: ORDERS.name.asc,
-    most: MOST_CANDIDATES,
+    most: MAX_CANDIDATES,
   });
   const best = pageVersions(shopId, sql`select * from hit`, sql`rank desc, name, product_id`, limit, 0);
   const [row] = await db.search<{ versions: string }>(sql`

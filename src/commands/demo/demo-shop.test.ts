@@ -125,7 +125,7 @@ describe('categories', () => {
 });
 
 describe('lists', () => {
-  test('81: regular products and masters by name, no variations', async () => {
+  test('regular products and masters by name, no variations', async () => {
     for (const [index, page] of LISTED.entries()) {
       const answer = await read(`/products?page=${index + 1}`);
       expect([answer.results, answer.page, answer.resultsPerPage]).toEqual([24, index + 1, 10]);
@@ -174,7 +174,7 @@ describe('lists', () => {
     });
   });
 
-  test('104: each product is found by its number', async () => {
+  test('each product is found by its number', async () => {
     expect(ids.size).toBe(34);
     for (const number of ids.keys()) {
       const body = { productNumber: number };
@@ -190,7 +190,7 @@ describe('lists', () => {
     ['tea', ['TE-100', 'TE-120', 'TE-110']],
     ['sencha', ['TE-100']],
     ['lamp', ['LA-100']],
-  ])('80: q=%s finds %j', async (q, found) => {
+  ])('q=%s finds %j', async (q, found) => {
     expect(numbers(await read(`/products?q=${q}`))).toEqual(found);
   });
 
@@ -226,12 +226,12 @@ describe('prices', () => {
     ['DR-100', '1 l = 4.39 €', 4.39],
     ['DR-110', '1 l = 1.71 €', 1.71],
     ['DR-120', '1 l = 5.90 €', 5.9],
-  ])('87: the base price of %s is %s', async (number, formatted, amount) => {
+  ])('the base price of %s is %s', async (number, formatted, amount) => {
     const { basePrice } = (await product(number)).priceInfo;
     expect([basePrice.formatted, basePrice.refPrice.amount]).toEqual([formatted, amount]);
   });
 
-  test('87: there is none without a reference', async () => {
+  test('there is none without a reference', async () => {
     expect((await product('KN-110')).priceInfo.basePrice).toBeNull();
   });
 
@@ -261,7 +261,7 @@ describe('prices', () => {
     expect([await amount('GBP'), await amount('USD')]).toEqual([pounds, dollars]);
   });
 
-  test('86: of the masters, the range of their variations', async () => {
+  test('of the masters, the range of their variations', async () => {
     expect((await product('CB-100')).priceInfo).toMatchObject({
       price: gross(9.9, '9.90 €'),
       lowestPrice: gross(9.9, '9.90 €'),
@@ -281,7 +281,7 @@ describe('prices', () => {
     }
   });
 
-  test('85: the lowest price, where variations have one of their own', async () => {
+  test('the lowest price, where variations have one of their own', async () => {
     expect((await read(`/products/${idOf('CB-100')}/lowest-price`)).priceInfo.price).toEqual(
       gross(9.9, '9.90 €'),
     );
@@ -374,11 +374,11 @@ describe('stock', () => {
     ['RO-100', 'OnStock', 'In stock', 850],
     ['BK-100', null, '', null],
     ['CB-100', null, '', null],
-  ])('88: %s is %s', async (number, availability, availabilityText, stocklevel) => {
+  ])('%s is %s', async (number, availability, availabilityText, stocklevel) => {
     expect(await product(number)).toMatchObject({ availability, availabilityText, stocklevel });
   });
 
-  test('106: those that are out of stock and watched, the most wanted first', async () => {
+  test('those that are out of stock and watched, the most wanted first', async () => {
     const { results, items } = await read('/watched-products', merchant);
     expect(results).toBe(3);
     expect(
@@ -394,7 +394,7 @@ describe('stock', () => {
     expect(rows).toEqual([{ count: 2 }]);
   });
 
-  test('103: what changed of late', async () => {
+  test('what changed of late', async () => {
     const changed = async (path: string) => {
       const { items } = await read(`/products/updated/${path}`, merchant);
       return items.map((entry: { item: { productNumber: string }; lastUpdated: string }) => [
@@ -438,7 +438,7 @@ describe('specials', () => {
     expect((await product('DR-100')).shippingMethodsRestrictedTo).toBeNull();
   });
 
-  test('111: the new knife, until its mark ends', async () => {
+  test('the new knife, until its mark ends', async () => {
     const { isNew, newnessDate } = await product('KN-110');
     expect([isNew, newnessDate]).toEqual([true, '2026-12-15T08:30:00Z']);
     expect(await product('KN-100')).toMatchObject({ isNew: false, newnessDate: null });
@@ -519,7 +519,7 @@ describe('specials', () => {
     ]);
   });
 
-  test('107: what goes well together', async () => {
+  test('what goes well together', async () => {
     const together = async (number: string, query = '', token = reader) => {
       const path = `/products/${idOf(number)}/crossselling${query}`;
       const { manualCrossSellingTitle: title, embedded } = await read(path, token);
@@ -536,7 +536,7 @@ describe('specials', () => {
     ]);
   });
 
-  test('84: three of four lanterns exist', async () => {
+  test('three of four lanterns exist', async () => {
     const variations = async (number: string) => {
       const { results, items, variationAttributes } = await read(`/products/${idOf(number)}/variations`);
       const selections = items.map(({ attributeSelection }: { attributeSelection: { value: string }[] }) =>
@@ -557,11 +557,11 @@ describe('specials', () => {
     expect(await variations('KN-100')).toEqual([2, ['Blade'], ['16 cm', '20 cm']]);
   });
 
-  test('83: the ground coffee has no variations', async () => {
+  test('the ground coffee has no variations', async () => {
     expect(await status(`/products/${idOf('CB-200')}/variations`)).toBe(404);
   });
 
-  test('82: a variation leads to its master', async () => {
+  test('a variation leads to its master', async () => {
     const { links, productVariationMasterName, productVariationSelection } = await product('LA-103');
     const base = 'http://localhost:80/rs/shops/DemoShop/products';
     expect(links).toContainEqual({ rel: 'master', href: `${base}/${idOf('LA-100')}` });
@@ -836,7 +836,7 @@ describe('files', () => {
     ['AP-100', 'A', 'A'],
     ['AP-110', 'B,D', 'A'],
     ['LA-110', 'E', 'A'],
-  ])('90, 91: the energy label of %s is there', async (number, energyLabelsString, best) => {
+  ])('the energy label of %s is there', async (number, energyLabelsString, best) => {
     const body = await product(number);
     expect(body).toMatchObject({ energyLabelsString, energyLabelsMaxEfficiencyString: best });
     const { statusCode, headers } = await fetched(body.energyLabelSourceFile);

@@ -1,7 +1,7 @@
 /** About as much as an assistant can take in at once, in characters. */
-const LONGEST_ANSWER = 40_000;
-const LONGEST_TEXT = 600;
-const MOST_ENTRIES = 50;
+const MAX_ANSWER_LENGTH = 40_000;
+const MAX_TEXT_LENGTH = 600;
+const MAX_ENTRIES = 50;
 
 /**
  * An answer of the API as an assistant needs it: without links, empty fields and the addresses of images, with long texts
@@ -9,17 +9,18 @@ const MOST_ENTRIES = 50;
  */
 export function shortened(answer: unknown): string {
   const text = JSON.stringify(withoutBallast(answer), null, 1);
-  if (text.length <= LONGEST_ANSWER) return text;
-  return `${text.slice(0, LONGEST_ANSWER)}\n... (cut here: ask for less, such as a single order or another page)`;
+  if (text.length <= MAX_ANSWER_LENGTH) return text;
+  return `${text.slice(0, MAX_ANSWER_LENGTH)}\n... (cut here: ask for less, such as a single order or another page)`;
 }
 
 const LEFT_OUT = new Set(['links', 'images', 'sfUrl']);
 
 function withoutBallast(value: unknown): unknown {
-  if (typeof value === 'string' && value.length > LONGEST_TEXT) return `${value.slice(0, LONGEST_TEXT)}…`;
+  if (typeof value === 'string' && value.length > MAX_TEXT_LENGTH)
+    return `${value.slice(0, MAX_TEXT_LENGTH)}…`;
   if (Array.isArray(value)) {
-    const entries: unknown[] = value.slice(0, MOST_ENTRIES).map(withoutBallast);
-    const left = value.length - MOST_ENTRIES;
+    const entries: unknown[] = value.slice(0, MAX_ENTRIES).map(withoutBallast);
+    const left = value.length - MAX_ENTRIES;
     return left > 0 ? [...entries, `… and ${left} more`] : entries;
   }
   if (typeof value !== 'object' || value === null) return value;

@@ -392,7 +392,7 @@ test('numbers have no gaps, however many are finalised at once and however many 
 });
 
 describe('the documents of an order', () => {
-  test('74: are the finalised ones, newest first, and none is normal', async () => {
+  test('are the finalised ones, newest first, and none is normal', async () => {
     const { shop, orderId } = await givenOrder();
     expect(await documentsOf(shop, orderId)).toEqual({ results: 0, page: 1, resultsPerPage: 10, items: [] });
     const { documentId: _first, ...invoice } = await finalised(shop, orderId, 'invoices');
@@ -411,7 +411,7 @@ describe('the documents of an order', () => {
     });
   });
 
-  test('74: have a PDF when it is asked for: base64 on one line, in the language of the checkout, always the same', async () => {
+  test('have a PDF when it is asked for: base64 on one line, in the language of the checkout, always the same', async () => {
     const cart = await givenFullCart(demo, { 'KN-101': 1 }, { locale: 'de_DE' });
     const { orderId } = await done(cart, 'POST', '/order');
     await finalised(demo, orderId, 'invoices');
@@ -433,7 +433,7 @@ describe('the documents of an order', () => {
     expect((await documentsOf(demo, orderId, '?includePdf=true')).items[0].documentPdf).toBe(documentPdf);
   });
 
-  test('75: say the date of issue in UTC', async () => {
+  test('say the date of issue in UTC', async () => {
     const { shop, orderId, apple } = await givenOrder();
     const lines = [{ lineItemId: apple, quantity: 1 }];
     const issueDate = '2026-11-14T23:30:00-02:00';
@@ -446,7 +446,7 @@ describe('the documents of an order', () => {
     });
   });
 
-  test('70: move lastUpdatedOnDate', async () => {
+  test('move lastUpdatedOnDate', async () => {
     const { shop, orderId } = await givenOrder();
     await finalised(shop, orderId, 'invoices');
     service.setClock(new Date(NOW.getTime() + DAY));

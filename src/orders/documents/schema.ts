@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { LineItemContainer, MOST_LINES } from '../line-item-schema.ts';
+import { LineItemContainer, MAX_LINES } from '../line-item-schema.ts';
 import { Address } from '../../shops/countries/address.ts';
 import { Id, Links } from '../../http/schemas.ts';
 import { Decimal, Given, Text } from '../../catalogue/products/request-fields.ts';
@@ -50,7 +50,7 @@ const finalising = {
       ),
       {
         minItems: 1,
-        maxItems: MOST_LINES,
+        maxItems: MAX_LINES,
         description: 'The lines it is over; absent: everything that is left.',
       },
     ),

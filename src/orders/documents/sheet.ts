@@ -46,7 +46,7 @@ interface DocumentInside {
 const fontTables: Partial<Record<FontName, Record<string, unknown>>> = {};
 
 /** More letters than a line of the paper can hold in the smallest size, and more accents than a letter can. */
-const LONGEST_LINE = 300;
+const MAX_LINE_LENGTH = 300;
 const TOO_MANY_ACCENTS = /(\p{M}{4})\p{M}+/gu;
 
 export interface SheetOptions {
@@ -105,7 +105,7 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
   const widthOf = (text: string, style: Style) => use(style).widthOfString(shown(text));
 
   const fits = (text: string, width: number) =>
-    text.length <= LONGEST_LINE && doc.widthOfString(text) <= width;
+    text.length <= MAX_LINE_LENGTH && doc.widthOfString(text) <= width;
 
   /** The parts of a word that is wider than a line. Its letters are measured one by one, so that each is once. */
   const broken = (word: string, width: number): string[] => {
@@ -120,7 +120,7 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
     let filled = 0;
     for (const sign of word) {
       const wide = widthOfSign(sign);
-      if (part !== '' && (filled + wide > width || part.length >= LONGEST_LINE)) {
+      if (part !== '' && (filled + wide > width || part.length >= MAX_LINE_LENGTH)) {
         parts.push(part);
         part = '';
         filled = 0;

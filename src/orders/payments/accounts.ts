@@ -12,10 +12,10 @@ type Fields = Record<string, string>;
 
 /** Keys of all providers are short and have neither blanks nor other than ASCII characters. */
 export function isFieldValue(value: string): boolean {
-  return /^[\x21-\x7e]*$/.test(value) && value.length <= MOST_CHARACTERS;
+  return /^[\x21-\x7e]*$/.test(value) && value.length <= MAX_CHARACTERS;
 }
 
-export const MOST_CHARACTERS = 2_000;
+export const MAX_CHARACTERS = 2_000;
 
 /** What the merchant has set for a method, unsealed; nothing when nothing is set. */
 export async function loadFields(

@@ -163,7 +163,7 @@ async function endUnstarted(
   else await recordFailedCheck(db, shopId, attempt.attemptId, { error: text, checkAt: startEnd(attempt) });
 }
 
-const MOST_TRIES = 10;
+const MAX_TRIES = 10;
 
 const startEnd = ({ createdAt }: Attempt) => new Date(createdAt.getTime() + STARTS_WITHIN);
 
@@ -193,7 +193,7 @@ export async function checkAttempt(deps: PaymentDeps, shopId: string, attemptId:
       await db.transaction((tx) => recordFailedCapture(tx, shopId, attempt, failure));
     } else {
       // A webhook has announced news of a payment that has ended: they are asked for over some hours.
-      const isAskedAgain = isLive || attempt.checks < MOST_TRIES;
+      const isAskedAgain = isLive || attempt.checks < MAX_TRIES;
       const checkAt = isAskedAgain ? new Date(db.now.getTime() + delayAfter(attempt.checks)) : null;
       await recordFailedCheck(db, shopId, attemptId, { error: text, checkAt });
     }

@@ -4,7 +4,7 @@ import { toDecimal } from '../../kernel/money.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { changeOrder } from '../change.ts';
 import { recordHistory, recordHistoryOnce } from '../history.ts';
-import { findDealings, insertPayment, type Payment } from '../manage-queries.ts';
+import { findOrderActivity, insertPayment, type Payment } from '../manage-queries.ts';
 import { queuePaymentProblem } from '../payment-emails.ts';
 import { lockOrder, type ManagedOrder } from '../queries.ts';
 import type { Chargeback, Outcome, ReportedRefund } from './provider.ts';
@@ -25,8 +25,8 @@ export async function settleReports(
 ): Promise<boolean> {
   if (refunds.length === 0 && chargebacks.length === 0) return false;
   const { orderId, attemptId } = attempt;
-  const dealings = await findDealings(tx, shopId, orderId);
-  const ours = dealings.payments.filter((one) => one.kind === 'refund' && one.attemptId === attemptId);
+  const activity = await findOrderActivity(tx, shopId, orderId);
+  const ours = activity.payments.filter((one) => one.kind === 'refund' && one.attemptId === attemptId);
   let order = (await lockOrder(tx, shopId, orderId))!;
   let mustWait = false;
   for (const refund of refunds) {

@@ -8,8 +8,8 @@ import type { PaymentDeps } from './calls.ts';
 import { isProviderName } from './providers.ts';
 import { requestChecks } from './queries.ts';
 
-const MOST_BYTES = 262_144;
-const MOST_REFERENCES = 100;
+const MAX_BYTES = 262_144;
+const MAX_REFERENCES = 100;
 
 export interface PaymentWebhookDeps {
   payments: PaymentDeps;
@@ -34,7 +34,7 @@ export async function paymentWebhooks(app: FastifyInstance, deps: PaymentWebhook
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     scope.post<{ Params: { shopId: string; methodKey: string } }>(
       webhookPath(':shopId', ':methodKey'),
-      { schema: { hide: true }, bodyLimit: MOST_BYTES },
+      { schema: { hide: true }, bodyLimit: MAX_BYTES },
       async (request, reply) => {
         if (!isMigrated()) throw unavailable();
         const { shopId, methodKey } = request.params;
@@ -50,7 +50,7 @@ export async function paymentWebhooks(app: FastifyInstance, deps: PaymentWebhook
           const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
           const named = await provider.webhook({ headers: request.headers, body }, account);
           // PostgreSQL has no character 0 in texts.
-          references = named?.filter((reference) => !reference.includes('\0')).slice(0, MOST_REFERENCES);
+          references = named?.filter((reference) => !reference.includes('\0')).slice(0, MAX_REFERENCES);
         } catch (error) {
           log.warn(
             { shop: shopId, method: methodKey, err: error },

@@ -3,8 +3,8 @@ import { checkAttempt, makeRefund, type PaymentDeps } from './calls.ts';
 import { findDueAttempts, findDueRefunds, takeDueAttempt, type DueKey, type DuePage } from './queries.ts';
 
 /** What is read in one round, and how much of it one shop gets: a provider that does not answer delays its own shops. */
-const MOST_READ = 100;
-const MOST_OF_SHOP = 20;
+const MAX_READ = 100;
+const MAX_OF_SHOP = 20;
 
 export interface PaymentWorkerOptions extends PaymentDeps {
   /** Milliseconds between two rounds. */
@@ -36,13 +36,13 @@ function dueRounds(
 ): () => Promise<void> {
   let lastShop = '';
   return async () => {
-    const due = await find(db, { afterShop: lastShop, limit: MOST_READ });
-    lastShop = due.length === MOST_READ ? due.at(-1)!.shopId : '';
+    const due = await find(db, { afterShop: lastShop, limit: MAX_READ });
+    lastShop = due.length === MAX_READ ? due.at(-1)!.shopId : '';
     const countOf = new Map<string, number>();
     const chosen = due.filter(({ shopId }) => {
       const count = (countOf.get(shopId) ?? 0) + 1;
       countOf.set(shopId, count);
-      return count <= MOST_OF_SHOP;
+      return count <= MAX_OF_SHOP;
     });
     await Promise.all(
       chosen.map((key) =>

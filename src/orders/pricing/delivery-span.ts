@@ -13,14 +13,14 @@ export interface WorkingDays {
 const DAY = 86_400_000;
 
 /** More days than anybody would wait; a longer period is no promise. */
-const MOST_DAYS = 365;
+const MAX_DAYS = 365;
 
 /** `3`, or `3-5`: days until the goods leave the house; undefined: another text, which says nothing that counts. */
 export function parseDays(period: string): WorkingDays | undefined {
   const [, first, last = first] = /^\s*(\d{1,3})\s*(?:[-–]\s*(\d{1,3})\s*)?$/.exec(period) ?? [];
   if (first === undefined) return undefined;
   const days = { from: Number(first), to: Number(last) };
-  return days.from <= days.to && days.to <= MOST_DAYS ? days : undefined;
+  return days.from <= days.to && days.to <= MAX_DAYS ? days : undefined;
 }
 
 /**

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { allowedQuantity } from './quantity.ts';
 
-describe('28: a quantity is raised to the next that may be ordered', () => {
+describe('a quantity is raised to the next that may be ordered', () => {
   test.each([
     // wanted, minimum, interval, allowed
     [1, 1, 1, 1],

@@ -47,7 +47,7 @@ async function placed(at: Date | string, quantities = { [lamp]: 1 }, facts: Reco
 }
 
 // The net of an order, or of a line, is kept to 12 digits behind the cent.
-test('118: one entry per currency, the net not rounded', async () => {
+test('one entry per currency, the net not rounded', async () => {
   await placed(new Date(NOW.getTime() - DAY));
   expect(await sales()).toEqual({
     createdAfter: '2026-10-16T08:30:00.000Z',
@@ -69,7 +69,7 @@ test('118: one entry per currency, the net not rounded', async () => {
   ]);
 });
 
-test('115: 30 days when nothing or one end is given, a year at most', async () => {
+test('30 days when nothing or one end is given, a year at most', async () => {
   for (const days of [10, 29.9, 30.1, 59.9, 400]) await placed(new Date(NOW.getTime() - days * DAY));
   const span = async (search: string) => {
     const { createdAfter, createdBefore, salesPerCurrency } = await sales(search);
@@ -134,7 +134,7 @@ test('the ends of the time do not count, and days are cut where it begins and en
   }
 });
 
-test('116: rejected orders do not count until the rejection is taken back', async () => {
+test('rejected orders do not count until the rejection is taken back', async () => {
   const { orderId } = await placed(new Date(NOW.getTime() - 5 * DAY));
   await placed(new Date(NOW.getTime() - 3600_000));
   const patch = (op: string) =>
@@ -149,7 +149,7 @@ test('116: rejected orders do not count until the rejection is taken back', asyn
   expect(await totals()).toEqual([['EUR', 19.98, 16.78991596638656, 2]]);
 });
 
-test('117: units are counted for a product, with what its own lines came to', async () => {
+test('units are counted for a product, with what its own lines came to', async () => {
   const book = await givenProduct(shop, { price: 500 });
   await placed(new Date(NOW.getTime() - DAY), { [lamp]: 3, [book]: 2 });
   await placed(new Date(NOW.getTime() - 2 * DAY), { [book]: 1 });

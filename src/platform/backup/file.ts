@@ -32,10 +32,10 @@ export class BackupProblem extends Error {
   override name = 'BackupProblem';
 }
 
-const LONGEST_LINE = 1_024;
+const MAX_LINE_LENGTH = 1_024;
 
 /** More than any row has: a damaged length must not fill the memory. */
-const LARGEST_CONTENT = 256 * 1_048_576;
+const MAX_CONTENT_SIZE = 256 * 1_048_576;
 
 const LINE = /^([0-9a-f]{64}) (\{.*\})$/;
 
@@ -125,7 +125,7 @@ function checksumOf(text: string, content: Buffer): string {
 function parseHead(text: string): { head: ChunkHead; number: number; bytes: number } | undefined {
   try {
     const { number, bytes, ...head } = JSON.parse(text) as ChunkHead & { number: number; bytes: number };
-    const isPossible = Number.isInteger(bytes) && bytes >= 0 && bytes <= LARGEST_CONTENT;
+    const isPossible = Number.isInteger(bytes) && bytes >= 0 && bytes <= MAX_CONTENT_SIZE;
     return isPossible && isHead(head) ? { head, number, bytes } : undefined;
   } catch {
     return undefined;
@@ -149,10 +149,10 @@ function isHead(head: ChunkHead): boolean {
 }
 
 async function readLine(file: FileHandle, at: number, damage: (problem: string) => Error): Promise<string> {
-  const bytes = await readBytes(file, at, LONGEST_LINE);
+  const bytes = await readBytes(file, at, MAX_LINE_LENGTH);
   const end = bytes.indexOf(LINE_BREAK);
   if (end !== -1) return bytes.toString('latin1', 0, end);
-  throw damage(bytes.length < LONGEST_LINE ? 'it was cut off here' : 'a chunk should begin here');
+  throw damage(bytes.length < MAX_LINE_LENGTH ? 'it was cut off here' : 'a chunk should begin here');
 }
 
 /** Fewer than `length` where the file ends before. */

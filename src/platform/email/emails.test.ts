@@ -191,7 +191,7 @@ describe('without SMTP_URL', () => {
     expect(file!.text.replaceAll('\r\n', '')).not.toContain('\n');
   });
 
-  test('105: who watched a product gets one email in the language of the locale', async () => {
+  test('who watched a product gets one email in the language of the locale', async () => {
     const { db } = service;
     await db.run(sql`
       update shop set locales = '{en_GB,de_DE}', settings_version = settings_version + 1

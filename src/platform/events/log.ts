@@ -135,7 +135,7 @@ async function advance(
 }
 
 /** The most events of one statement. A category that is deleted may have changed a hundred thousand products. */
-const MOST_INSERTED = 10_000;
+const MAX_INSERTED = 10_000;
 
 const insertNumbered = insertInto('event', {
   position: 'bigint',
@@ -178,8 +178,8 @@ function insertEvents(tx: Transaction, shopId: string, events: readonly NewEvent
     data: data ?? {},
   }));
   const inserts = [];
-  for (let start = 0; start < rows.length; start += MOST_INSERTED) {
-    inserts.push(insertRows(tx, shopId, rows.slice(start, start + MOST_INSERTED)));
+  for (let start = 0; start < rows.length; start += MAX_INSERTED) {
+    inserts.push(insertRows(tx, shopId, rows.slice(start, start + MAX_INSERTED)));
   }
   return Promise.all(inserts);
 }

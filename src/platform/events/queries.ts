@@ -23,7 +23,7 @@ export interface EventPage {
 }
 
 /** So many positions are looked at for one page, however few of them have the types that are asked for. */
-const MOST_POSITIONS = 10_000;
+const MAX_POSITIONS = 10_000;
 
 /**
  * Reads the events behind a position. One statement, and so one snapshot: an event that is committed meanwhile is
@@ -34,7 +34,7 @@ export async function readEvents(
   shopId: string,
   { after, types, limit }: { after: number; types: readonly EventType[]; limit: number },
 ): Promise<EventPage> {
-  const until = after + MOST_POSITIONS;
+  const until = after + MAX_POSITIONS;
   const rows = await db.many<{ last: number; oldest: number | null } & EventRow>(sql`
     select counter.value as last, (select min(position) from event where shop_id = ${shopId}) as oldest,
       event.position, event.at, event.type, upper(event.resource_id::text) as "resourceId",

@@ -55,8 +55,8 @@ const EventList = Type.Object(
   { title: 'event list' },
 );
 
-const MOST_EVENTS = 1_000;
-const LONGEST_WAIT = 25;
+const MAX_EVENTS = 1_000;
+const MAX_WAIT = 25;
 /** Milliseconds after which a stream without events says that it is still there. */
 const HEARTBEAT = 15_000;
 /** Milliseconds after which a stream ends: the client goes on from its last event, with a token that is still valid. */
@@ -100,14 +100,14 @@ export function events(api: Operations, waiting: EventWaiting): void {
         ),
         limit: Type.Integer({
           minimum: 1,
-          maximum: MOST_EVENTS,
+          maximum: MAX_EVENTS,
           default: 100,
           description: 'The most events of one answer.',
           examples: [100],
         }),
         wait: Type.Integer({
           minimum: 0,
-          maximum: LONGEST_WAIT,
+          maximum: MAX_WAIT,
           default: 0,
           description: 'Seconds to wait when there is nothing new.',
           examples: [20],

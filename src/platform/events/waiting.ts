@@ -5,8 +5,8 @@ import { findLastPositions } from './queries.ts';
 
 /** Milliseconds after which the events of other processes are noticed. */
 const LOOK_EVERY = 250;
-const MOST_READERS = 2_000;
-const MOST_READERS_OF_SHOP = 100;
+const MAX_READERS = 2_000;
+const MAX_READERS_OF_SHOP = 100;
 
 interface Waiter {
   after: number;
@@ -51,7 +51,7 @@ export function createEventWaiting(db: Database, log: FastifyBaseLogger) {
     /** Takes a place for a reader; undefined: there is none. The function that it returns gives the place back. */
     enter(shopId: string): (() => void) | undefined {
       const ofShop = readersOf.get(shopId) ?? 0;
-      if (isClosed || readers >= MOST_READERS || ofShop >= MOST_READERS_OF_SHOP) return undefined;
+      if (isClosed || readers >= MAX_READERS || ofShop >= MAX_READERS_OF_SHOP) return undefined;
       readers += 1;
       readersOf.set(shopId, ofShop + 1);
       return () => {

@@ -25,10 +25,10 @@ export interface WorkerOptions<Content> {
   pause?: number;
 }
 
-const MOST_AT_ONCE = 20;
+const MAX_AT_ONCE = 20;
 /** It takes jobs only when this many can start, because a statement per job would cost more than most jobs. */
-const LEAST_TAKEN = 10;
-const MOST_ATTEMPTS = 12;
+const MIN_TAKEN = 10;
+const MAX_ATTEMPTS = 12;
 const FIRST_RETRY = 30_000;
 const LAST_JOBS = 5_000;
 
@@ -61,13 +61,13 @@ export function startWorker<Content>(
   const attempt = async (job: TakenJob<Content>) => {
     const { shopId, id, content, attempts } = job;
     try {
-      if (attempts > MOST_ATTEMPTS)
+      if (attempts > MAX_ATTEMPTS)
         throw new Error('Every process that took this job ended before it was done');
       if (!done.has(id)) await run({ id, content });
       done.set(id, { shopId, id });
     } catch (error) {
       const line = { queue, job: id, attempt: attempts, ...reasonOf(error) };
-      const isLast = attempts >= MOST_ATTEMPTS;
+      const isLast = attempts >= MAX_ATTEMPTS;
       if (isLast) log.error(line, 'job failed for the last time');
       else log.warn(line, 'job failed, it will be tried again');
       const runAt = isLast ? null : new Date(db.now.getTime() + retryDelay(attempts));
@@ -77,7 +77,7 @@ export function startWorker<Content>(
     await forgetDone();
   };
 
-  const hasRoom = () => running.size <= MOST_AT_ONCE - LEAST_TAKEN;
+  const hasRoom = () => running.size <= MAX_AT_ONCE - MIN_TAKEN;
 
   const start = (job: TakenJob<Content>) => {
     const run = attempt(job)
@@ -93,7 +93,7 @@ export function startWorker<Content>(
   const turn = async (): Promise<void> => {
     await forgetDone();
     if (!hasRoom()) return;
-    const limit = MOST_AT_ONCE - running.size;
+    const limit = MAX_AT_ONCE - running.size;
     const due = await findDueJobs(db, queue, { afterShop: lastShop, limit });
     // Only a read that began with the first shop and found fewer than it asked for has seen all that is due.
     mayHaveMore = due.length === limit || lastShop !== '';

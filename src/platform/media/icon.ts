@@ -8,13 +8,13 @@ export interface IconEntry {
 
 const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 
-const MOST_ENTRIES = 64;
+const MAX_ENTRIES = 64;
 
 /** The pictures of an .ico file; undefined when it is none, or is cut off. */
 export function iconEntries(file: Buffer): IconEntry[] | undefined {
   if (file.length < 6 || file.readUInt16LE(0) !== 0 || file.readUInt16LE(2) !== 1) return undefined;
   const count = file.readUInt16LE(4);
-  if (count === 0 || count > MOST_ENTRIES || file.length < 6 + 16 * count) return undefined;
+  if (count === 0 || count > MAX_ENTRIES || file.length < 6 + 16 * count) return undefined;
   const entries: IconEntry[] = [];
   for (let at = 6; at < 6 + 16 * count; at += 16) {
     const start = file.readUInt32LE(at + 12);

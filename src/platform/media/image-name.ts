@@ -10,7 +10,7 @@ const KINDS: Readonly<Record<string, ImageKind>> = {
   ico: 'ico',
 };
 
-const LONGEST = 120;
+const MAX_LENGTHS = 120;
 const NAME = /^(.+)\.([a-z]{3,4})$/i;
 
 export interface ImageName {
@@ -21,7 +21,8 @@ export interface ImageName {
 
 /** What the name of an uploaded file says. Its files are called alike, in letters that every disk and address has. */
 export function imageName(name: string): ImageName {
-  if (name.length > LONGEST) throw badRequest(`The name of an image has at most ${LONGEST} characters`);
+  if (name.length > MAX_LENGTHS)
+    throw badRequest(`The name of an image has at most ${MAX_LENGTHS} characters`);
   if (/[\p{Cc}/\\]/u.test(name) || !name.isWellFormed()) {
     throw badRequest('The name of an image must not hold slashes or control characters');
   }

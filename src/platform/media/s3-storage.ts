@@ -14,13 +14,13 @@ import {
 } from './storage.ts';
 
 /** How long the store may take to answer, with all attempts: nobody waits longer for an image to begin. */
-const MOST_MILLISECONDS = 10_000;
-const MOST_ATTEMPTS = 3;
+const MAX_MILLISECONDS = 10_000;
+const MAX_ATTEMPTS = 3;
 const CONNECT_WITHIN = 2_000;
 const ANSWER_WITHIN = 4_000;
 /** Also ends a download whose reader has stopped reading: it would hold one of the connections. */
 const SILENT_FOR = 30_000;
-const MOST_CONNECTIONS = 200;
+const MAX_CONNECTIONS = 200;
 const AT_ONCE = 10;
 /** No file of ours is larger: uploads have 10 MB, and a picture is made smaller. */
 const MAX_FILE_BYTES = 100 * 1_048_576;
@@ -31,7 +31,7 @@ const MAX_ANSWER_BYTES = 8 * 1_048_576;
  * Files in an S3-compatible store: s3://bucket/prefix?endpoint=https://host&region=name. Credentials are found by the
  * AWS client itself: in the environment, in a profile, or from the machine it runs on.
  */
-export function openS3Storage(address: string, patience = MOST_MILLISECONDS): MediaStorage {
+export function openS3Storage(address: string, patience = MAX_MILLISECONDS): MediaStorage {
   const { bucket, prefix, region, endpoint } = parseAddress(address);
   const keyOf = ({ shopId, folder, file }: MediaName) => `${prefix}${shopId}/${folder}/${file}`;
 
@@ -217,14 +217,14 @@ async function createClient({
     ...(region !== undefined && { region }),
     // The bucket is part of the path: a store of one's own rarely has a host name for every bucket.
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
-    maxAttempts: MOST_ATTEMPTS,
+    maxAttempts: MAX_ATTEMPTS,
     requestHandler: {
       connectionTimeout: CONNECT_WITHIN,
       requestTimeout: ANSWER_WITHIN,
       throwOnRequestTimeout: true,
       socketTimeout: SILENT_FOR,
-      httpAgent: { keepAlive: true, maxSockets: MOST_CONNECTIONS },
-      httpsAgent: { keepAlive: true, maxSockets: MOST_CONNECTIONS },
+      httpAgent: { keepAlive: true, maxSockets: MAX_CONNECTIONS },
+      httpsAgent: { keepAlive: true, maxSockets: MAX_CONNECTIONS },
     },
     // The checksums that Amazon's store adds are unknown to many others.
     requestChecksumCalculation: 'WHEN_REQUIRED',

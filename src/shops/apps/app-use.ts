@@ -8,7 +8,7 @@ const DAY = 86_400_000;
 const WRITE_EVERY = 10_000;
 
 /** Apps that call within that time; the calls of more are not counted. */
-const MOST_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 /** Days that are kept. */
 const KEPT_DAYS = 90;
@@ -51,7 +51,7 @@ export function createAppUseCounter(db: Database, onFailure: (error: unknown) =>
     const key = `${appId} ${day}`;
     const uses = counted.get(shopId) ?? new Map<string, Use>();
     const known = uses.get(key);
-    if (known || size >= MOST_COUNTED) return known;
+    if (known || size >= MAX_COUNTED) return known;
     const use = { appId, day, calls: 0, errors: 0 };
     counted.set(shopId, uses.set(key, use));
     size++;

@@ -88,7 +88,7 @@ export async function createToken(
   return token;
 }
 
-const MOST_NETWORKS = 50;
+const MAX_NETWORKS = 50;
 
 function checkLimits(now: Date, { expiresAt, networks }: TokenLimits): void {
   if (expiresAt !== null && expiresAt <= now) {
@@ -105,8 +105,8 @@ function checkLimits(now: Date, { expiresAt, networks }: TokenLimits): void {
       );
     }
   }
-  if (networks !== null && (networks.length === 0 || networks.length > MOST_NETWORKS)) {
-    throw new AppProblem(`A token can be limited to 1 to ${MOST_NETWORKS} networks.`, 'tooManyNetworks');
+  if (networks !== null && (networks.length === 0 || networks.length > MAX_NETWORKS)) {
+    throw new AppProblem(`A token can be limited to 1 to ${MAX_NETWORKS} networks.`, 'tooManyNetworks');
   }
 }
 

@@ -36,10 +36,10 @@ export function emailDesign({ theme }: Pick<Settings, 'theme'>, logo: Design['lo
 }
 
 /** Twice the size at which it is shown, for sharp screens. */
-const MOST_PIXELS = { width: 400, height: 96 };
+const MAX_PIXELS = { width: 400, height: 96 };
 const PIXELS_PER_POINT = 2;
 /** A larger file is nothing that anybody wants to be read for every email. */
-const LARGEST_FILE = 5_000_000;
+const MAX_FILE_SIZE = 5_000_000;
 
 const LOGO_PATH = /^\/media\/([^/]+)\/([^/]+)\/([^/]+\.(?:png|jpe?g|gif))$/;
 
@@ -59,7 +59,7 @@ export async function loadLogo(
   if (!isMediaName(name)) return undefined;
   try {
     const found = await storage.find(name);
-    if (!found || found.size === 0 || found.size > LARGEST_FILE) return undefined;
+    if (!found || found.size === 0 || found.size > MAX_FILE_SIZE) return undefined;
     const cache = db.caches.of(logoCache);
     const key = `${logoUrl} ${found.modifiedAt.getTime()}`;
     const cached = cache.get(key);
@@ -77,7 +77,7 @@ export async function loadLogo(
 async function toLogo(bytes: Buffer): Promise<Logo> {
   const sharp = await loadSharp();
   const { data, info } = await sharp(bytes)
-    .resize({ ...MOST_PIXELS, fit: 'inside' })
+    .resize({ ...MAX_PIXELS, fit: 'inside' })
     .png({ palette: true })
     .toBuffer({ resolveWithObject: true });
   return {

@@ -7,9 +7,9 @@ const line = (description: string, example: string, maxLength = 255) =>
   Type.String({ description, examples: [example], maxLength });
 
 /** Seventy printed pages: no lawyer has written a longer text for a shop, and its page is made in one go. */
-const LONGEST_TEXT = 200_000;
+const MAX_TEXT_LENGTH = 200_000;
 
-const markup = (description: string, example: string, maxLength = LONGEST_TEXT) =>
+const markup = (description: string, example: string, maxLength = MAX_TEXT_LENGTH) =>
   Type.String({ description, examples: [example], maxLength });
 
 const contentTexts = {

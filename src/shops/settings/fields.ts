@@ -27,7 +27,7 @@ export const ONE_LINE = '^ *[^\\s\\u0000-\\u001f][^\\u0000-\\u001f]*$';
 export const LINES_OF_TEXT = '^(?=[\\s\\S]*\\S)[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$';
 
 /** Beyond this, minor units would come near 2^53. */
-export const MOST_MONEY = 1_000_000_000_000;
+export const MAX_MONEY = 1_000_000_000_000;
 
 /** What the values of a file refer to without saying so. */
 export interface FileContext {
@@ -307,7 +307,7 @@ export const Amount = (
   options: { minimum?: number; default?: number } = {},
 ) =>
   stored(
-    Type.Number({ minimum: 0, maximum: MOST_MONEY, ...options, description, examples: [example] }),
+    Type.Number({ minimum: 0, maximum: MAX_MONEY, ...options, description, examples: [example] }),
     minorUnits,
   );
 

@@ -20,7 +20,7 @@ export interface SettingsVersion {
   changes: readonly string[];
 }
 
-const MOST_VERSIONS = 100;
+const MAX_VERSIONS = 100;
 
 /** Applies a file as `applySettings` does, and notes what the settings are then and who has changed them. */
 export async function changeSettings(
@@ -65,14 +65,14 @@ function deleteOldVersions(tx: Transaction, shopId: string) {
   return tx.run(sql`
     delete from settings_version where shop_id = ${shopId} and version_id in (
       select version_id from settings_version where shop_id = ${shopId}
-      order by version_id desc offset ${MOST_VERSIONS})`);
+      order by version_id desc offset ${MAX_VERSIONS})`);
 }
 
 /** Newest first. */
 export async function findVersions(
   db: Queries,
   shopId: string,
-  limit = MOST_VERSIONS,
+  limit = MAX_VERSIONS,
 ): Promise<SettingsVersion[]> {
   const rows = await db.many<Omit<SettingsVersion, 'at'>>(sql`
     select upper(version_id::text) as "versionId", author, changes from settings_version

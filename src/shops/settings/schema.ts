@@ -20,7 +20,7 @@ import {
   Locale,
   LOCALE,
   MapOf,
-  MOST_MONEY,
+  MAX_MONEY,
   NullableText,
   OneLine,
   OrElse,
@@ -255,7 +255,7 @@ const PaymentMethod = Section(
     price: OrElse(
       0,
       Amount('What it costs; below 0 it is a discount. Absent: 0.', 1.5, {
-        minimum: -MOST_MONEY,
+        minimum: -MAX_MONEY,
         default: 0,
       }),
     ),

@@ -17,8 +17,8 @@ export interface Logo {
 
 const SIDE = 64;
 /** What the letters may take of the square. */
-const MOST_WIDTH = 38;
-const MOST_HEIGHT = 30;
+const MAX_WIDTH = 38;
+const MAX_HEIGHT = 30;
 const GAP = 1.8;
 
 /** The initials of a name, such as TT for Tea & Time, on a colour that the name decides. */
@@ -29,7 +29,7 @@ export function logoOf(name: string, shopId: string): Logo {
   const colour = COLOURS[Buffer.from(name).reduce((sum, byte) => sum + byte, 0) % COLOURS.length]!;
   const shapes = letters.map((letter) => LETTERS[letter]!);
   const width = shapes.reduce((sum, shape) => sum + shape.width, GAP * (shapes.length - 1));
-  const scale = Math.min(MOST_WIDTH / Math.max(width, 1), MOST_HEIGHT / 6);
+  const scale = Math.min(MAX_WIDTH / Math.max(width, 1), MAX_HEIGHT / 6);
   let x = 0;
   const paths = shapes.map((shape) => {
     const moved = `<path transform="translate(${x.toFixed(2)} 0)" d="${shape.path}"/>`;

@@ -12,10 +12,10 @@ declare module 'fastify' {
 }
 
 /** Of a private installation: a machine for trying things out. Further shops have their address below /shop only. */
-const MOST_LOCAL_HOSTS = 10_000;
+const MAX_LOCAL_HOSTS = 10_000;
 
 /** Origins whose decision is remembered: made-up ones come and go. */
-const MOST_DECIDED = 1_000;
+const MAX_DECIDED = 1_000;
 
 const LOCAL_SUFFIX = '.localhost';
 
@@ -52,7 +52,7 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
     if (found === fingerprint) return;
     const [domainRows, shopIds] = await Promise.all([
       findDomains(db),
-      hasLocalHosts ? findShopIds(db, MOST_LOCAL_HOSTS) : [],
+      hasLocalHosts ? findShopIds(db, MAX_LOCAL_HOSTS) : [],
     ]);
     // The service's own hosts can't be taken from it, whatever has written such a row.
     domains = new Map(
@@ -112,7 +112,7 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
     isKnownOrigin(origin: string): boolean {
       let isKnown = decidedOrigins.get(origin);
       if (isKnown === undefined) {
-        if (decidedOrigins.size >= MOST_DECIDED) decidedOrigins.clear();
+        if (decidedOrigins.size >= MAX_DECIDED) decidedOrigins.clear();
         decidedOrigins.set(origin, (isKnown = decideOrigin(origin)));
       }
       return isKnown;

@@ -5,7 +5,7 @@ import type { Attempt } from './sending.ts';
 const RETRIES = [60, 180, 300, 600, 900, 1_800, 3_600, 7_200, 21_600, 50_400, 86_400];
 
 /** Deliveries that are tried again in one batch. */
-const MOST_RETRIED = 100;
+const MAX_RETRIED = 100;
 
 /** A delivery that was recorded before and is still to be made. */
 export interface WaitingDelivery {
@@ -39,7 +39,7 @@ export function planBatch(waiting: readonly WaitingDelivery[], events: readonly 
     const { resourceId, nextTryAt } = delivery;
     const lane = lanes.get(resourceId);
     const isDue = lane !== undefined || nextTryAt === null || nextTryAt <= now;
-    if (blocked.has(resourceId) || !isDue || retried === MOST_RETRIED) {
+    if (blocked.has(resourceId) || !isDue || retried === MAX_RETRIED) {
       blocked.add(resourceId);
       continue;
     }

@@ -11,7 +11,7 @@ import type { NewWebhook } from './schema.ts';
 import { newWebhookSecret } from './signature.ts';
 import { WEBHOOKS_CHANGED } from './worker.ts';
 
-const MOST_WEBHOOKS = 10_000;
+const MAX_WEBHOOKS = 10_000;
 
 /** Creates a webhook of the calling app. It needs the scope that reading the same things by the API would need. */
 export async function createWebhook(
@@ -29,8 +29,8 @@ export async function createWebhook(
   if (!URL.canParse(callbackUrl)) throw invalid('WRONG_FORMAT', 'callbackUrl');
   const problem = policy.problemOf(new URL(callbackUrl));
   if (problem !== undefined) throw badRequest(`callbackUrl ${problem}`);
-  if ((await lockWebhookCount(tx, shopId)) >= MOST_WEBHOOKS) {
-    throw conflict(`A shop has at most ${MOST_WEBHOOKS} webhooks, delete one first`);
+  if ((await lockWebhookCount(tx, shopId)) >= MAX_WEBHOOKS) {
+    throw conflict(`A shop has at most ${MAX_WEBHOOKS} webhooks, delete one first`);
   }
   const secret = newWebhookSecret();
   const webhook = await insertWebhook(tx, shopId, {

@@ -27,7 +27,7 @@ import type { createSlots } from './slots.ts';
 /** New events of one batch. */
 const BATCH = 100;
 /** Deliveries of one webhook that may wait; when there are so many, no new events are read. */
-const MOST_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 /** Calls of one webhook that are under way at the same time. */
 const LANES = 8;
 /** Milliseconds after which another webhook gets a turn. */
@@ -98,9 +98,9 @@ async function deliverBatch(deps: DeliveryDeps, turn: Turn): Promise<boolean> {
   const { shopId, webhook } = turn;
   const { position } = webhook;
   const waiting =
-    webhook.nextTryAt === null ? [] : await findWaiting(db, shopId, webhook.webhookId, MOST_WAITING);
+    webhook.nextTryAt === null ? [] : await findWaiting(db, shopId, webhook.webhookId, MAX_WAITING);
   const page =
-    waiting.length < MOST_WAITING
+    waiting.length < MAX_WAITING
       ? await readEvents(db, shopId, { after: position, types: [webhook.eventType], limit: BATCH })
       : undefined;
   // The uninstallation of another app is none of its business.

@@ -10,7 +10,7 @@ const LEASE = 30_000;
 /** Milliseconds for which the webhooks of an app pause after a failure. */
 const PAUSE = 60_000;
 /** So many positions a webhook may be behind, while nothing of its type happens, before its position is written. */
-const MOST_BEHIND = 200;
+const MAX_BEHIND = 200;
 
 const SCOPES = Object.fromEntries(Object.entries(EVENT_TYPES).map(([type, { scope }]) => [type, scope]));
 
@@ -21,11 +21,11 @@ const SCOPES = Object.fromEntries(Object.entries(EVENT_TYPES).map(([type, { scop
  */
 const hasWork = (db: Queries, shopId: Sql) => sql`
   webhook.active and (webhook.leased_until is null or webhook.leased_until <= ${db.now})
-  and (webhook.next_try_at <= ${db.now} or webhook.position + ${MOST_BEHIND}::bigint <= counter.value
+  and (webhook.next_try_at <= ${db.now} or webhook.position + ${MAX_BEHIND}::bigint <= counter.value
     or exists (
       select from event
       where event.shop_id = ${shopId} and event.type = webhook.event_type
-        and event.position > webhook.position and event.position <= webhook.position + ${MOST_BEHIND}::bigint))
+        and event.position > webhook.position and event.position <= webhook.position + ${MAX_BEHIND}::bigint))
   and (webhook.uninstalled_app_id is not null or exists (
     select from app join token on token.shop_id = ${shopId} and token.app_id = app.app_id
     where app.shop_id = ${shopId} and app.app_id = webhook.app_id

@@ -34,8 +34,8 @@ const shared = { under: 'manage', tag: 'webhooks', labels: [], access: 'any toke
 /** Milliseconds for which both secrets sign after a rotation. */
 const BOTH_FOR = 86_400_000;
 /** Test calls that are under way at the same time, in all and of one shop: each may take 10 s. */
-const MOST_TESTS = 20;
-const MOST_TESTS_OF_SHOP = 2;
+const MAX_TESTS = 20;
+const MAX_TESTS_OF_SHOP = 2;
 
 /** What apps do with their webhooks beyond the contract. */
 export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDeps): void {
@@ -218,7 +218,7 @@ export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDep
         throw conflict('Its secret was left out when the shop was restored, make a new one first');
       }
       const ofShop = testsOf.get(shopId) ?? 0;
-      if (tests >= MOST_TESTS || ofShop >= MOST_TESTS_OF_SHOP) {
+      if (tests >= MAX_TESTS || ofShop >= MAX_TESTS_OF_SHOP) {
         throw new HttpError(429, 'Too many webhooks are being tested, try again in 10 s', {
           'retry-after': '10',
         });

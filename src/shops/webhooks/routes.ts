@@ -18,7 +18,7 @@ import {
   WebhookList,
 } from './schema.ts';
 
-const LARGEST_PAGE = 100;
+const MAX_PAGE_SIZE = 100;
 const shared = { tag: 'webhooks', labels: [], access: 'any token' } as const;
 export const params = Type.Object({ webhookId: Id });
 
@@ -52,7 +52,7 @@ export function webhooks(api: Operations, { policy, loadKey }: WebhookDeps): voi
         size: Type.Integer({
           minimum: 1,
           default: 20,
-          description: `Page size; more than ${LARGEST_PAGE} is taken as ${LARGEST_PAGE}.`,
+          description: `Page size; more than ${MAX_PAGE_SIZE} is taken as ${MAX_PAGE_SIZE}.`,
           examples: [20],
         }),
       }),
@@ -60,7 +60,7 @@ export function webhooks(api: Operations, { policy, loadKey }: WebhookDeps): voi
     },
     async ({ db, shopId, query, caller, link }) => {
       const { appId } = caller.app!;
-      const size = Math.min(query.size, LARGEST_PAGE);
+      const size = Math.min(query.size, MAX_PAGE_SIZE);
       const { page, offset } = toPage(query.page, 0, size);
       const [totalElements, rows] = await Promise.all([
         countWebhooks(db, shopId, appId),

@@ -31,8 +31,8 @@ export interface Sender {
 /** Milliseconds for a whole call, from the lookup of the name to the end of the answer. */
 const TIMEOUT = 10_000;
 /** Bytes of an answer that are read, and those of them that are stored. */
-const MOST_READ = 65_536;
-const MOST_STORED = 1_024;
+const MAX_READ = 65_536;
+const MAX_STORED = 1_024;
 /** Milliseconds for which a connection waits for the next call. */
 const KEPT_OPEN = 5_000;
 
@@ -72,9 +72,9 @@ export function createSender(policy: ReceiverPolicy, { timeout = TIMEOUT } = {})
         let length = 0;
         const end = () => resolve({ statusCode: response.statusCode!, answer: Buffer.concat(parts) });
         response.on('data', (part: Buffer) => {
-          parts.push(part.subarray(0, MOST_READ - length));
+          parts.push(part.subarray(0, MAX_READ - length));
           length += part.length;
-          if (length < MOST_READ) return;
+          if (length < MAX_READ) return;
           end();
           response.destroy();
         });
@@ -158,7 +158,7 @@ function isStaleConnection(error: unknown): boolean {
 /** PostgreSQL has no character 0 in texts. A character that was cut at the end is left out. */
 function storedText(answer: Buffer): string {
   return new TextDecoder()
-    .decode(answer.subarray(0, MOST_STORED))
+    .decode(answer.subarray(0, MAX_STORED))
     .replaceAll('\0', '')
     .replace(/\uFFFD+$/, '');
 }

@@ -25,15 +25,15 @@ import { createSlots } from './slots.ts';
 export const WEBHOOKS_CHANGED = 'webhooks';
 
 /** Webhooks that this process delivers at the same time, in all and of one shop. */
-const MOST_WEBHOOKS = 200;
-const MOST_OF_SHOP = 20;
+const MAX_WEBHOOKS = 200;
+const MAX_OF_SHOP = 20;
 /** Calls that are under way at the same time. */
 const CALLS = { inAll: 100, perShop: 32, perHost: 8 };
 /** Milliseconds between two looks at the webhooks of one shop. */
 const LOOK_EVERY = 200;
 /** Milliseconds for which a shop is known to have no webhooks; the sweep notices what another process has created. */
 const NONE_FOR = 3_000;
-const MOST_SHOPS_WITHOUT = 10_000;
+const MAX_SHOPS_WITHOUT = 10_000;
 /** Webhooks that a sweep looks at. */
 const SWEPT = 1_000;
 /** Milliseconds that calls get to end when the service stops. */
@@ -74,7 +74,7 @@ export function startWebhookWorker(options: WebhookWorkerOptions): Background {
   const sender = createSender(policy, { ...(timeout !== undefined && { timeout }) });
   const inSlot = createSlots(CALLS);
   const shops = new Map<string, BusyShop>();
-  const shopsWithout = new LRUCache<string, true>({ max: MOST_SHOPS_WITHOUT, ttl: NONE_FOR });
+  const shopsWithout = new LRUCache<string, true>({ max: MAX_SHOPS_WITHOUT, ttl: NONE_FOR });
   /** Shops that had more to deliver than there was room for, in the order of their turns. */
   const crowded = new Set<string>();
   const running = new Set<Promise<void>>();
@@ -134,20 +134,20 @@ export function startWebhookWorker(options: WebhookWorkerOptions): Background {
   };
 
   const lookOnce = async (shopId: string, shop: BusyShop): Promise<void> => {
-    const found = await findWebhooksWithWork(db.ofShop(shopId), shopId, MOST_OF_SHOP);
+    const found = await findWebhooksWithWork(db.ofShop(shopId), shopId, MAX_OF_SHOP);
     if (found.length === 0 && shop.delivering.size === 0 && !(await hasActiveWebhooks(db, shopId))) {
       shopsWithout.set(shopId, true);
     }
     for (const webhookId of found) {
       if (stopping.signal.aborted) return;
       if (shop.delivering.has(webhookId)) continue;
-      if (running.size >= MOST_WEBHOOKS || shop.delivering.size >= MOST_OF_SHOP) {
+      if (running.size >= MAX_WEBHOOKS || shop.delivering.size >= MAX_OF_SHOP) {
         crowded.add(shopId);
         return;
       }
       start(shopId, shop, webhookId);
     }
-    if (found.length === MOST_OF_SHOP) crowded.add(shopId);
+    if (found.length === MAX_OF_SHOP) crowded.add(shopId);
   };
 
   const lookAt = async (shopId: string, shop: BusyShop): Promise<void> => {

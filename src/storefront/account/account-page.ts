@@ -4,7 +4,7 @@ import { messages } from '../../kernel/messages.ts';
 import { touchSession } from '../../people/accounts/queries.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { FormRequest, PageRequest, PageResponse } from '../pages.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { navigationLink } from '../layout/navigation-link.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
 
@@ -20,7 +20,7 @@ export function whenSignedIn(
 ): (visit: Visit, request: PageRequest) => Promise<PageResponse> {
   return async (visit, request) => {
     const { db, shopId, account } = visit;
-    if (!account) return new Redirect(to(visit, '/account/sign-in'));
+    if (!account) return new Redirect(shopPath(visit, '/account/sign-in'));
     const isDue = db.now.getTime() - account.seenAt.getTime() > SEEN_EVERY;
     if (isDue && !request.isHead) await touchSession(db, shopId, account.sessionId);
     return handler(visit, account, request);
@@ -32,7 +32,7 @@ export function whenFormSignedIn(
   handler: (visit: Visit, account: SignedInAccount, form: FormRequest) => Promise<PageResponse>,
 ): (visit: Visit, form: FormRequest) => Promise<PageResponse> {
   return async (visit, form) =>
-    visit.account ? handler(visit, visit.account, form) : new Redirect(to(visit, '/account/sign-in'));
+    visit.account ? handler(visit, visit.account, form) : new Redirect(shopPath(visit, '/account/sign-in'));
 }
 
 /** A page of the account: its title, the way to the other pages, and its own part. */
@@ -68,7 +68,7 @@ export function accountPage(
         <h1>${title}</h1>
         ${main}
       </div>
-      <form method="post" action="${to(visit, '/account/sign-out')}">
+      <form method="post" action="${shopPath(visit, '/account/sign-out')}">
         <p><small>${words.signedInAs({ email })}</small></p>
         <button class="quiet">${words.signOut}</button>
       </form>
@@ -87,7 +87,7 @@ export function buttonForm(
     name,
   }: { isQuiet?: boolean; isDownload?: boolean; name?: string } = {},
 ): Markup {
-  return html`<form method="post" action="${to(visit, path)}" ${isDownload && html`data-download`}>
+  return html`<form method="post" action="${shopPath(visit, path)}" ${isDownload && html`data-download`}>
     <button class="${isQuiet ? 'quiet' : 'button'}" ${name !== undefined && html`aria-label="${name}"`}>
       ${label}
     </button>

@@ -17,7 +17,7 @@ import { addressFields, fieldErrors, parseAddress, type AddressValues } from '..
 import { addressValues, errorList, parseAddresses } from '../checkout/address-step.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { FormRequest, Pages } from '../pages.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { accountPage, buttonForm, whenFormSignedIn, whenSignedIn } from './account-page.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
 
@@ -40,7 +40,7 @@ export function accountAddresses(pages: Pages): void {
           }
           ${
             addresses.length < MAX_ADDRESSES &&
-            html`<p><a class="button" href="${to(visit, `${PATH}/new`)}">${words.add}</a></p>`
+            html`<p><a class="button" href="${shopPath(visit, `${PATH}/new`)}">${words.add}</a></p>`
           }`,
       });
     }),
@@ -91,7 +91,7 @@ export function accountAddresses(pages: Pages): void {
       const { db, shopId, locale } = visit;
       const { addressId } = await requireAddress(visit, account, params['addressId']!);
       await deleteAddress(db, shopId, account.accountId, addressId);
-      return new Redirect(to(visit, PATH), messages(locale).storefront.account.addresses.removed);
+      return new Redirect(shopPath(visit, PATH), messages(locale).storefront.account.addresses.removed);
     }),
   );
 }
@@ -121,7 +121,7 @@ async function saveAddress(
   if (newCountry !== undefined) return formPage(visit, account, shown);
   try {
     const address = parseAddress('billing', values, addressValues(stored?.address ?? null), visit.settings);
-    return new Redirect(to(visit, PATH), await save(address));
+    return new Redirect(shopPath(visit, PATH), await save(address));
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
     return formPage(visit, account, shown, error.problems);
@@ -149,11 +149,11 @@ function formPage(
     path,
     ...(problems.length > 0 && { status: 400 }),
     main: html`${errorList(visit, errors, form)}
-      <form class="narrow" method="post" action="${to(visit, path)}">
+      <form class="narrow" method="post" action="${shopPath(visit, path)}">
         ${addressFields(visit, { part: 'billing', values, errors })}
         <p>
           <button class="button">${words.save}</button>
-          <a class="quiet" href="${to(visit, PATH)}">${words.cancel}</a>
+          <a class="quiet" href="${shopPath(visit, PATH)}">${words.cancel}</a>
         </p>
       </form>`,
   });
@@ -168,7 +168,7 @@ function addressBox(visit: Visit, { addressId, address }: AddressRow): Markup {
     <div class="actions">
       <a
         class="quiet"
-        href="${to(visit, `${PATH}/${addressId}`)}"
+        href="${shopPath(visit, `${PATH}/${addressId}`)}"
         aria-label="${words.addresses.edit}: ${name}"
         >${words.addresses.edit}</a
       >

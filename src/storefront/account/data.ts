@@ -9,7 +9,7 @@ import { findCustomerRecord } from '../../people/privacy/queries.ts';
 import type { PersonalData } from '../../platform/personal-data.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { accountPage, buttonForm, whenFormSignedIn, whenSignedIn } from './account-page.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
 
@@ -31,7 +31,7 @@ export function accountData(pages: Pages, sources: readonly PersonalData[]): voi
           ${buttonForm(visit, '/account/export', words.export, { isDownload: true })}
           <h2>${words.deleteTitle}</h2>
           <p>${words.deleteText}</p>
-          <p><a href="${to(visit, DELETE)}">${words.delete}</a></p>`,
+          <p><a href="${shopPath(visit, DELETE)}">${words.delete}</a></p>`,
       });
     }),
   );
@@ -42,7 +42,7 @@ export function accountData(pages: Pages, sources: readonly PersonalData[]): voi
     whenFormSignedIn(async (visit, { email }) => {
       const { db, shopId } = visit;
       await db.transaction((tx) => findOrCreateCustomerOf(tx, shopId, email));
-      return new Redirect(to(visit, EXPORT));
+      return new Redirect(shopPath(visit, EXPORT));
     }),
   );
 
@@ -82,7 +82,7 @@ export function accountData(pages: Pages, sources: readonly PersonalData[]): voi
         return deletePage(visit, account, words.open);
       }
       visit.setAccountToken(null);
-      return new Redirect(to(visit, ''), words.deleted);
+      return new Redirect(shopPath(visit, ''), words.deleted);
     }),
   );
 }
@@ -118,7 +118,7 @@ function deletePage(visit: Visit, account: SignedInAccount, problem?: string): P
       <p><strong>${words.data.sure}</strong></p>
       <div class="actions">
         ${buttonForm(visit, DELETE, words.data.yes, { isQuiet: false })}
-        <a class="quiet" href="${to(visit, PATH)}">${words.cancel}</a>
+        <a class="quiet" href="${shopPath(visit, PATH)}">${words.cancel}</a>
       </div>`,
   });
 }

@@ -9,7 +9,7 @@ import {
 } from '../../people/accounts/queries.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { browserText } from './browser-text.ts';
 import { passkeyList, passkeyScript } from './passkeys.ts';
 import { accountPage, buttonForm, dayText, whenFormSignedIn, whenSignedIn } from './account-page.ts';
@@ -41,7 +41,10 @@ export function accountDevices(pages: Pages): void {
     `${PATH}/end-others`,
     whenFormSignedIn(async (visit, { accountId, sessionId }) => {
       await deleteOtherSessions(visit.db, visit.shopId, accountId, sessionId);
-      return new Redirect(to(visit, PATH), messages(visit.locale).storefront.account.security.othersEnded);
+      return new Redirect(
+        shopPath(visit, PATH),
+        messages(visit.locale).storefront.account.security.othersEnded,
+      );
     }),
   );
 
@@ -50,7 +53,7 @@ export function accountDevices(pages: Pages): void {
     whenFormSignedIn(async (visit, { accountId }, { params }) => {
       const sessionId = params['sessionId']!;
       if (isId(sessionId)) await deleteSession(visit.db, visit.shopId, accountId, sessionId);
-      return new Redirect(to(visit, PATH), messages(visit.locale).storefront.account.security.ended);
+      return new Redirect(shopPath(visit, PATH), messages(visit.locale).storefront.account.security.ended);
     }),
   );
 }

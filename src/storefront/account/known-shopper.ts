@@ -11,7 +11,7 @@ import type { Address } from '../../shops/countries/address.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { parseAddress } from '../checkout/address-form.ts';
 import { addressValues, cartAddresses, type AddressForm } from '../checkout/address-step.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { findLastOrderOf, type LastOrder } from './queries.ts';
 
 /** What the checkout knows of a shopper who is signed in. */
@@ -101,7 +101,7 @@ export function repeatLastOrder(
 export function shopperHelp(visit: Visit, known: KnownShopper | undefined): Markup | false {
   const words = messages(visit.locale).storefront.account.checkout;
   if (!known) {
-    const href = to(visit, '/account/sign-in', { target: '/checkout' });
+    const href = shopPath(visit, '/account/sign-in', { target: '/checkout' });
     return html`<p><a href="${href}">${words.signIn}</a></p>`;
   }
   const { addresses, lastOrder } = known;
@@ -113,7 +113,7 @@ export function shopperHelp(visit: Visit, known: KnownShopper | undefined): Mark
       <ul>
         ${addresses.map(({ addressId, address }) => {
           const text = linesOf(visit, address).join(', ');
-          const href = to(visit, '/checkout', { address: addressId });
+          const href = shopPath(visit, '/checkout', { address: addressId });
           return html`<li><a href="${href}" aria-label="${words.use({ address: text })}">${text}</a></li>`;
         })}
       </ul>
@@ -133,7 +133,7 @@ function repeatBox(visit: Visit, { billingAddress, shippingAddress, ...methods }
   return html`<section class="known" aria-labelledby="last-time">
     <h2 id="last-time">${words.lastTime}</h2>
     <p>${[lines.join(', '), ...names].map((line) => html`${line}<br />`)}</p>
-    <form method="post" action="${to(visit, '/checkout/repeat')}">
+    <form method="post" action="${shopPath(visit, '/checkout/repeat')}">
       <button class="button">${words.repeat}</button>
     </form>
   </section>`;

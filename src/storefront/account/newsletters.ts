@@ -6,7 +6,7 @@ import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
 import { offeredCampaigns } from '../newsletter/newsletter.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { accountPage, whenFormSignedIn, whenSignedIn } from './account-page.ts';
 
 const PATH = '/account/newsletters';
@@ -23,7 +23,7 @@ export function accountNewsletters(pages: Pages): void {
       return accountPage(visit, account, {
         title: words.newsletters.title,
         path: PATH,
-        main: html`<form class="narrow" method="post" action="${to(visit, PATH)}">
+        main: html`<form class="narrow" method="post" action="${shopPath(visit, PATH)}">
           <fieldset class="field">
             <legend>${words.newsletters.intro({ email: account.email })}</legend>
             ${shownCampaigns(visit, subscribed).map(
@@ -54,7 +54,7 @@ export function accountNewsletters(pages: Pages): void {
         .map(({ campaignId }) => campaignId)
         .filter((campaignId) => field(checkboxOf(campaignId)) !== '');
       await db.transaction((tx) => setSubscriptions(tx, shopId, account.email, chosen));
-      return new Redirect(to(visit, PATH), messages(locale).storefront.account.newsletters.saved);
+      return new Redirect(shopPath(visit, PATH), messages(locale).storefront.account.newsletters.saved);
     }),
   );
 }

@@ -11,7 +11,7 @@ import {
 } from '../../people/accounts/queries.ts';
 import { Redirect } from '../page.ts';
 import type { SignInTarget } from '../session.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { joinCart, joinWishlist } from './join.ts';
 
 export interface OpenedSession {
@@ -54,5 +54,8 @@ export async function continueSignedIn(
   if (joined && settings.currencies.includes(joined.currency)) {
     visit.updateSession({ currency: joined.currency });
   }
-  return new Redirect(to(visit, target ?? '/account'), joined?.isPartial ? words.donePartly : words.done);
+  return new Redirect(
+    shopPath(visit, target ?? '/account'),
+    joined?.isPartial ? words.donePartly : words.done,
+  );
 }

@@ -3,7 +3,7 @@ import { messages } from '../../kernel/messages.ts';
 import { formatMoney } from '../../kernel/money.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import type { Pages } from '../pages.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { accountPage, dayText, whenSignedIn } from './account-page.ts';
 import { countOrdersOf, findOrdersOf, type AccountOrder } from './queries.ts';
 
@@ -31,7 +31,7 @@ export function accountOrders(pages: Pages, tokens: OrderTokens): void {
                 </ul>
                 ${pageLinks(visit, page, count)}`
             : html`<p>${words.empty}</p>
-                <p><a class="button" href="${to(visit, '')}">${words.shop}</a></p>`,
+                <p><a class="button" href="${shopPath(visit, '')}">${words.shop}</a></p>`,
       });
     }),
   );
@@ -46,7 +46,7 @@ function pageNumber(text: string | undefined): number {
 
 function orderLine(visit: Visit, order: AccountOrder, tokens: OrderTokens): Markup {
   const words = messages(visit.locale).storefront.account.orders;
-  const href = to(visit, `/order/${tokens.token(visit.shopId, order.orderId)}`);
+  const href = shopPath(visit, `/order/${tokens.token(visit.shopId, order.orderId)}`);
   return html`<li>
     <div class="what">
       <p><a href="${href}">${words.number} ${order.orderNumber}</a></p>
@@ -61,7 +61,9 @@ function pageLinks(visit: Visit, page: number, count: number): Markup | false {
   if (count <= PER_PAGE) return false;
   const words = messages(visit.locale).storefront.account.orders;
   const link = (number: number, text: string, rel: 'prev' | 'next') =>
-    html`<a class="quiet" rel="${rel}" href="${to(visit, '/account', { page: String(number) })}">${text}</a>`;
+    html`<a class="quiet" rel="${rel}" href="${shopPath(visit, '/account', { page: String(number) })}"
+      >${text}</a
+    >`;
   return html`<nav class="account-pages" aria-label="${words.pages}">
     ${page > 1 && link(page - 1, words.newer, 'prev')}
     ${page * PER_PAGE < count && link(page + 1, words.older, 'next')}

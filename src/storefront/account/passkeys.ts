@@ -23,7 +23,7 @@ import { PASSKEY_SCRIPT } from '../layout/assets.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import type { Session } from '../session.ts';
-import { shopName, to, type Visit } from '../visit.ts';
+import { shopName, shopPath, type Visit } from '../visit.ts';
 import { dayText, whenFormSignedIn } from './account-page.ts';
 import { browserText } from './browser-text.ts';
 import { continueSignedIn, openSession } from './open-session.ts';
@@ -68,7 +68,7 @@ export function passkeys(pages: Pages): void {
           : undefined;
       if (opened) return continueSignedIn(visit, opened, undefined);
       return new Redirect(
-        to(visit, '/account/sign-in'),
+        shopPath(visit, '/account/sign-in'),
         messages(locale).storefront.account.passkeys.unknown,
       );
     },
@@ -81,14 +81,14 @@ export function passkeys(pages: Pages): void {
       const { db, shopId } = visit;
       const words = messages(visit.locale).storefront.account.passkeys;
       const asked = takeChallenge(visit);
-      if (!hasJustSignedIn(visit, account)) return new Redirect(to(visit, DEVICES), words.signInAgain);
+      if (!hasJustSignedIn(visit, account)) return new Redirect(shopPath(visit, DEVICES), words.signInAgain);
       const passkey = asked && (await verifiedPasskey(siteOf(visit), asked.challenge, field('credential')));
       const isSaved =
         passkey &&
         (await db.transaction((tx) =>
           insertPasskey(tx, shopId, account.accountId, { ...passkey, ...browserName(userAgent) }),
         ));
-      return new Redirect(to(visit, DEVICES), isSaved ? words.added : words.failed);
+      return new Redirect(shopPath(visit, DEVICES), isSaved ? words.added : words.failed);
     }),
     { perHour: TRIES_PER_HOUR, limits: PASSKEY_LIMITS },
   );
@@ -97,7 +97,10 @@ export function passkeys(pages: Pages): void {
     '/account/passkeys/delete',
     whenFormSignedIn(async (visit, { accountId }, { field }) => {
       await deletePasskey(visit.db, visit.shopId, accountId, field('credential'));
-      return new Redirect(to(visit, DEVICES), messages(visit.locale).storefront.account.passkeys.removed);
+      return new Redirect(
+        shopPath(visit, DEVICES),
+        messages(visit.locale).storefront.account.passkeys.removed,
+      );
     }),
     { limits: PASSKEY_LIMITS },
   );
@@ -137,7 +140,7 @@ function passkeyForm(
   return html`<form
     class="note"
     method="post"
-    action="${to(visit, path)}"
+    action="${shopPath(visit, path)}"
     data-passkey="${kind}"
     data-options="${JSON.stringify(options)}"
     hidden
@@ -192,7 +195,7 @@ function passkeyLine(visit: Visit, { credentialId, createdAt, usedAt, ...browser
         <small>${since}${usedAt && `, ${words.used({ date: dayText(visit, usedAt) })}`}</small>
       </p>
     </div>
-    <form method="post" action="${to(visit, '/account/passkeys/delete')}">
+    <form method="post" action="${shopPath(visit, '/account/passkeys/delete')}">
       <input type="hidden" name="credential" value="${credentialId}" />
       <button class="quiet" aria-label="${words.removeOf({ name })}">${remove}</button>
     </form>

@@ -19,7 +19,7 @@ import { queueEmails } from '../../platform/email/queue.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import type { SignInTarget } from '../session.ts';
-import { legalNames, to, type Visit } from '../visit.ts';
+import { legalNames, shopPath, type Visit } from '../visit.ts';
 import { continueSignedIn, openSession } from './open-session.ts';
 import { passkeyScript, passkeySignInForm } from './passkeys.ts';
 
@@ -37,7 +37,7 @@ const TARGETS: readonly string[] = ['/checkout'] satisfies SignInTarget[];
 export function signIn(pages: Pages, codes: SignInCodes): void {
   pages.get('/account/sign-in', async (visit, { query }) =>
     visit.account
-      ? new Redirect(to(visit, '/account'))
+      ? new Redirect(shopPath(visit, '/account'))
       : addressPage(visit, { target: query('target') }, await passkeySignInForm(visit)),
   );
 
@@ -51,7 +51,7 @@ export function signIn(pages: Pages, codes: SignInCodes): void {
       const address = email.toLowerCase();
       const requestId = await requestEmail(visit, address);
       visit.updateSession({ signIn: { requestId, email: address, ...(target && { target }) } });
-      return new Redirect(to(visit, '/account/code'));
+      return new Redirect(shopPath(visit, '/account/code'));
     },
     { perHour: EMAILS_PER_HOUR },
   );
@@ -60,7 +60,7 @@ export function signIn(pages: Pages, codes: SignInCodes): void {
     const asked = visit.session.signIn;
     return asked
       ? digitsPage(visit, asked.email, await passkeySignInForm(visit))
-      : new Redirect(to(visit, '/account/sign-in'));
+      : new Redirect(shopPath(visit, '/account/sign-in'));
   });
 
   pages.post(
@@ -68,7 +68,7 @@ export function signIn(pages: Pages, codes: SignInCodes): void {
     async (visit, { field, userAgent }) => {
       const { db, shopId, session } = visit;
       const asked = session.signIn;
-      if (!asked) return new Redirect(to(visit, '/account/sign-in'));
+      if (!asked) return new Redirect(shopPath(visit, '/account/sign-in'));
       const { requestId, email, target } = asked;
       const typed = field('digits').replaceAll(/\D/g, '');
       const outcome = await db.transaction(async (tx) => {
@@ -114,7 +114,7 @@ export function signIn(pages: Pages, codes: SignInCodes): void {
     const { db, shopId, account, locale } = visit;
     if (account) await deleteSession(db, shopId, account.accountId, account.sessionId);
     visit.setAccountToken(null);
-    return new Redirect(to(visit, ''), messages(locale).storefront.account.signedOut);
+    return new Redirect(shopPath(visit, ''), messages(locale).storefront.account.signedOut);
   });
 }
 
@@ -171,12 +171,12 @@ function addressForm(visit: Visit, { email = '', target, isRefused = false }: Ad
   const words = messages(visit.locale).storefront.account.signIn;
   const policy = legalNames(visit)['privacy-policy'];
   const { privacy } = messages(visit.locale).storefront.newsletter;
-  return html`<form class="narrow" method="post" action="${to(visit, '/account/sign-in')}" novalidate>
+  return html`<form class="narrow" method="post" action="${shopPath(visit, '/account/sign-in')}" novalidate>
     ${emailField(words.email, email, isRefused ? words.wrongEmail : undefined)}
     ${targetOf(target) && html`<input type="hidden" name="target" value="${target}" />`}
     ${
       policy !== undefined &&
-      html`<p>${privacy} <a href="${to(visit, '/legal/privacy-policy')}">${policy}</a></p>`
+      html`<p>${privacy} <a href="${shopPath(visit, '/legal/privacy-policy')}">${policy}</a></p>`
     }
     <button class="button">${words.send}</button>
   </form>`;
@@ -196,8 +196,8 @@ function digitsPage(visit: Visit, email: string, passkey: Markup | undefined, tr
       ${
         triesLeft === 0
           ? html`<p class="error">${words.noDigits}</p>
-              <p><a class="button" href="${to(visit, '/account/sign-in')}">${words.again}</a></p>`
-          : html`<form class="narrow" method="post" action="${to(visit, '/account/code')}">
+              <p><a class="button" href="${shopPath(visit, '/account/sign-in')}">${words.again}</a></p>`
+          : html`<form class="narrow" method="post" action="${shopPath(visit, '/account/code')}">
               <div class="field">
                 <label for="digits">${words.digits}</label>
                 <input
@@ -217,7 +217,7 @@ function digitsPage(visit: Visit, email: string, passkey: Markup | undefined, tr
       }
       ${passkey}
       <p class="narrow note"><small>${words.help}</small></p>
-      <p><a href="${to(visit, '/account/sign-in')}">${words.otherAddress}</a></p>`,
+      <p><a href="${shopPath(visit, '/account/sign-in')}">${words.otherAddress}</a></p>`,
     ...(passkey && passkeyScript),
   };
 }
@@ -232,7 +232,7 @@ function linkPage(visit: Visit, token: string, email: string): Page {
     isPrivate: true,
     main: html`<h1>${words.linkTitle}</h1>
       <p>${words.linkText} <strong>${email}</strong>.</p>
-      <form method="post" action="${to(visit, '/account/link')}">
+      <form method="post" action="${shopPath(visit, '/account/link')}">
         <input type="hidden" name="token" value="${token}" />
         <button class="button">${words.enter}</button>
       </form>

@@ -4,7 +4,7 @@ import { messages } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
 import { priceText } from '../../http/price-text.ts';
 import { cartEvents } from '../scripts/events.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { checkoutLink } from './cart-page.ts';
 import { shortLines } from './cart-summary.ts';
 import { checkoutObstacle } from './visitor-cart.ts';
@@ -40,8 +40,8 @@ function drawerContent(visit: Visit, visitorCart: VisitorCart): Markup {
       </dl>
       ${checkoutLink(visit, visitorCart, checkoutObstacle(visitorCart))}
       <p class="actions">
-        <a href="${to(visit, '/cart')}">${words.choosing.viewCart}</a>
-        <a href="${to(visit, '')}" data-close>${words.cart.continueShopping}</a>
+        <a href="${shopPath(visit, '/cart')}">${words.choosing.viewCart}</a>
+        <a href="${shopPath(visit, '')}" data-close>${words.cart.continueShopping}</a>
       </p>
     </div>`;
 }

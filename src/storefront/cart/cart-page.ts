@@ -15,7 +15,7 @@ import { messages } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
 import { PageEvent, type Page } from '../page.ts';
 import { percentText } from '../product/product-card.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 
 /** Why a form was rejected; the message stands beside its field. */
 export interface Rejection {
@@ -56,7 +56,7 @@ export async function cartPage(
         ? html`<div class="hero">
             <h1>${words.title}</h1>
             <p>${words.empty}</p>
-            <p><a class="button" href="${to(visit, '')}">${words.continueShopping}</a></p>
+            <p><a class="button" href="${shopPath(visit, '')}">${words.continueShopping}</a></p>
           </div>`
         : html`<h1>${words.title}</h1>
             ${cartContent(visit, visitorCart, rejection)}`
@@ -76,7 +76,7 @@ function cartContent(visit: Visit, visitorCart: VisitorCart, rejection: Rejectio
       ${summary(visit, visitorCart.view, visitorCart.priced.content)} ${nextDiscount(visit, visitorCart)}
       ${couponForm(visit, visitorCart, rejection)}
       ${checkoutLink(visit, visitorCart, checkoutObstacle(visitorCart))}
-      <p><a class="quiet" href="${to(visit, '')}">${words.continueShopping}</a></p>
+      <p><a class="quiet" href="${shopPath(visit, '')}">${words.continueShopping}</a></p>
     </section>
   </div>`;
 }
@@ -100,7 +100,7 @@ function cartLine(
   return html`<li>
     ${linePicture(line)}
     <div class="what">${lineText(visit, line)}</div>
-    <form class="field" method="post" action="${to(visit, path)}">
+    <form class="field" method="post" action="${shopPath(visit, path)}">
       <label for="${id}"
         >${words.quantity}<span class="visually-hidden">: ${line.name}</span>
         ${line.orderUnitShort !== line.orderUnit && `(${line.orderUnitShort})`}</label
@@ -120,7 +120,7 @@ function cartLine(
       ${message !== undefined && html`<p class="error" id="${id}-error">${message}</p>`}
       <button class="quiet">${words.update}<span class="visually-hidden">: ${line.name}</span></button>
     </form>
-    <form method="post" action="${to(visit, `${path}/remove`)}">
+    <form method="post" action="${shopPath(visit, `${path}/remove`)}">
       <button class="quiet">${words.remove}<span class="visually-hidden">: ${line.name}</span></button>
     </form>
     <span class="price">${priceText(line.lineItemPrice, visit.locale)}</span>
@@ -170,11 +170,11 @@ function couponForm(visit: Visit, { cart, view }: VisitorCart, rejection: Reject
             </ul>
           </div>`
         }
-        <form method="post" action="${to(visit, '/cart/coupon/remove')}">
+        <form method="post" action="${shopPath(visit, '/cart/coupon/remove')}">
           <button class="quiet">${words.removeCoupon({ code: cart.couponCodeKey ?? '' })}</button>
         </form>`
     }
-    <form class="field" method="post" action="${to(visit, '/cart/coupon')}">
+    <form class="field" method="post" action="${shopPath(visit, '/cart/coupon')}">
       <label for="code">${words.couponCode}</label>
       <input
         id="code"
@@ -195,7 +195,7 @@ function couponForm(visit: Visit, { cart, view }: VisitorCart, rejection: Reject
 export function checkoutLink(visit: Visit, visitorCart: VisitorCart, obstacle: Obstacle | undefined): Markup {
   if (!obstacle) {
     return html`<p>
-      <a class="button" href="${to(visit, '/checkout')}"
+      <a class="button" href="${shopPath(visit, '/checkout')}"
         >${messages(visit.locale).storefront.cart.checkout}</a
       >
     </p>`;

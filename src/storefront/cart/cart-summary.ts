@@ -5,7 +5,7 @@ import { typedText } from '../../orders/line-text.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import { messages } from '../../kernel/messages.ts';
 import { withdrawalNote } from '../product/withdrawal-note.ts';
-import { productPath, to, type Visit } from '../visit.ts';
+import { productPath, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
 import { amountText } from '../amount-text.ts';
@@ -106,7 +106,7 @@ export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {})
   const price = isMeasured
     ? words.per({ price: priceText(line.quantityPrice, locale), amount: unit })
     : words.each({ price: priceText(line.singleItemPrice, locale) });
-  return html`<a href="${to(visit, productPath(line.sku))}">${line.name}</a>
+  return html`<a href="${shopPath(visit, productPath(line.sku))}">${line.name}</a>
     ${line.variationString !== null && html`<br /><span>${line.variationString}</span>`}
     ${
       line.customText !== undefined &&

@@ -15,7 +15,7 @@ import type { Cart } from '../../carts/schema.ts';
 import { couponKey } from '../../carts/coupon-campaigns/campaign.ts';
 import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
 import { givenText } from '../../catalogue/products/custom-text.ts';
-import { LONGEST_CUSTOM_TEXT } from '../../catalogue/products/custom-text.ts';
+import { MAX_CUSTOM_TEXT_LENGTH } from '../../catalogue/products/custom-text.ts';
 import { customTextMessage } from '../product/customisation.ts';
 import { isId } from '../../kernel/ids.ts';
 import { DRAWER_PATH, drawerPage } from './cart-drawer.ts';
@@ -26,7 +26,7 @@ import { messages } from '../../kernel/messages.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { pickUpCart } from './pickup.ts';
-import { productPath, to, type Visit } from '../visit.ts';
+import { productPath, shopPath, type Visit } from '../visit.ts';
 
 /** The cart page and the forms that change the cart. */
 export function cart(pages: Pages): void {
@@ -43,7 +43,7 @@ export function cart(pages: Pages): void {
     async (visit, { field, referrerPath }) => {
       // The script stays on the page and shows the cart, or why nothing was added, beside it.
       const isInPlace = field('then') === 'drawer';
-      const formPath = isInPlace ? to(visit, DRAWER_PATH) : referrerPath;
+      const formPath = isInPlace ? shopPath(visit, DRAWER_PATH) : referrerPath;
       const productId = field('productId').toUpperCase();
       const quantity = parseQuantity(field('quantity') || '1');
       const words = messages(visit.locale).storefront.cart;
@@ -52,16 +52,16 @@ export function cart(pages: Pages): void {
       try {
         const added = { productId, quantity, customText: givenText(field('customText')) };
         const notice = await addToCart(visit, added);
-        return new Redirect(to(visit, isInPlace ? DRAWER_PATH : '/cart'), notice);
+        return new Redirect(shopPath(visit, isInPlace ? DRAWER_PATH : '/cart'), notice);
       } catch (error) {
         if (!isRefusal(error)) throw error;
         // The text is typed on the page of the product, wherever the button was.
         const isElsewhere = error instanceof WrongCustomText && !isInPlace;
-        const path = isElsewhere ? to(visit, productPath(error.productNumber)) : formPath;
+        const path = isElsewhere ? shopPath(visit, productPath(error.productNumber)) : formPath;
         return new Redirect(path, rejectionText(visit, error));
       }
     },
-    { limits: { texts: { customText: LONGEST_CUSTOM_TEXT } } },
+    { limits: { texts: { customText: MAX_CUSTOM_TEXT_LENGTH } } },
   );
 
   pages.post('/cart/lines/:lineItemId', async (visit, { field, params }) => {
@@ -201,9 +201,9 @@ async function changeAndShow(
 ): Promise<Redirect> {
   const { cart } = visit.session;
   const next = cart && (await updateCart(visit, cart.id, change, prefetch));
-  if (next) return new Redirect(to(visit, '/cart'), afterChange(next));
+  if (next) return new Redirect(shopPath(visit, '/cart'), afterChange(next));
   visit.updateSession({ cart: undefined });
-  return new Redirect(to(visit, '/cart'), cart && messages(visit.locale).storefront.cart.expired);
+  return new Redirect(shopPath(visit, '/cart'), cart && messages(visit.locale).storefront.cart.expired);
 }
 
 const storeUpdatedCart = (visit: Visit) => (cart: Cart) => {
@@ -233,7 +233,7 @@ async function removeFromCart(visit: Visit, lineItemId: string): Promise<Redirec
     );
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    return new Redirect(to(visit, '/cart'));
+    return new Redirect(shopPath(visit, '/cart'));
   }
 }
 
@@ -242,7 +242,7 @@ async function rejectQuantity(
   lineItemId: string,
   error: Error | undefined,
 ): Promise<Page | Redirect> {
-  if (error instanceof HttpError && error.status === 404) return new Redirect(to(visit, '/cart'));
+  if (error instanceof HttpError && error.status === 404) return new Redirect(shopPath(visit, '/cart'));
   const words = messages(visit.locale).storefront.cart;
   const message = error ? rejectionText(visit, error) : words.wrongQuantity;
   return cartPage(visit, await findCart(visit), { status: 400, line: { lineItemId, message } });

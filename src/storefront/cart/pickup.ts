@@ -7,7 +7,7 @@ import { findOrderOfCart } from '../../orders/queries.ts';
 import { setSessionCart, shopperOf } from './visitor-cart.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { PageRequest } from '../pages.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
 /**
@@ -33,7 +33,7 @@ export async function pickUpCart(
     const isExpired = isPickupToken(token, visitorCart.cart, new Date(0));
     return isExpired ? rejectionPage(visit, 410, words.expired) : rejectionPage(visit, 403, words.invalid);
   }
-  if (isHead) return new Redirect(to(visit, path));
+  if (isHead) return new Redirect(shopPath(visit, path));
   if (visitorCart.cart.appId !== null) return takeOver(visit, visitorCart, path);
   const copy = (await findCopy(visit, cartId)) ?? (await createCopy(visit, cartId));
   return copy ? takeOver(visit, copy, path, cartId) : missingCartPage(visit, cartId, token);
@@ -63,7 +63,7 @@ function takeOver(
   if (settings.currencies.includes(cart.currency)) visit.updateSession({ currency: cart.currency });
   const locale = readingLocale(cart.locale, settings);
   const words = messages(locale).storefront.pickup;
-  return new Redirect(to({ ...visit, locale }, path), isReplaced ? words.replaced : words.opened);
+  return new Redirect(shopPath({ ...visit, locale }, path), isReplaced ? words.replaced : words.opened);
 }
 
 /** Only a visitor with the token learns that the cart was ordered. */
@@ -84,7 +84,7 @@ function rejectionPage(visit: Visit, status: 403 | 410, text: string): Page {
     main: html`<div class="hero">
       <h1>${words.title}</h1>
       <p>${text}</p>
-      <p><a class="button" href="${to(visit, '')}">${words.home}</a></p>
+      <p><a class="button" href="${shopPath(visit, '')}">${words.home}</a></p>
     </div>`,
   };
 }

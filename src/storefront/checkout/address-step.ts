@@ -21,7 +21,7 @@ import { messages } from '../../kernel/messages.ts';
 import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
 import type { FormRequest } from '../pages.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
 /** The values of the form with both addresses. */
@@ -123,7 +123,7 @@ export async function addressPage(
       ${besideCart(
         visit,
         visitorCart,
-        html`<form class="narrow" method="post" action="${to(visit, '/checkout')}">
+        html`<form class="narrow" method="post" action="${shopPath(visit, '/checkout')}">
           <fieldset>
             <legend><h2>${words.billingAddress}</h2></legend>
             ${addressField(visit, formOf('billing'), 'emailAddress')}

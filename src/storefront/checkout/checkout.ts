@@ -24,7 +24,7 @@ import { pickUpCart } from '../cart/pickup.ts';
 import { redirectToPayment } from '../payment/payment.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import type { VisitorEvent } from '../session.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 
 /** Nobody buys so often, and a client that does would take the stock away from others. */
 const MAX_ORDERS_PER_HOUR = 60;
@@ -63,14 +63,14 @@ export function checkout(pages: Pages, tokens: OrderTokens): void {
   pages.post('/checkout/repeat', async (visit) =>
     atStep(visit, '/checkout', async (visitorCart) => {
       const { email, lastOrder } = (await findKnownShopper(visit)) ?? {};
-      if (email === undefined || !lastOrder) return new Redirect(to(visit, '/checkout'));
+      if (email === undefined || !lastOrder) return new Redirect(shopPath(visit, '/checkout'));
       try {
         const change = repeatLastOrder({ email, lastOrder }, visit.settings);
         return await saveAndContinue(visit, visitorCart, change, '/checkout/review');
       } catch (error) {
         if (!(error instanceof ValidationError)) throw error;
         const { notPossible } = messages(visit.locale).storefront.account.checkout;
-        return new Redirect(to(visit, '/checkout'), notPossible);
+        return new Redirect(shopPath(visit, '/checkout'), notPossible);
       }
     }),
   );
@@ -102,7 +102,7 @@ export function checkout(pages: Pages, tokens: OrderTokens): void {
     '/checkout/order',
     async (visit, { field }) => {
       const { cart, order } = visit.session;
-      if (!cart) return new Redirect(to(visit, order === undefined ? '/cart' : '/confirmation'));
+      if (!cart) return new Redirect(shopPath(visit, order === undefined ? '/cart' : '/confirmation'));
       const visitorCart = await findCart(visit);
       const reviewed = field('reviewed');
       // The cart no longer exists, because another click was faster or it has expired.
@@ -128,9 +128,12 @@ async function atStep(
   const sessionCart = visit.session.cart;
   const visitorCart = known ?? (await findCart(visit));
   if (!visitorCart)
-    return new Redirect(to(visit, '/cart'), sessionCart && messages(visit.locale).storefront.cart.expired);
+    return new Redirect(
+      shopPath(visit, '/cart'),
+      sessionCart && messages(visit.locale).storefront.cart.expired,
+    );
   const missing = firstMissingStep(step, visitorCart);
-  return missing ? new Redirect(to(visit, missing)) : work(visitorCart);
+  return missing ? new Redirect(shopPath(visit, missing)) : work(visitorCart);
 }
 
 async function saveAndContinue(
@@ -141,9 +144,9 @@ async function saveAndContinue(
   ...events: VisitorEvent[]
 ): Promise<Redirect> {
   const now = await updateCart(visit, cart.cartId, change);
-  if (!now) return new Redirect(to(visit, '/cart'), messages(visit.locale).storefront.cart.expired);
+  if (!now) return new Redirect(shopPath(visit, '/cart'), messages(visit.locale).storefront.cart.expired);
   setSessionCart(visit, now, ...events);
-  return new Redirect(to(visit, next));
+  return new Redirect(shopPath(visit, next));
 }
 
 /** Two orders created the same customer, or the customer was erased meanwhile. The next attempt succeeds. */
@@ -169,7 +172,7 @@ async function placeOrder(
       );
     }
     // The shop has stopped delivering to this country a moment ago; the form says so at the field.
-    if (error instanceof ValidationError) return new Redirect(to(visit, '/checkout'));
+    if (error instanceof ValidationError) return new Redirect(shopPath(visit, '/checkout'));
     const isRace = RACES.includes(violatedConstraint(error));
     if (!isRace && !(error instanceof HttpError && error.status < 500)) throw error;
     const visitorCart = await findCart(visit);
@@ -190,7 +193,7 @@ async function orderAndRedirect(
   const order = await orderCart(shopperOf(visit), cartId, reviewed);
   visit.updateSession({ cart: undefined });
   if (order === undefined)
-    return new Redirect(to(visit, '/cart'), messages(visit.locale).storefront.cart.expired);
+    return new Redirect(shopPath(visit, '/cart'), messages(visit.locale).storefront.cart.expired);
   const isNew = visit.session.order !== order;
   visit.updateSession({ order, ...(isNew && { visitorEvents: [{ event: 'order:completed' }] }) });
   return redirectToPayment(visit, tokens, order);

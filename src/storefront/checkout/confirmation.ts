@@ -11,7 +11,7 @@ import { paymentNotice } from '../payment/payment-notice.ts';
 import { orderCompleted } from '../scripts/events.ts';
 import type { Pages } from '../pages.ts';
 import { priceText } from '../../http/price-text.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
 /** The order that the visitor has just placed, which only the visitor's session names. */
@@ -38,8 +38,8 @@ export function confirmation(pages: Pages, tokens: OrderTokens): void {
         ${paymentNotice(visit, token, row, payment) ?? nextSteps(visit, order)}
         ${orderParties(visit, order, { hasLinks: false })} ${linesAndTotals(visit, order, row.content)}
         <p>
-          <a class="button" href="${to(visit, `/order/${token}`)}">${words.order}</a>
-          <a class="quiet" href="${to(visit, '')}">${words.continueShopping}</a>
+          <a class="button" href="${shopPath(visit, `/order/${token}`)}">${words.order}</a>
+          <a class="quiet" href="${shopPath(visit, '')}">${words.continueShopping}</a>
         </p>`,
     };
   });

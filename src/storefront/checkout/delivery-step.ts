@@ -16,7 +16,7 @@ import type { Page, PageEvent } from '../page.ts';
 import { cartDelivery } from '../product/delivery-span.ts';
 import type { FormRequest } from '../pages.ts';
 import { priceText } from '../../http/price-text.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 
 /** The id of a payment that an app has set with a price of its own. */
 const AGREED = 'agreed';
@@ -154,7 +154,7 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
       ${besideCart(
         visit,
         visitorCart,
-        html`<form method="post" action="${to(visit, '/checkout/delivery')}">
+        html`<form method="post" action="${shopPath(visit, '/checkout/delivery')}">
           ${
             shipping.length > 0
               ? group('shippingMethod', words.shipping, shipping, form, words.chooseShipping)

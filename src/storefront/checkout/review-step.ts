@@ -11,7 +11,7 @@ import { checkoutHeader, type Step } from './steps.ts';
 import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
 import { cartDelivery } from '../product/delivery-span.ts';
-import { legalNames, to, type Visit } from '../visit.ts';
+import { legalNames, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
 /** The whole order on one page, with the button that places it. */
@@ -37,7 +37,7 @@ export async function reviewPage(
           <h2>${words.items}</h2>
           ${orderLines(visit, visitorCart.view, content)}
         </div>
-        <form method="post" action="${to(visit, '/checkout/order')}">
+        <form method="post" action="${shopPath(visit, '/checkout/order')}">
           <h2>${messages(visit.locale).storefront.cart.summary}</h2>
           ${summary(visit, visitorCart.view, content)}
           <input type="hidden" name="reviewed" value="${reviewDigest(visitorCart.cart, content)}" />
@@ -70,7 +70,7 @@ export function orderParties(
       ${
         hasLinks &&
         html`<p>
-          <a class="quiet" href="${to(visit, step)}"
+          <a class="quiet" href="${shopPath(visit, step)}"
             >${words.change}<span class="visually-hidden">: ${title}</span></a
           >
         </p>`
@@ -136,7 +136,7 @@ function legalTexts(visit: Visit): Markup {
     const name = names[page];
     if (name === undefined) return false;
     return html`<p>
-      ${around.pieces({ link: html`<a href="${to(visit, `/legal/${page}`)}">${name}</a>` })}
+      ${around.pieces({ link: html`<a href="${shopPath(visit, `/legal/${page}`)}">${name}</a>` })}
     </p>`;
   };
   return html`${sentence('terms-and-conditions', words.terms)}

@@ -5,7 +5,7 @@ import { shortLines, summary } from '../cart/cart-summary.ts';
 import { checkoutObstacle } from '../cart/visitor-cart.ts';
 import { messages } from '../../kernel/messages.ts';
 import { priceText } from '../../http/price-text.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 
 export type Step = '/checkout' | '/checkout/delivery' | '/checkout/review';
 
@@ -43,12 +43,12 @@ export function checkoutHeader(visit: Visit, visitorCart: VisitorCart, current: 
           if (step === current) return html`<li><span aria-current="step">${name}</span></li>`;
           const isOpen = firstMissingStep(step, visitorCart) === undefined;
           return html`<li>
-            ${isOpen ? html`<a href="${to(visit, step)}">${name}</a>` : html`<span>${name}</span>`}
+            ${isOpen ? html`<a href="${shopPath(visit, step)}">${name}</a>` : html`<span>${name}</span>`}
           </li>`;
         })}
       </ol>
     </nav>
-    <a class="back" href="${to(visit, '/cart')}">${words.back}</a>`;
+    <a class="back" href="${shopPath(visit, '/cart')}">${words.back}</a>`;
 }
 
 /** The form of a step with the cart beside it; on phones the cart is folded above it. */

@@ -76,12 +76,12 @@ interface NamedValue {
   value: string;
 }
 
-const LONGEST_ID = 50;
-const LONGEST_TITLE = 150;
-const LONGEST_DESCRIPTION = 5_000;
-const LONGEST_CATEGORY = 750;
-const LONGEST_VALUE = 100;
-const MOST_DETAILS = 50;
+const MAX_ID_LENGTH = 50;
+const MAX_TITLE_LENGTH = 150;
+const MAX_DESCRIPTION_LENGTH = 5_000;
+const MAX_CATEGORY_LENGTH = 750;
+const MAX_VALUE_LENGTH = 100;
+const MAX_DETAILS = 50;
 
 /** Returns undefined for what no channel takes: a product that is not for sale or has no picture. */
 export function feedItem({ row, pictures }: FeedRow, context: FeedContext): FeedItem | undefined {
@@ -98,13 +98,15 @@ export function feedItem({ row, pictures }: FeedRow, context: FeedContext): Feed
   const texts = [facts.description, facts.shortDescription].flatMap(
     (text) => (text && textIn(text, locale, settings.defaultLocale)) || [],
   );
-  const description = texts.map((text) => plainText(text, LONGEST_DESCRIPTION)).find((text) => text !== '');
+  const description = texts
+    .map((text) => plainText(text, MAX_DESCRIPTION_LENGTH))
+    .find((text) => text !== '');
   const query = currency === settings.defaultCurrency ? {} : { currency };
   const { length, width, height } = facts;
   return {
     id: feedId(row),
-    title: cut(title, LONGEST_TITLE),
-    description: cut(description ?? title, LONGEST_DESCRIPTION),
+    title: cut(title, MAX_TITLE_LENGTH),
+    description: cut(description ?? title, MAX_DESCRIPTION_LENGTH),
     link: absoluteUrl(visit, productPath(row.productNumber), query),
     pictures: files,
     ...availabilityOf(row, facts, quantity, context),
@@ -117,7 +119,7 @@ export function feedItem({ row, pictures }: FeedRow, context: FeedContext): Feed
     group: row.master
       ? {
           id: feedId({ productId: row.masterId!, productNumber: row.master.productNumber }),
-          title: cut(nameOf({ ...row.master, master: null }, settings, locale), LONGEST_TITLE),
+          title: cut(nameOf({ ...row.master, master: null }, settings, locale), MAX_TITLE_LENGTH),
         }
       : undefined,
     options: optionsOf(row, context),
@@ -133,7 +135,7 @@ export function feedItem({ row, pictures }: FeedRow, context: FeedContext): Feed
 /** The number that the merchant knows; the id of a product whose number is too long for channels. */
 function feedId({ productId, productNumber }: Pick<ProductRow, 'productId' | 'productNumber'>): string {
   const text = clean(productNumber).trim();
-  return text === productNumber && text.length <= LONGEST_ID ? text : productId;
+  return text === productNumber && text.length <= MAX_ID_LENGTH ? text : productId;
 }
 
 /** A variation without a name of its own is told apart by what was chosen: `Lantern Point Lamp, Brass, Small`. */
@@ -221,13 +223,13 @@ function categoryOf({ mainCategory }: ProductRow, { categoryPath }: FeedContext)
   if (!mainCategory) return undefined;
   const names = categoryPath(mainCategory.categoryId).map((name) => clean(name).replaceAll('>', ' ').trim());
   const path = names.filter((name) => name !== '').join(' > ');
-  return path === '' ? undefined : cut(path, LONGEST_CATEGORY);
+  return path === '' ? undefined : cut(path, MAX_CATEGORY_LENGTH);
 }
 
 function optionsOf(row: ProductRow, { visit: { settings, locale } }: FeedContext): NamedValue[] {
   return (selectionOf(row, settings, locale) ?? []).map(({ displayName, displayValue }) => ({
-    name: cut(displayName, LONGEST_VALUE),
-    value: cut(displayValue, LONGEST_VALUE),
+    name: cut(displayName, MAX_VALUE_LENGTH),
+    value: cut(displayValue, MAX_VALUE_LENGTH),
   }));
 }
 
@@ -265,9 +267,9 @@ function attributesOf(
       continue;
     }
     const feature = featureOf(key);
-    if (feature && features[feature] === undefined) features[feature] = cut(value, LONGEST_VALUE);
-    else if (READABLE.includes(type) && details.length < MOST_DETAILS)
-      details.push({ name: cut(displayKey, LONGEST_VALUE), value: cut(value, LONGEST_VALUE) });
+    if (feature && features[feature] === undefined) features[feature] = cut(value, MAX_VALUE_LENGTH);
+    else if (READABLE.includes(type) && details.length < MAX_DETAILS)
+      details.push({ name: cut(displayKey, MAX_VALUE_LENGTH), value: cut(value, MAX_VALUE_LENGTH) });
   }
   return { features, details, condition };
 }

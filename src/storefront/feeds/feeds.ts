@@ -80,7 +80,7 @@ async function* feedText(visit: Visit, format: FeedFormat, currency: string): As
   yield piece + format.foot;
 }
 
-const LONGEST_NAME = 70;
+const MAX_NAME_LENGTH = 70;
 
 function feedShop(visit: Visit): FeedShop {
   const { settings, home } = visit;
@@ -89,7 +89,7 @@ function feedShop(visit: Visit): FeedShop {
   const legalPage = (page: PageName) =>
     names[page] === undefined ? undefined : absoluteUrl(visit, `/legal/${page}`);
   return {
-    name: cut(shopName(visit), LONGEST_NAME),
+    name: cut(shopName(visit), MAX_NAME_LENGTH),
     home,
     privacyPolicy: legalPage('privacy-policy'),
     terms: legalPage('terms-and-conditions'),

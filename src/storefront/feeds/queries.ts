@@ -6,7 +6,7 @@ import type { PictureRow } from '../product/queries.ts';
 
 const ROWS_AT_ONCE = 200;
 /** Channels take ten pictures beside the main one. */
-const MOST_PICTURES = 11;
+const MAX_PICTURES = 11;
 
 export interface FeedRow {
   row: ProductRow;
@@ -50,7 +50,7 @@ function findFeedPage(db: Queries, shopId: string, after: string) {
         where image.shop_id = ${shopId} and image.product_id = case
           when product.main_image is null then product.master_id else product.product_id end
       ) as picture
-      where place <= ${MOST_PICTURES}
+      where place <= ${MAX_PICTURES}
     ), '[]') as pictures
     from product
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
@@ -72,7 +72,7 @@ export async function findCatalogueStamp(db: Queries, shopId: string): Promise<s
   return found!.stamp;
 }
 
-const MOST_CATEGORIES = 20_000;
+const MAX_CATEGORIES = 20_000;
 
 /** The names of each category and of those above it, from the top, without those that visitors can't see. */
 export async function findCategoryPaths(
@@ -89,7 +89,7 @@ export async function findCategoryPaths(
     visible: boolean;
   }>(sql`
     select upper(category_id::text) as "categoryId", upper(parent_id::text) as "parentId", name, alias, visible
-    from category where shop_id = ${shopId} order by category_id limit ${MOST_CATEGORIES}`);
+    from category where shop_id = ${shopId} order by category_id limit ${MAX_CATEGORIES}`);
   const byId = new Map(rows.map((row) => [row.categoryId, row]));
   const pathOf = (categoryId: string): string[] => {
     const category = byId.get(categoryId);

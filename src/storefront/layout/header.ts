@@ -4,7 +4,7 @@ import type { Settings } from '../../shops/settings/settings.ts';
 import { ACCOUNT_ICON, CART_ICON, GLOBE_ICON, HEART_ICON, MENU_ICON } from './icons.ts';
 import { messages } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
-import { categoryPath, shopName, to, type LayoutContext, type Visit } from '../visit.ts';
+import { categoryPath, shopName, shopPath, type LayoutContext, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import { navigationLink } from './navigation-link.ts';
 import { searchForm } from './search-form.ts';
@@ -61,7 +61,7 @@ export function header(visit: Visit, page: Page, parts: HeaderParts): Markup {
 
 /** Where the script learns which hearts of the page to fill. */
 function wishlistData(visit: Visit): Markup | false {
-  return !!visit.session.wishlistCount && html`data-wishlist="${to(visit, '/wishlist/products')}"`;
+  return !!visit.session.wishlistCount && html`data-wishlist="${shopPath(visit, '/wishlist/products')}"`;
 }
 
 /** The shop's name and what a page puts beside it. */
@@ -80,7 +80,7 @@ function brand(context: LayoutContext): Markup {
   const name = shopName(context);
   const logo = logoAddress(context.settings);
   const isNamed = logo === undefined || context.settings.theme.showName;
-  return html`<a class="brand" href="${to(context, '')}"
+  return html`<a class="brand" href="${shopPath(context, '')}"
     >${logo !== undefined && html`<img src="${logo}" alt="${isNamed ? '' : name}" height="40" />`}
     ${isNamed && html`<span>${name}</span>`}</a
   >`;
@@ -121,7 +121,7 @@ function languageAndCurrency(visit: Visit, page: Page, { languages, ...parts }: 
 
 function languageLink(visit: Visit, { path, query }: Page, locale: string, name: string): Markup {
   const tag = languageTag(locale);
-  const href = to({ ...visit, locale }, path, query);
+  const href = shopPath({ ...visit, locale }, path, query);
   const mark = locale === visit.locale && html`aria-current="true"`;
   return html`<li><a lang="${tag}" hreflang="${tag}" href="${href}" ${mark}>${name}</a></li>`;
 }
@@ -129,7 +129,7 @@ function languageLink(visit: Visit, { path, query }: Page, locale: string, name:
 function currencyForm(context: LayoutContext): Markup {
   const { settings, currency, locale } = context;
   const words = messages(locale).storefront.layout;
-  return html`<form method="post" action="${to(context, '/currency')}">
+  return html`<form method="post" action="${shopPath(context, '/currency')}">
     <label
       >${words.currency}
       <select name="currency" data-submit>

@@ -9,7 +9,7 @@ import { messages } from '../../kernel/messages.ts';
 import { eventsScript, type Page } from '../page.ts';
 import { hasListeners, scriptTags } from '../scripts/scripts.ts';
 import { letterIcon } from './theme.ts';
-import { absoluteUrl, shopName, to, type LayoutContext, type Visit } from '../visit.ts';
+import { absoluteUrl, shopName, shopPath, type LayoutContext, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
 /** The whole document: what a page says, and the layout around it. */
@@ -40,7 +40,7 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
 
 /** Where the script asks for products that the browser remembers, which it does only for visitors who allow it. */
 function viewedData(visit: Visit): Markup | false {
-  return visit.session.consent === 'all' && html`data-viewed="${to(visit, '/viewed')}"`;
+  return visit.session.consent === 'all' && html`data-viewed="${shopPath(visit, '/viewed')}"`;
 }
 
 /** The parts of the layout that all visitors share who read in one language and see one currency. */

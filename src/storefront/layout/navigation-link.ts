@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../http/html.ts';
-import { to, type LayoutContext } from '../visit.ts';
+import { shopPath, type LayoutContext } from '../visit.ts';
 
 /** A link of the header or the footer, marked for screen readers and the stylesheet where it leads to the page itself. */
 export function navigationLink(
@@ -8,7 +8,7 @@ export function navigationLink(
   content: Markup | string,
   currentPath: string | undefined,
 ): Markup {
-  const href = to(context, path);
+  const href = shopPath(context, path);
   return path === currentPath
     ? html`<a href="${href}" aria-current="page">${content}</a>`
     : html`<a href="${href}">${content}</a>`;

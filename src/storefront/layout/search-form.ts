@@ -1,13 +1,13 @@
 import { html, type Markup } from '../../http/html.ts';
 import { SEARCH_ICON } from './icons.ts';
 import { messages } from '../../kernel/messages.ts';
-import { to, type LayoutContext } from '../visit.ts';
+import { shopPath, type LayoutContext } from '../visit.ts';
 
 /** The search field of the header, which the page for a missing address shows too. It keeps the words of a search. */
 export function searchForm(visit: LayoutContext, query = ''): Markup {
   const { locale, settings } = visit;
   const words = messages(locale).storefront.layout;
-  return html`<form class="search" action="${to(visit, '/search')}">
+  return html`<form class="search" action="${shopPath(visit, '/search')}">
     ${locale !== settings.defaultLocale && html`<input type="hidden" name="locale" value="${locale}" />`}
     <input
       type="search"
@@ -18,7 +18,7 @@ export function searchForm(visit: LayoutContext, query = ''): Markup {
       aria-label="${words.searchPlaceholder}"
       placeholder="${words.searchPlaceholder}"
       autocomplete="off"
-      data-suggest="${to(visit, '/suggest')}"
+      data-suggest="${shopPath(visit, '/suggest')}"
     />
     <button aria-label="${words.search}">${SEARCH_ICON}</button>
   </form>`;

@@ -5,7 +5,7 @@ import { PAGES, type PageName } from '../../shops/legal/schema.ts';
 import { merchantHtml, prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 import { languageTag } from '../../http/locale.ts';
 
@@ -111,7 +111,7 @@ function missingPage(visit: Visit, page: PageName, isElsewhere: boolean): Page {
       ${
         isElsewhere &&
         html`<p>
-          <a href="${to({ ...visit, locale: settings.defaultLocale }, path)}" hreflang="${language}"
+          <a href="${shopPath({ ...visit, locale: settings.defaultLocale }, path)}" hreflang="${language}"
             >${words.readIn({ language: named ?? language })}</a
           >
         </p>`

@@ -3,7 +3,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { imagesOf } from '../../platform/media/images.ts';
 import { messages } from '../../kernel/messages.ts';
-import { categoryPath, to, type Visit } from '../visit.ts';
+import { categoryPath, shopPath, type Visit } from '../visit.ts';
 
 export function categoryCards(visit: Visit, cards: readonly CategoryCard[]): Markup {
   const { locale, settings } = visit;
@@ -11,7 +11,7 @@ export function categoryCards(visit: Visit, cards: readonly CategoryCard[]): Mar
     ${cards.map(
       (card) =>
         html`<li class="card">
-          <a href="${to(visit, categoryPath(card.alias))}"
+          <a href="${shopPath(visit, categoryPath(card.alias))}"
             >${picture(visit, card)}<span
               >${textIn(card.name, locale, settings.defaultLocale) ?? card.alias}</span
             ></a
@@ -28,7 +28,7 @@ export function categoryTiles(visit: Visit, cards: readonly CategoryCard[]): Mar
     ${cards.map(
       (card) =>
         html`<li>
-          <a href="${to(visit, categoryPath(card.alias))}"
+          <a href="${shopPath(visit, categoryPath(card.alias))}"
             >${picture(visit, card)}<span
               >${textIn(card.name, locale, settings.defaultLocale) ?? card.alias}</span
             ></a
@@ -64,7 +64,7 @@ export function categoryLinks(
       ${categories.map(
         ({ alias, name }) =>
           html`<li>
-            <a href="${to(visit, categoryPath(alias))}"
+            <a href="${shopPath(visit, categoryPath(alias))}"
               >${textIn(name, locale, settings.defaultLocale) ?? alias}</a
             >
           </li>`,

@@ -19,7 +19,7 @@ import { findProducts } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryNumbers, facetsOf, type Facet } from '../../catalogue/search/facets.ts';
-import { MOST_RANKED } from '../../catalogue/search/hits.ts';
+import { MAX_RANKED } from '../../catalogue/search/hits.ts';
 import { findCategoryNames, findFaceted, type Filters } from '../../catalogue/search/faceted-search.ts';
 import { categoryCards, categoryLinks } from './category-cards.ts';
 import { findOrRender, pageCache, visitorOptions } from '../page-cache.ts';
@@ -64,7 +64,7 @@ async function categoryPage(
 ): Promise<Page> {
   const category = await loadCategory(visit, alias);
   let request = parseListRequest(pageRequest, 'name');
-  if (request.sort === 'new' && !isFiltered(request) && (await countListed(visit, category)) > MOST_RANKED) {
+  if (request.sort === 'new' && !isFiltered(request) && (await countListed(visit, category)) > MAX_RANKED) {
     request = { ...request, sort: request.defaultSort };
   }
   if (isFiltered(request) || request.showsFilters || request.sort === 'new') {
@@ -256,7 +256,7 @@ function renderCategory(visit: Visit, category: PageCategory, content: CategoryC
           ...content,
           path,
           query: {},
-          sorts: CATEGORY_SORTS.filter((sort) => sort !== 'new' || content.results <= MOST_RANKED),
+          sorts: CATEGORY_SORTS.filter((sort) => sort !== 'new' || content.results <= MAX_RANKED),
           ownFacet: `c:${category.number}`,
         })
       }`,

@@ -17,7 +17,7 @@ import { merchantHtml } from '../merchant-html/merchant-html.ts';
 import { pageLength, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
-import { shopName, to, type Visit } from '../visit.ts';
+import { shopName, shopPath, type Visit } from '../visit.ts';
 
 /** How many offers are shown, and how many new products. */
 const MAX_PRODUCTS = 8;
@@ -163,7 +163,7 @@ function hero(visit: Visit, text: Markup | null): Markup {
   const { settings, locale } = visit;
   const { picture, title, link, linkText } = settings.home;
   const words = messages(locale).storefront.front;
-  const href = link?.startsWith('/') ? to(visit, link === '/' ? '' : link) : webAddress(link);
+  const href = link?.startsWith('/') ? shopPath(visit, link === '/' ? '' : link) : webAddress(link);
   return html`<section class="hero ${picture && 'pictured'}">
     ${picture && html`<img src="${picture}" alt="" width="800" height="600" fetchpriority="high" />`}
     <div>

@@ -5,7 +5,7 @@ import { isFiltered, listQuery, PER_PAGE, priceBound, type ListRequest, type Sor
 import { jsonScript } from '../page.ts';
 import { messages } from '../../kernel/messages.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
-import { absoluteUrl, to, type Visit } from '../visit.ts';
+import { absoluteUrl, shopPath, type Visit } from '../visit.ts';
 
 /** A list of products with all that its page shows around it. */
 export interface ProductList {
@@ -47,7 +47,7 @@ export function listView(visit: Visit, list: ProductList): Markup {
 }
 
 const address = (visit: Visit, { path, query, request }: ProductList, changes: Partial<ListRequest>) =>
-  to(visit, path, { ...query, ...listQuery(request, changes) });
+  shopPath(visit, path, { ...query, ...listQuery(request, changes) });
 
 /** Repeats the parameters that the fields of a form do not change. */
 function hiddenFields(
@@ -67,7 +67,7 @@ function sortForm(visit: Visit, list: ProductList): Markup {
   const words = messages(visit.locale).storefront.listing;
   return html`<form
     class="sort"
-    action="${to({ ...visit, locale: visit.settings.defaultLocale }, list.path)}"
+    action="${shopPath({ ...visit, locale: visit.settings.defaultLocale }, list.path)}"
   >
     ${hiddenFields(visit, list, ['sort'])}
     <label
@@ -220,7 +220,7 @@ function priceFilter(visit: Visit, list: ProductList, value: FacetValue): Markup
   };
   return html`<section>
     <h2>${words.price({ currency: value.name })}</h2>
-    <form class="range" action="${to({ ...visit, locale: visit.settings.defaultLocale }, list.path)}">
+    <form class="range" action="${shopPath({ ...visit, locale: visit.settings.defaultLocale }, list.path)}">
       ${hiddenFields(visit, list, ['min', 'max'])} ${field('min', words.from, min)}
       ${field('max', words.to, max)}
       <button class="quiet">${words.apply}</button>
@@ -258,11 +258,11 @@ export function breadcrumbNavigation(visit: Visit, breadcrumbs: readonly Breadcr
   const words = messages(visit.locale).storefront.listing;
   return html`<nav class="crumbs" aria-label="${words.breadcrumbs}">
     <ol>
-      <li><a href="${to(visit, '')}">${words.home}</a></li>
+      <li><a href="${shopPath(visit, '')}">${words.home}</a></li>
       ${breadcrumbs.map(({ name, path }, index) =>
         index === breadcrumbs.length - 1
           ? html`<li aria-current="page">${name}</li>`
-          : html`<li><a href="${to(visit, path)}">${name}</a></li>`,
+          : html`<li><a href="${shopPath(visit, path)}">${name}</a></li>`,
       )}
     </ol>
   </nav>`;

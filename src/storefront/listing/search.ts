@@ -27,7 +27,7 @@ import { messages } from '../../kernel/messages.ts';
 import { PageEvent, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { priceText } from '../../http/price-text.ts';
-import { productPath, to, type Visit } from '../visit.ts';
+import { productPath, shopPath, type Visit } from '../visit.ts';
 
 const SEARCH_SORTS: readonly Sort[] = ['relevance', 'name', 'price', 'price-desc', 'new'];
 const MAX_QUERY_LENGTH = 200;
@@ -121,7 +121,7 @@ function searchAgainForm(visit: Visit, query: string): Markup {
   return html`<form
     role="search"
     aria-label="${words.searchAgain}"
-    action="${to({ ...visit, locale: settings.defaultLocale }, '/search')}"
+    action="${shopPath({ ...visit, locale: settings.defaultLocale }, '/search')}"
   >
     ${locale !== settings.defaultLocale && html`<input type="hidden" name="locale" value="${locale}" />`}
     <div class="field">
@@ -222,7 +222,7 @@ function suggestion(visit: Visit, { name, productNumber, images, priceInfo }: Pr
   const image = images.find(({ classifier }) => classifier === 'Thumbnail');
   return {
     name,
-    href: to(visit, productPath(productNumber)),
+    href: shopPath(visit, productPath(productNumber)),
     image: image ? { url: imagePath(image.url), width: image.width, height: image.height } : null,
     price: displayPrice ? priceText(displayPrice, visit.locale) : null,
   };

@@ -17,7 +17,7 @@ import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
 import { messages, type Messages } from '../../kernel/messages.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages, FormRequest } from '../pages.ts';
-import { legalNames, to, type Visit } from '../visit.ts';
+import { legalNames, shopPath, type Visit } from '../visit.ts';
 
 const MAX_NAME_LENGTH = 100;
 const FORMS_PER_HOUR = 10;
@@ -36,7 +36,7 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
       const problems = problemsOf(values);
       if (Object.keys(problems).length > 0) return { ...formPage(visit, values, problems), status: 400 };
       await requestSubscription(visit, tokens, values);
-      return new Redirect(to(visit, '/newsletter/sent'));
+      return new Redirect(shopPath(visit, '/newsletter/sent'));
     },
     { perHour: FORMS_PER_HOUR },
   );
@@ -60,7 +60,7 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
       const [subscriber] = await db.transaction((tx) => confirmRequests(tx, shopId, hashes));
       if (!subscriber) return expiredPage(visit);
       const token = tokens.unsubscribing(shopId, subscriber.email);
-      return new Redirect(to(visit, '/newsletter/confirmed', { token }));
+      return new Redirect(shopPath(visit, '/newsletter/confirmed', { token }));
     },
     { perHour: FORMS_PER_HOUR },
   );
@@ -69,7 +69,7 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
     const token = query('token') ?? '';
     if (tokens.unsubscriber(visit.shopId, token) === undefined) throw notFound();
     const words = messages(visit.locale).storefront.newsletter;
-    const link = html`<a href="${to(visit, '/newsletter/unsubscribe', { token })}"
+    const link = html`<a href="${shopPath(visit, '/newsletter/unsubscribe', { token })}"
       >${words.unsubscribeButton}</a
     >`;
     return {
@@ -92,7 +92,7 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
       const email = tokens.unsubscriber(shopId, field('token'));
       if (email === undefined) throw notFound();
       await db.transaction((tx) => unsubscribe(tx, shopId, email));
-      return new Redirect(to(visit, '/newsletter/unsubscribed'));
+      return new Redirect(shopPath(visit, '/newsletter/unsubscribed'));
     },
     { perHour: FORMS_PER_HOUR },
   );
@@ -202,7 +202,7 @@ function form(visit: Visit, values: FormValues, problems: Problems = {}): Markup
   // A shop without newsletters does not have this page.
   if (offered.length === 0) throw notFound();
   const policy = legalNames(visit)['privacy-policy'];
-  return html`<form class="narrow" method="post" action="${to(visit, '/newsletter')}" novalidate>
+  return html`<form class="narrow" method="post" action="${shopPath(visit, '/newsletter')}" novalidate>
     ${offered.length === 1 ? about(offered[0]!) : campaignFields(words, offered, values, problems)}
     ${emailField(words.email, values.email, problems.email && words[problems.email])}
     <div class="field">
@@ -219,7 +219,7 @@ function form(visit: Visit, values: FormValues, problems: Problems = {}): Markup
     </div>
     ${
       policy !== undefined &&
-      html`<p>${words.privacy} <a href="${to(visit, '/legal/privacy-policy')}">${policy}</a></p>`
+      html`<p>${words.privacy} <a href="${shopPath(visit, '/legal/privacy-policy')}">${policy}</a></p>`
     }
     <button class="button">${words.subscribe}</button>
   </form>`;
@@ -311,7 +311,7 @@ function unsubscribePage(visit: Visit, token: string, email: string): Page {
 }
 
 function tokenForm(visit: Visit, path: string, token: string, label: string): Markup {
-  return html`<form method="post" action="${to(visit, path)}">
+  return html`<form method="post" action="${shopPath(visit, path)}">
     <input type="hidden" name="token" value="${token}" />
     <button class="button">${label}</button>
   </form>`;
@@ -327,7 +327,9 @@ function textPage(visit: Visit, path: string, title: string, text: string, link?
       <p>${text}</p>
       ${link && html`<p>${link}</p>`}
       <p>
-        <a class="button" href="${to(visit, '')}">${messages(visit.locale).storefront.newsletter.home}</a>
+        <a class="button" href="${shopPath(visit, '')}"
+          >${messages(visit.locale).storefront.newsletter.home}</a
+        >
       </p>`,
   };
 }

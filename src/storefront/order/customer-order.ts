@@ -3,14 +3,14 @@ import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { typedText } from '../../orders/line-text.ts';
-import { findDealings, type PartLine } from '../../orders/manage-queries.ts';
+import { findOrderActivity, type PartLine } from '../../orders/manage-queries.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import { findManagedOrder } from '../../orders/queries.ts';
 import type { CustomerOrder } from '../../orders/withdrawal-period.ts';
 import { amountText, unitText } from '../amount-text.ts';
 import type { Page } from '../page.ts';
 import type { FormRequest, PageRequest } from '../pages.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 
 /** The order of a page below `/order/:token`, for whoever has its token. */
 export interface OpenedOrder extends CustomerOrder {
@@ -28,12 +28,12 @@ export async function openOrder(
   const token = params['token']!;
   const orderId = tokens.orderId(shopId, token);
   if (orderId === undefined) throw notFound();
-  const [order, dealings] = await Promise.all([
+  const [order, activity] = await Promise.all([
     findManagedOrder(db, shopId, orderId),
-    findDealings(db, shopId, orderId),
+    findOrderActivity(db, shopId, orderId),
   ]);
   if (!order || order.erasedAt) throw notFound();
-  return { order, dealings, settings, token, path: `/order/${token}` };
+  return { order, activity, settings, token, path: `/order/${token}` };
 }
 
 /** What all pages about an order have in common. */
@@ -138,5 +138,5 @@ export function hiddenParts(parts: readonly PartLine[]): Markup {
 }
 
 export function backLink(visit: Visit, { path }: OpenedOrder, label: string): Markup {
-  return html`<a class="quiet" href="${to(visit, path)}">${label}</a>`;
+  return html`<a class="quiet" href="${shopPath(visit, path)}">${label}</a>`;
 }

@@ -18,7 +18,7 @@ import { quantityOfProduct } from '../../orders/pricing/quantity.ts';
 import { setSessionCart, shopperOf, shortName, updateCart } from '../cart/visitor-cart.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import {
   backLink,
   openOrder,
@@ -36,7 +36,7 @@ const MAX_REASON_LENGTH = 500;
 export function orderForms(pages: Pages, tokens: OrderTokens): void {
   pages.get('/order/:token/cancel', async (visit, request) => {
     const opened = await openOrder(visit, request, tokens);
-    return mayCancel(opened) ? cancelPage(visit, opened) : new Redirect(to(visit, opened.path));
+    return mayCancel(opened) ? cancelPage(visit, opened) : new Redirect(shopPath(visit, opened.path));
   });
 
   pages.post(
@@ -57,7 +57,7 @@ export function orderForms(pages: Pages, tokens: OrderTokens): void {
     const opened = await openOrder(visit, request, tokens);
     return returnableLines(opened, visit.db.now).length > 0
       ? returnPage(visit, opened)
-      : new Redirect(to(visit, opened.path));
+      : new Redirect(shopPath(visit, opened.path));
   });
 
   pages.post(
@@ -105,7 +105,7 @@ export async function saveAndShow(
 ): Promise<Page | Redirect> {
   try {
     await change();
-    return new Redirect(to(visit, `/order/${request.params['token']!}`), done);
+    return new Redirect(shopPath(visit, `/order/${request.params['token']!}`), done);
   } catch (error) {
     // The order may have changed since the page was opened: a line may be gone.
     const isOutdated =
@@ -124,7 +124,7 @@ function cancelPage(visit: Visit, opened: OpenedOrder): Page {
     main: html`<h1>${title}</h1>
       <p>${words.cancelText}</p>
       ${paidAmount > 0 && html`<p>${words.cancelRefund}</p>`}
-      <form method="post" action="${to(visit, `${opened.path}/cancel`)}">
+      <form method="post" action="${shopPath(visit, `${opened.path}/cancel`)}">
         <button class="button">${words.cancelConfirm}</button>
         ${backLink(visit, opened, words.keep)}
       </form>`,
@@ -149,7 +149,7 @@ function returnPage(visit: Visit, opened: OpenedOrder, refused?: RefusedForm): P
         refused?.problem !== undefined &&
         html`<div class="notice" role="alert"><p class="error">${refused.problem}</p></div>`
       }
-      <form class="narrow" method="post" action="${to(visit, `${opened.path}/return`)}" novalidate>
+      <form class="narrow" method="post" action="${shopPath(visit, `${opened.path}/return`)}" novalidate>
         <fieldset>
           <legend>${words.whichItems}</legend>
           ${quantityFields(visit, opened, available, ({ lineItemId }) => refused?.field(`quantity-${lineItemId}`) ?? '0')}
@@ -199,7 +199,7 @@ async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> 
   const names = missing.map(({ name }) => shortName(textIn(name, locale, settings.defaultLocale) ?? ''));
   const listed = names.slice(0, MAX_NAMED).join(', ') + (names.length > MAX_NAMED ? ' …' : '');
   return new Redirect(
-    to(visit, '/cart'),
+    shopPath(visit, '/cart'),
     names.length === 0 ? words.reordered : words.partlyReordered({ names: listed }),
   );
 }

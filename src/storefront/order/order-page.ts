@@ -22,7 +22,7 @@ import type { Pages } from '../pages.ts';
 import { otherMethods } from '../payment/other-methods.ts';
 import { paymentNotice } from '../payment/payment-notice.ts';
 import { moneyText } from '../../http/price-text.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { openOrder, orderPageWith, partList, type OpenedOrder } from './customer-order.ts';
 
 /** An order has few documents; more are not listed. */
@@ -128,7 +128,7 @@ function entryText(visit: Visit, opened: OpenedOrder, entry: TimelineEntry): Mar
     }
     case 'document': {
       const { documentId, kind, number } = entry.document;
-      const href = to(visit, `${opened.path}/documents/${documentId}`);
+      const href = shopPath(visit, `${opened.path}/documents/${documentId}`);
       return html`<strong>${documentTitle(kind, number, locale)}</strong>
         <p>
           <a href="${href}"
@@ -174,13 +174,13 @@ function actions(visit: Visit, opened: OpenedOrder): Markup {
   const { db, locale } = visit;
   const words = messages(locale).storefront.order;
   const link = (path: string, label: string) =>
-    html`<p><a class="button quiet" href="${to(visit, opened.path + path)}">${label}</a></p>`;
+    html`<p><a class="button quiet" href="${shopPath(visit, opened.path + path)}">${label}</a></p>`;
   const canWithdraw = withdrawableLines(opened, db.now).length > 0;
   const end = withdrawalEnd(opened);
   return html`${
       canWithdraw &&
       html`<p>
-          <a class="button" href="${to(visit, `${opened.path}/withdraw`)}"
+          <a class="button" href="${shopPath(visit, `${opened.path}/withdraw`)}"
             >${messages(locale).storefront.withdrawal.start}</a
           >
         </p>
@@ -188,7 +188,7 @@ function actions(visit: Visit, opened: OpenedOrder): Markup {
     }
     ${mayCancel(opened) && link('/cancel', words.cancel)}
     ${returnableLines(opened, db.now).length > 0 && link('/return', words.return)}
-    <form method="post" action="${to(visit, `${opened.path}/reorder`)}">
+    <form method="post" action="${shopPath(visit, `${opened.path}/reorder`)}">
       <button class="quiet">${words.reorder}</button>
     </form>`;
 }

@@ -7,11 +7,11 @@ import type { PartLine } from '../../orders/manage-queries.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import { findOrderOf } from '../../orders/queries.ts';
 import { withdrawalLink } from '../../orders/withdrawal-emails.ts';
-import { isEmailAddress, LONGEST_EMAIL_ADDRESS } from '../../platform/email/address.ts';
+import { isEmailAddress, MAX_EMAIL_ADDRESS_LENGTH } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { FormRequest, Pages } from '../pages.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import {
   backLink,
   hiddenParts,
@@ -46,7 +46,7 @@ export function withdrawal(pages: Pages, tokens: OrderTokens): void {
       const problem = identifyProblem(visit, values);
       if (problem !== undefined) return identifyPage(visit, values, problem);
       await sendLink(visit, values, isWithinLimit);
-      return new Redirect(to(visit, '/withdraw/sent'));
+      return new Redirect(shopPath(visit, '/withdraw/sent'));
     },
     { perHour: 20 },
   );
@@ -153,7 +153,7 @@ function identifyPage(visit: Visit, { number, email }: Identity, problem?: strin
     main: html`<h1>${words.title}</h1>
       <p>${words.intro}</p>
       ${problemNotice(problem)}
-      <form class="narrow" method="post" action="${to(visit, '/withdraw')}" novalidate>
+      <form class="narrow" method="post" action="${shopPath(visit, '/withdraw')}" novalidate>
         <div class="field">
           <label for="number">${words.number}</label>
           <input id="number" name="number" value="${number}" required maxlength="${MAX_NUMBER_LENGTH}" />
@@ -193,7 +193,7 @@ function choosePage(
     main: html`<h1>${words.title}</h1>
       <p>${words.choose({ number: opened.order.orderNumber })}</p>
       ${problemNotice(refused?.problem)}
-      <form class="narrow" method="post" action="${to(visit, `${opened.path}/withdraw`)}" novalidate>
+      <form class="narrow" method="post" action="${shopPath(visit, `${opened.path}/withdraw`)}" novalidate>
         <fieldset>
           <legend>${words.which}</legend>
           ${quantityFields(
@@ -245,7 +245,12 @@ function confirmPage(
     main: html`<h1>${words.confirmTitle}</h1>
       <p>${words.declaration}</p>
       ${partList(visit, opened, parts)} ${problemNotice(problem)}
-      <form class="narrow" method="post" action="${to(visit, `${opened.path}/withdraw/confirm`)}" novalidate>
+      <form
+        class="narrow"
+        method="post"
+        action="${shopPath(visit, `${opened.path}/withdraw/confirm`)}"
+        novalidate
+      >
         ${hiddenParts(parts)}
         <div class="field">
           <label for="name">${words.name}</label>
@@ -270,7 +275,7 @@ function confirmPage(
             type="email"
             value="${person.contact}"
             required
-            maxlength="${LONGEST_EMAIL_ADDRESS}"
+            maxlength="${MAX_EMAIL_ADDRESS_LENGTH}"
             autocomplete="email"
           />
         </div>

@@ -5,7 +5,7 @@ import { moneyText } from '../../http/price-text.ts';
 import { findDemoPayment, moveDemoPayment, type DemoPayment } from '../../orders/payments/demo-provider.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 
 /** Milliseconds after which money that was sent "later" is there. */
 const ON_ITS_WAY = 60_000;
@@ -51,7 +51,7 @@ export function demoPayment(pages: Pages): void {
 
 function answerForms(visit: Visit, id: string): Markup {
   const words = messages(visit.locale).storefront.payment.demo;
-  return html`<form method="post" action="${to(visit, `/demo-payment/${id}`)}">
+  return html`<form method="post" action="${shopPath(visit, `/demo-payment/${id}`)}">
     ${ANSWERS.map(
       (answer, index) =>
         html`<p>

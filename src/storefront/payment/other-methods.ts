@@ -3,7 +3,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
 import { named } from '../../orders/pricing/content.ts';
 import type { PaymentMethod } from '../../shops/settings/settings.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 
 export function methodName({ locale, settings }: Visit, method: PaymentMethod): string {
   return anyText(named(method, settings), locale, settings.defaultLocale)!;
@@ -17,7 +17,7 @@ export function otherMethods(
 ): Markup | undefined {
   if (methods.length === 0) return undefined;
   const words = messages(visit.locale).storefront.otherMethods;
-  return html`<form method="post" action="${to(visit, `/order/${token}/payment-method`)}">
+  return html`<form method="post" action="${shopPath(visit, `/order/${token}/payment-method`)}">
     <fieldset>
       <legend><h3>${words.title}</h3></legend>
       <p><small>${words.note}</small></p>

@@ -4,7 +4,7 @@ import type { PaymentState } from '../../orders/payments/payment-state.ts';
 import { providerMethodOf } from '../../orders/payments/providers.ts';
 import type { ManagedOrder } from '../../orders/queries.ts';
 import { moneyText } from '../../http/price-text.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 
 /**
  * How an order stands that is paid through a provider, with the button to pay it. undefined: the merchant or an app
@@ -23,7 +23,7 @@ export function paymentNotice(
   return html`<p>${words.states[state]}</p>
     ${
       canPay &&
-      html`<form method="post" action="${to(visit, `/order/${token}/pay`)}">
+      html`<form method="post" action="${shopPath(visit, `/order/${token}/pay`)}">
         <p><button class="button">${words.payNow({ amount })}</button></p>
       </form>`
     }`;

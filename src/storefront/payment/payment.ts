@@ -10,11 +10,11 @@ import { webhookPath } from '../../orders/payments/webhook-route.ts';
 import { findManagedOrder, type ManagedOrder } from '../../orders/queries.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
-import { to, type Visit } from '../visit.ts';
+import { shopPath, type Visit } from '../visit.ts';
 import { methodName } from './other-methods.ts';
 
 /** Nobody tries so often, and every try calls the provider. */
-const MOST_PAYMENTS_PER_HOUR = 60;
+const MAX_PAYMENTS_PER_HOUR = 60;
 
 /** The way to the page of a payment provider, and back. */
 export function payment(pages: Pages, tokens: OrderTokens): void {
@@ -24,7 +24,7 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
       const { orderId } = await findOrderOf(visit, tokens, params);
       return redirectToPayment(visit, tokens, orderId);
     },
-    { perHour: MOST_PAYMENTS_PER_HOUR, hasSecretPath: true },
+    { perHour: MAX_PAYMENTS_PER_HOUR, hasSecretPath: true },
   );
 
   pages.post(
@@ -33,7 +33,7 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
       const { db, shopId, payments, locale } = visit;
       const { orderId } = await findOrderOf(visit, tokens, params);
       const words = messages(locale).storefront.otherMethods;
-      const orderPage = to(visit, `/order/${params['token']}`);
+      const orderPage = shopPath(visit, `/order/${params['token']}`);
       const paymentMethodId = field('paymentMethod').toUpperCase();
       const { providers } = payments;
       try {
@@ -49,7 +49,7 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
         throw error;
       }
     },
-    { perHour: MOST_PAYMENTS_PER_HOUR, hasSecretPath: true },
+    { perHour: MAX_PAYMENTS_PER_HOUR, hasSecretPath: true },
   );
 
   /*
@@ -90,7 +90,7 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
 /** The page after the purchase in the session that has placed the order, else the page of the order. */
 function orderPath(visit: Visit, tokens: OrderTokens, orderId: string): string {
   const isOwn = visit.session.order === orderId;
-  return to(visit, isOwn ? '/confirmation' : `/order/${tokens.token(visit.shopId, orderId)}`);
+  return shopPath(visit, isOwn ? '/confirmation' : `/order/${tokens.token(visit.shopId, orderId)}`);
 }
 
 /** The order that a link opens; the order of somebody who was erased is nobody's. */
@@ -126,10 +126,10 @@ export async function redirectToPayment(
   const token = tokens.token(shopId, orderId);
   try {
     const target = await startPayment(payments, shopId, orderId, {
-      returnUrl: pageOrigin + to(visit, `/order/${token}/paid`),
+      returnUrl: pageOrigin + shopPath(visit, `/order/${token}/paid`),
       webhookUrl: (methodKey) => origin + webhookPath(shopId, methodKey),
     });
-    return new Redirect(target === undefined ? orderPage : to(visit, `/order/${token}/pay`));
+    return new Redirect(target === undefined ? orderPage : shopPath(visit, `/order/${token}/pay`));
   } catch (error) {
     if (error instanceof HttpError) throw error;
     payments.log.warn({ shop: shopId, order: orderId, err: error }, 'a payment could not be started');

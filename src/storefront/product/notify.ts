@@ -7,7 +7,7 @@ import { nameOf } from '../../catalogue/products/render.ts';
 import { insertNotificationRequest } from '../../catalogue/products/availability-notification-queries.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
-import { productPath, to, type Visit } from '../visit.ts';
+import { productPath, shopPath, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
 const PER_HOUR = 20;
@@ -32,7 +32,10 @@ export function notify(pages: Pages): void {
         await insertNotificationRequest(tx, shopId, { productId: ref.productId, email, locale });
         return true;
       });
-      return new Redirect(to(visit, productPath(productNumber)), isAdded ? words.noted : words.available);
+      return new Redirect(
+        shopPath(visit, productPath(productNumber)),
+        isAdded ? words.noted : words.available,
+      );
     },
     { perHour: PER_HOUR },
   );
@@ -52,8 +55,8 @@ async function rejectedPage(visit: Visit, productId: string, email: string): Pro
     path,
     isPrivate: true,
     main: html`<h1>${words.title}</h1>
-      <p><a href="${to(visit, path)}">${name}</a></p>
-      <form class="narrow" method="post" action="${to(visit, `${path}/notify`)}" novalidate>
+      <p><a href="${shopPath(visit, path)}">${name}</a></p>
+      <form class="narrow" method="post" action="${shopPath(visit, `${path}/notify`)}" novalidate>
         ${emailField(words.email, email, words.wrongEmail)}
         <button class="button">${words.send}</button>
       </form>`,

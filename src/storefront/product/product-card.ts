@@ -3,7 +3,7 @@ import { imagePath } from '../../platform/media/images.ts';
 import { LOWEST_BASE_PRICE, type Product } from '../../catalogue/products/schema.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { messages, type Messages } from '../../kernel/messages.ts';
-import { legalNames, productPath, to, type Visit } from '../visit.ts';
+import { legalNames, productPath, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
 import { amountText, unitText } from '../amount-text.ts';
@@ -34,7 +34,7 @@ export function productCards(visit: Visit, products: readonly Product[], options
 
 function productCard(visit: Visit, product: Product, index: number, options: CardOptions): Markup {
   const words = messages(visit.locale).storefront.product;
-  const link = html`<a href="${to(visit, productPath(product.productNumber))}">${product.name}</a>`;
+  const link = html`<a href="${shopPath(visit, productPath(product.productNumber))}">${product.name}</a>`;
   return html`<li class="card" data-product="${product.productId}" data-index="${index}">
     ${cardPicture(product, options.isBelow === true || index >= FIRST_ROW)}
     ${options.heading === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`} ${badges(product, words)}
@@ -52,12 +52,12 @@ function quickForm(visit: Visit, product: Product): Markup {
   const words = messages(visit.locale).storefront;
   const { productId, productNumber, name, minOrder } = product;
   const hasChoice = product.productVariationType === 'master' || product.isCustomizable;
-  return html`<form class="quick" method="post" action="${to(visit, '/cart/add')}" data-cart-add>
+  return html`<form class="quick" method="post" action="${shopPath(visit, '/cart/add')}" data-cart-add>
     <input type="hidden" name="productId" value="${productId}" />
     <input type="hidden" name="quantity" value="${minOrder}" />
     ${
       hasChoice
-        ? html`<a class="button quiet" href="${to(visit, productPath(productNumber))}"
+        ? html`<a class="button quiet" href="${shopPath(visit, productPath(productNumber))}"
             >${words.wishList.choose}<span class="visually-hidden">: ${name}</span></a
           >`
         : isAvailable(visit, product) &&
@@ -65,7 +65,7 @@ function quickForm(visit: Visit, product: Product): Markup {
             ${words.product.addToCart}<span class="visually-hidden">: ${name}</span>
           </button>`
     }
-    <button class="heart" formaction="${to(visit, '/wishlist/add')}">
+    <button class="heart" formaction="${shopPath(visit, '/wishlist/add')}">
       <span class="visually-hidden">${words.product.addToWishList}: ${name}</span>
     </button>
   </form>`;
@@ -185,7 +185,7 @@ export function shippingLink(visit: Visit): Markup | string {
   const { shipping } = messages(visit.locale).storefront.product;
   return legalNames(visit)['shipping-information'] === undefined
     ? shipping
-    : html`<a href="${to(visit, '/legal/shipping-information')}">${shipping}</a>`;
+    : html`<a href="${shopPath(visit, '/legal/shipping-information')}">${shipping}</a>`;
 }
 
 /** Rounds down, so that no discount is promised that is not there. */

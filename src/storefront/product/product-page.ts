@@ -21,7 +21,7 @@ import { productEvent, renderProductPage } from './product-view.ts';
 import { findPageProduct, findPageVariations, findPictures, productVersionStamp } from './queries.ts';
 import { hasListeners, mayHaveListeners } from '../scripts/scripts.ts';
 import { preferredVariation, selectedVariation } from './variations.ts';
-import { categoryPath, productPath, to, type Visit } from '../visit.ts';
+import { categoryPath, productPath, shopPath, type Visit } from '../visit.ts';
 import { findWishedIds } from '../wishlist/queries.ts';
 
 /** The product pages, where the `sfUrl` of products leads. */
@@ -96,7 +96,7 @@ async function redirectToVariation(
 ): Promise<Redirect | undefined> {
   const variations = await findPageVariations(visit.db, visit.shopId, product.productId);
   const variation = selectedVariation(variations, selection);
-  return variation && new Redirect(to(visit, productPath(variation.productNumber)));
+  return variation && new Redirect(shopPath(visit, productPath(variation.productNumber)));
 }
 
 async function renderContent(

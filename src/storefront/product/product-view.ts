@@ -29,7 +29,7 @@ import { PLENTY, type PageVariation } from './queries.ts';
 import { structuredProduct } from './structured-data.ts';
 import { variationChoices } from './variations.ts';
 import { messages, type Messages } from '../../kernel/messages.ts';
-import { productPath, to, type Visit } from '../visit.ts';
+import { productPath, shopPath, type Visit } from '../visit.ts';
 
 export interface ProductPageModel {
   row: ProductRow;
@@ -196,7 +196,7 @@ function buyForm(visit: Visit, product: Product): Markup | false {
     id="${BUY_FORM}"
     class="buy"
     method="post"
-    action="${to(visit, '/cart/add')}"
+    action="${shopPath(visit, '/cart/add')}"
     data-cart-add
   >
     <input type="hidden" name="productId" value="${productId}" />
@@ -263,7 +263,7 @@ function wishlistForm(
   if (productVariationType === 'master') return false;
   const words = messages(visit.locale).storefront;
   const path = isWished ? '/wishlist/remove' : '/wishlist/add';
-  return html`<form class="wish" method="post" action="${to(visit, path)}">
+  return html`<form class="wish" method="post" action="${shopPath(visit, path)}">
     <input type="hidden" name="productId" value="${productId}" />
     <button class="quiet heart" ${isWished && html`data-wished`}>
       ${isWished ? words.choosing.removeFromWishList : words.product.addToWishList}
@@ -278,7 +278,7 @@ function notifyForm(visit: Visit, product: Product): Markup | false {
     id="${NOTIFY_FORM}"
     class="notify"
     method="post"
-    action="${to(visit, `${productPath(product.productNumber)}/notify`)}"
+    action="${shopPath(visit, `${productPath(product.productNumber)}/notify`)}"
   >
     <h2>${words.title}</h2>
     <p id="notify.text">${words.text}</p>

@@ -7,7 +7,7 @@ import { typeOf } from '../../catalogue/products/render.ts';
 import { imagesOf } from '../../platform/media/images.ts';
 import type { PageVariation } from './queries.ts';
 import { messages } from '../../kernel/messages.ts';
-import { productPath, to, type Visit } from '../visit.ts';
+import { productPath, shopPath, type Visit } from '../visit.ts';
 
 export function selectedVariation(
   variations: readonly PageVariation[],
@@ -81,7 +81,7 @@ export function variationChoices(visit: Visit, { row, variations, chosen }: Vari
           const remark = isGone ? words.soldOut : isSame ? undefined : words.otherwise;
           return html`<li>
             <a
-              href="${to(visit, productPath(target.productNumber))}"
+              href="${shopPath(visit, productPath(target.productNumber))}"
               ${kind && html`class="${kind}" title="${remark}"`}
               ${value === current && html`aria-current="true"`}
               >${hasPictures && optionPicture(visit, target)}${displayValue}${

@@ -2,7 +2,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import type { Session } from '../session.ts';
-import { legalNames, to, type LayoutContext, type Visit } from '../visit.ts';
+import { legalNames, shopPath, type LayoutContext, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
 const PATH = '/consent';
@@ -25,9 +25,9 @@ function question(context: LayoutContext): Markup {
   const policy = legalNames(context)['privacy-policy'];
   return html`<p>
       ${words.text}
-      ${policy !== undefined && html`<a href="${to(context, '/legal/privacy-policy')}">${words.policy}</a>`}
+      ${policy !== undefined && html`<a href="${shopPath(context, '/legal/privacy-policy')}">${words.policy}</a>`}
     </p>
-    <form class="actions" method="post" action="${to(context, PATH)}">
+    <form class="actions" method="post" action="${shopPath(context, PATH)}">
       <button name="consent" value="necessary">${words.necessary}</button>
       <button name="consent" value="all">${words.all}</button>
     </form>`;
@@ -51,7 +51,7 @@ export function consent(pages: Pages): void {
   pages.post(PATH, async (visit, { field, referrerPath }) => {
     const consent: Session['consent'] = field('consent') === 'all' ? 'all' : 'necessary';
     visit.updateSession({ consent });
-    const isHere = referrerPath === to(visit, PATH);
+    const isHere = referrerPath === shopPath(visit, PATH);
     return new Redirect(referrerPath, isHere ? messages(visit.locale).storefront.consent.saved : undefined);
   });
 }

@@ -9,7 +9,7 @@ import { countShops, findShopsWithDomains } from '../../shops/shop/queries.ts';
 import { sendPage } from './page.ts';
 import { demoEndedNotice, publicPage, startingPage, startPage } from './start-view.ts';
 
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 export interface StartPageDeps {
   db: Database;
@@ -33,7 +33,7 @@ export function startPageRoutes(
     const origin = originOf(request, publicUrl);
     const notice = demoAccess.isEnded() ? demoEndedNotice : undefined;
     if (!isPrivate(config) || !isFromThisMachine(request)) return sendPage(reply, publicPage(notice));
-    const [count, found] = await Promise.all([countShops(db), findShopsWithDomains(db, MOST_SHOWN)]);
+    const [count, found] = await Promise.all([countShops(db), findShopsWithDomains(db, MAX_SHOWN)]);
     const shops = found.map(({ domain, ...shop }) => {
       const localHost = hosts.localHostOf(shop.shopId);
       const own = localHost === undefined ? undefined : localAddress(origin, localHost);

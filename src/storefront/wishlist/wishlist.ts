@@ -9,7 +9,7 @@ import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { productCards } from '../product/product-card.ts';
 import { addVisitorEvents } from '../session.ts';
-import { productPath, to, type Visit } from '../visit.ts';
+import { productPath, shopPath, type Visit } from '../visit.ts';
 import {
   countWishlistItems,
   deleteWishlistItem,
@@ -32,7 +32,7 @@ export function wishlist(pages: Pages): void {
           products.length > 0
             ? productCards(visit, products, { heading: 'h2', actions: (product) => actions(visit, product) })
             : html`<p>${words.empty} ${words.hint}</p>
-                <p><a class="button" href="${to(visit, '')}">${words.home}</a></p>`
+                <p><a class="button" href="${shopPath(visit, '')}">${words.home}</a></p>`
         }`,
     };
   });
@@ -96,7 +96,7 @@ function actions(visit: Visit, product: Product): Markup {
   return html`<div class="actions">
     ${product.productVariationType === 'master' && chooseLink(visit, product)}
     ${product.forSale && isThere && addForm(visit, product)}
-    <form method="post" action="${to(visit, '/wishlist/remove')}">
+    <form method="post" action="${shopPath(visit, '/wishlist/remove')}">
       <input type="hidden" name="productId" value="${productId}" />
       <button class="quiet" aria-label="${words.removeOne({ name })}">${words.remove}</button>
     </form>
@@ -107,7 +107,7 @@ function chooseLink(visit: Visit, { productNumber, name }: Product): Markup {
   const { choose } = messages(visit.locale).storefront.wishList;
   return html`<a
     class="button"
-    href="${to(visit, productPath(productNumber))}"
+    href="${shopPath(visit, productPath(productNumber))}"
     aria-label="${choose}: ${name}"
     >${choose}</a
   >`;
@@ -116,7 +116,7 @@ function chooseLink(visit: Visit, { productNumber, name }: Product): Markup {
 /** Adds the smallest quantity that can be ordered. */
 function addForm(visit: Visit, { productId, name, minOrder }: Product): Markup {
   const { add } = messages(visit.locale).storefront.wishList;
-  return html`<form method="post" action="${to(visit, '/cart/add')}" data-cart-add>
+  return html`<form method="post" action="${shopPath(visit, '/cart/add')}" data-cart-add>
     <input type="hidden" name="productId" value="${productId}" />
     <input type="hidden" name="quantity" value="${minOrder}" />
     <button class="button" aria-label="${add}: ${name}">${add}</button>

@@ -41,7 +41,7 @@ export const ship: OrderAction = {
 };
 
 /** Goods that came back without a request of the customer. */
-export const takeBack: OrderAction = {
+export const recordReturn: OrderAction = {
   name: 'return',
   isPossible: ({ order }) => !isNothing(leftToReturn(order)),
   fields: (view, draft) => {
