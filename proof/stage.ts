@@ -18,6 +18,8 @@ export interface Check<Needed extends Stage = Stage> {
   summary: string;
   /** What is missing here to run it; undefined: nothing. */
   skip?: () => string | undefined;
+  /** Milliseconds after which it counts as failed; 20 minutes by default. */
+  endsWithin?: number;
   run: (stage: Needed) => Promise<string>;
 }
 
