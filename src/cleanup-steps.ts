@@ -12,7 +12,6 @@ import { answerCleanup } from './http/idempotency.ts';
 import { windowCleanup } from './http/rate-limit.ts';
 import { emailCountCleanup } from './platform/email/daily-limit.ts';
 import { eventCleanup } from './platform/events/queries.ts';
-import { pgBossCleanup } from './platform/jobs/pg-boss.ts';
 import { failedJobCleanup } from './platform/jobs/queries.ts';
 import { openMediaStorage } from './platform/media/open-storage.ts';
 import { mediaCleanup } from './platform/media/sweep.ts';
@@ -23,10 +22,9 @@ import { deliveryCleanup } from './shops/webhooks/delivery-queries.ts';
 import { unpaidOrderRelease } from './orders/release-unpaid.ts';
 import { wishlistCleanup } from './storefront/wishlist/queries.ts';
 
-/** What the clean-up does: each module's own steps, one after the other in this order. */
+/** The steps of the clean-up: each module's own, one after the other in this order. */
 export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupStep[] {
   return [
-    pgBossCleanup,
     unpaidOrderRelease,
     ...(config.CART_ABANDONED_AFTER > 0 ? [abandonedCarts(config.CART_ABANDONED_AFTER)] : []),
     answerCleanup,
