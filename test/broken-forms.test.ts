@@ -3,6 +3,7 @@ import { Sql, sql } from '../src/db/sql.ts';
 import { givenMerchant, type AdminAnswer, type Merchant } from './admin.ts';
 import { fingerprint, startDemo } from './demo.ts';
 import { findForms, formsIn, type FoundForm } from './forms.ts';
+import { ofTheDay } from './seed.ts';
 import type { Service } from './service.ts';
 
 /*
@@ -202,13 +203,16 @@ describe('with several writes:', () => {
   });
 });
 
-test('every other form that is found on a page', async () => {
-  const forms = await findForms(merchant, service.app.adminPages, ['/admin/shops/DemoShop']);
+test('every other form that is found on a page, a third of them a day', async () => {
+  const found = await findForms(merchant, service.app.adminPages, ['/admin/shops/DemoShop']);
+  const forms = [...found.values()].filter(
+    ({ isMultipart, route }) => !isMultipart && route.startsWith('/admin/shops/'),
+  );
   const isLast = ({ route }: FoundForm) => /delete|remove|erase|cancel|revoke/.test(route);
-  const ordered = [...forms.values()].toSorted((one, other) => Number(isLast(one)) - Number(isLast(other)));
+  const today = ofTheDay(forms, Math.ceil(forms.length / 3));
+  const ordered = today.toSorted((one, other) => Number(isLast(one)) - Number(isLast(other)));
   const written: string[] = [];
   for (const form of ordered) {
-    if (form.isMultipart || !form.route.startsWith('/admin/shops/')) continue;
     const { text } = await merchant.get(form.page);
     const shown = [...formsIn(text, form.page)].find(({ action }) => action === form.action);
     if (!shown) continue;
@@ -224,8 +228,8 @@ test('every other form that is found on a page', async () => {
       throw new Error(`${form.route} is not saved whole`, { cause: error });
     }
   }
-  console.log(`${written.length} of ${forms.size} forms were broken at each of their writes`);
-  expect(written.length).toBeGreaterThan(25);
+  console.log(`${written.length} of ${today.length} forms were broken at each of their writes`);
+  expect(written.length).toBeGreaterThan(5);
 }, 120_000);
 
 async function sendFields(url: string, fields: [string, string][]): Promise<AdminAnswer> {
