@@ -109,17 +109,17 @@ export interface AppDeps {
   log: FastifyBaseLogger;
   /** false while the schema is still being brought up to date. */
   isMigrated?: () => boolean;
-  /** What makes carts fast; without it they are the same. */
+  /** Speeds up carts; without it they behave the same. */
   cartStoreOptions?: CartStoreOptions;
-  /** undefined: nobody collects traces. */
+  /** undefined: traces are not collected. */
   tracing?: Tracing | undefined;
-  /** Payment providers that take the place of built-in ones. */
+  /** Payment providers that replace built-in ones. */
   providers?: Partial<Providers> | undefined;
 }
 
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
-/** The one constructor of the service; tests use the same. */
+/** The only constructor of the service; tests use the same. */
 export async function buildApp({
   config,
   db,
@@ -141,7 +141,7 @@ export async function buildApp({
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
     trustProxy: config.TRUST_PROXY ?? false,
-    // The host of a shop has its pages and nothing else: neither the API nor another shop can be reached there.
+    // The host of a shop serves only its pages: neither the API nor another shop can be reached there.
     rewriteUrl: (request) => {
       const shopId = hosts.shopOf(hostOf(request));
       return shopId === undefined ? request.url! : pathOnShopHost(request.url!, shopId);
@@ -152,15 +152,15 @@ export async function buildApp({
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
     schemaController: { compilersFactory: { buildSerializer } },
-    // An id of any length reaches its route, which says 404 in the contract's words; Node bounds the whole address.
+    // An id of any length reaches its route, which answers 404 as in the contract; Node bounds the whole address.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
-    // Against clients that trickle: headers within 10 s, the whole request within 30 s. Node looks at these times
-    // every 30 s only, unless told otherwise.
+    // Against clients that trickle: headers within 10 s, the whole request within 30 s. Node checks these times only
+    // every 30 s by default.
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
-    // An address that can't be decoded passes none of the hooks below.
+    // An address that can't be decoded reaches none of the hooks below.
     frameworkErrors: (error, request, reply) => {
       setHeaders(request, reply);
       answerFailure(error, request, reply);
@@ -206,9 +206,9 @@ export async function buildApp({
     setHeaders(request, reply);
     demoAccess.observe(request);
     warnOfProxy(request);
-    // First of all, because the tables that tell shops and tokens may not be there yet.
+    // First of all, because the tables of shops and tokens may not exist yet.
     if (!isMigrated() && isApi(request.url)) done(unavailable());
-    // A path that leads nowhere ends here, before its body is read.
+    // An unknown path ends here, before its body is read.
     else if (request.is404) authentication.rejectUnknownRoute(request, reply).catch(done);
     else done();
   });
@@ -343,7 +343,7 @@ export async function buildApp({
     media,
   });
 
-  // Readers who wait would keep the service from ending.
+  // Waiting readers would keep the service from ending.
   app.addHook('preClose', async () => eventWaiting.close());
   app.addHook('onClose', async () => {
     await hosts.close();
@@ -370,9 +370,9 @@ function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
   if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED_HEADERS);
 }
 
-/** A request that is not HTTP, too slow or with too large headers never reaches a route. */
+/** A request that is not HTTP, is too slow or has too large headers never reaches a route. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  // Browsers open connections before they need them, and take what is in one for the answer to their next request.
+  // Browsers open connections in advance, and take the data on one as the answer to their next request.
   const hasAskedNothing = socket.bytesRead === 0;
   if (!socket.writable || error.code === 'ECONNRESET' || hasAskedNothing) {
     socket.destroy();

@@ -23,7 +23,7 @@ const CHECK_CLEANUP = 60_000;
 /** A merchant waits for it. */
 const CHECK_IMPORTS = 1_000;
 
-/** Starts the work beside requests. Every process checks for it; leases in the database decide which one does it. */
+/** Starts the background work. Every process checks for it; leases in the database decide which one runs it. */
 export function startBackground(db: Database, config: Config, log: FastifyBaseLogger): Background {
   const steps = cleanupSteps(config, log);
   const media = openMediaStorage(config);
@@ -58,11 +58,11 @@ export interface WebhookDeps {
   config: Config;
   demoAccess: DemoAccess;
   log: FastifyBaseLogger;
-  /** Scheme and host of the links in what is sent. */
+  /** Scheme and host of the links in payloads. */
   origin: string;
   /** Milliseconds between two sweeps. */
   pause?: number;
-  /** Milliseconds that a receiver has. */
+  /** Timeout of a receiver in milliseconds. */
   timeout?: number;
   /** Finds the addresses of a receiver; absent: by DNS. */
   resolve?: Resolve;
@@ -78,13 +78,13 @@ export interface PaymentWorkDeps {
   config: Config;
   demoAccess: DemoAccess;
   log: FastifyBaseLogger;
-  /** Payment providers that take the place of built-in ones. */
+  /** Payment providers that replace built-in ones. */
   providers?: Partial<Providers> | undefined;
   /** Milliseconds between two rounds. */
   pause?: number;
 }
 
-/** Starts to ask payment providers what has become of payments, and to make refunds. */
+/** Starts to ask payment providers about the state of payments, and to make refunds. */
 export function startPayments({
   db,
   config,

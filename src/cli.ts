@@ -1,6 +1,6 @@
 import { runCommand } from './commands/run.ts';
 
-// A reader that went away (`kontor shop list | head -1`, a closed terminal) is no reason to end with a stack.
+// A closed pipe (`kontor shop list | head -1`, a closed terminal) is no reason to end with a stack.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 process.exitCode = await runCommand(process.argv.slice(2), process.env, process);

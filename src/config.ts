@@ -172,7 +172,7 @@ export type Config = { [Name in WithDefault]: Value<Variables[Name]> } & {
   [Name in Exclude<keyof Variables, WithDefault>]?: Value<Variables[Name]>;
 };
 
-/** Says which variables are wrong, one line each; the service does not start with a half-understood setting. */
+/** Says which variables are wrong, one line each; the service does not start with an invalid setting. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
@@ -205,7 +205,7 @@ interface VariableSchema {
   enum?: readonly string[];
   minimum?: number;
   maximum?: number;
-  /** What a text is that fits, with an example. */
+  /** Describes a valid text, with an example. */
   expected?: string;
 }
 
@@ -228,8 +228,8 @@ export function isPrivate({ HOST, PUBLIC_URL, TRUST_PROXY }: Config): boolean {
 }
 
 /**
- * Whether a host name (without a port) or an address is this machine's own. Browsers and resolvers take every name
- * below localhost for the machine itself; a name such as 127.example.com is anybody's.
+ * Whether a host name (without a port) or an address is this machine's own. Browsers and resolvers resolve every name
+ * below localhost to this machine; a name such as 127.example.com can be any machine's.
  */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase();

@@ -7,9 +7,9 @@ import { openapiText, operationsText } from './openapi.ts';
 import { settingsFormat } from './settings-format.ts';
 import { settingsSchemaText } from './shops/settings/format.ts';
 
-/** `npm run generate`: writes the files that are made from the code. A test fails when they are stale. */
+/** `npm run generate`: writes the generated files. A test fails when they are stale. */
 async function generate(): Promise<void> {
-  // The pool connects when it is first asked, which nothing here does.
+  // The pool connects at its first query, and nothing here makes one.
   const db = openDatabase({ connection: { host: '/nowhere' } });
   const app = await buildApp({ config: readConfig({}), db, log: pino({ level: 'silent' }) });
   await app.ready();

@@ -27,10 +27,10 @@ export class StartProblem extends Error {
   override name = 'StartProblem';
 }
 
-/** What one needs to try the demo shop: the token that may do everything, and a cart. */
+/** The credentials to try the demo shop: the token that may do everything, and a cart. */
 export interface DemoAccess {
   token: string;
-  /** undefined: somebody has ordered it, or it was too old. */
+  /** undefined: it was ordered, or was too old. */
   cart: { cartId: string; token: string } | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface DemoAccess {
 export interface Demo {
   /** undefined: nothing was created. */
   createShops(db: Database, config: Config): Promise<DemoAccess | undefined>;
-  /** The same for a later start, where the tokens are those that everybody knows; undefined: they are not. */
+  /** The same for a later start, if the tokens are the public ones; undefined: they are not. */
   findAccess(db: Database): Promise<DemoAccess | undefined>;
   /** Draws the pictures that are still missing. */
   complete(db: Database, config: Config): Promise<void>;
@@ -46,7 +46,7 @@ export interface Demo {
 }
 
 export interface ServeOptions {
-  /** Payment providers that take the place of built-in ones. */
+  /** Payment providers that replace built-in ones. */
   providers?: Partial<Providers>;
   /** undefined: this process is the only one. */
   place?: ProcessPlace | undefined;
@@ -66,7 +66,7 @@ export async function serve(
   const starting =
     config.DATABASE_URL === undefined && !place
       ? startEmbedded(config.KONTOR_DATA, {
-          // What it has to say later is that PostgreSQL ended by itself.
+          // A later message means that PostgreSQL ended by itself.
           log: (line) => (ready ? log.warn(line) : log.info(line)),
         })
       : openDataFolder(config.KONTOR_DATA).then(() => undefined);
@@ -102,13 +102,13 @@ export async function serve(
     let background: Background | undefined;
     let stopRefreshing: (() => Promise<void>) | undefined;
     try {
-      // First, so that nothing is said before the line about a database that can't be reached.
+      // First, so nothing is printed before the line about a database that can't be reached.
       await db.one(sql`select 1`);
-      // A process that joins others must not take requests from them that it can't serve yet.
+      // A process that joins others must not take requests from them before it can serve.
       const joins = place !== undefined && !place.isFirst;
       if (joins) await migrate(db, (line) => log.info(line));
       if (joins) ready = true;
-      // Else before the migrations, so that /health answers and /ready says no while a long one runs.
+      // Otherwise before the migrations, so /health answers and /ready says no while a long one runs.
       const address = await listen(app, config, 'PORT');
       if (metrics) await listen(metrics, config, 'METRICS_PORT', place);
       if (!joins) await migrate(db, (line) => log.info(line));
@@ -125,7 +125,7 @@ export async function serve(
       await demoAccess.refresh();
       ready = true;
       background = startBackground(db, config, log);
-      // Nobody waits for it: the shop sells without its pictures, and a store that is away now may be back soon.
+      // Not awaited: the shop sells without its pictures, and a store that is down now may be back soon.
       void openMediaStorage(config)
         .problem()
         .then((problem) => problem !== undefined && log.error(`No image can be stored: ${problem}`));
@@ -142,7 +142,7 @@ export async function serve(
         log.info(`/metrics is switched off: set ${needed} to let Prometheus read it`);
       }
       if (!isPrivate(config) && (await demo.hasTokens(db))) log.warn(DEMO_TOKENS_REFUSED);
-      // From now on it answers; who waits for the lines below finds the pictures of the demo shop too.
+      // It answers from now on; a reader of the lines below finds the pictures of the demo shop too.
       await demo
         .complete(db, config)
         .catch((error: unknown) =>
@@ -186,8 +186,8 @@ export async function serve(
 
 /**
  * Lines for machines go to stderr, lines for people to stdout. Many lines are written at once, because a write per
- * request is slow. pino's own buffer measures all it holds anew with every line, which is slower still, and it
- * tries for ever to write to a terminal that was closed.
+ * request is slow. pino's own buffer measures its whole content with every line, which is slower still, and it tries
+ * for ever to write to a terminal that was closed.
  */
 function bufferedLines() {
   let text = '';
@@ -243,19 +243,19 @@ async function listen(
 
 const REACHED_AS_LOCALHOST = ['127.0.0.1', '::1', '0.0.0.0', '::'];
 
-/** How a browser on this machine calls the address. */
+/** The address as a browser on this machine calls it. */
 function nameOf(host: string): string {
   if (REACHED_AS_LOCALHOST.includes(host)) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Browsers know that names below localhost are this machine, so a shop has a host of its own when private. */
+/** Browsers resolve names below localhost to this machine, so a shop of a private service has its own host. */
 function shopAddress(app: FastifyInstance, { HOST }: Config, address: string, shopId: string): string {
   const host = REACHED_AS_LOCALHOST.includes(HOST) ? app.shopHosts.localHostOf(shopId) : undefined;
   return host === undefined ? `${address}/shop/${shopId}` : address.replace('localhost', host);
 }
 
-/** As long as nobody has a password, the person who sees this output can become the owner of the installation. */
+/** Until the first password is set, the person who sees this output can become the owner of the installation. */
 async function adminLines(db: Database, origin: string, hasDemo: boolean, config: Config): Promise<string[]> {
   const admin = `  Admin                 ${origin}/admin`;
   if (await hasUsersBeside(db, DEMO_OWNER)) return [admin];
@@ -269,14 +269,14 @@ async function adminLines(db: Database, origin: string, hasDemo: boolean, config
   return [
     `${admin}  (signs you in to the demo shop with one click)`,
     owner,
-    // For browsers that do not say where a form comes from, which the button asks for.
+    // For browsers that do not send the origin of a form, which the button requires.
     `  Be the demo owner     ${await linkFor(putDemoOwner)}`,
   ];
 }
 
 /**
- * Who started it on an empty database gets the token of the demo shop, and a private service says it again with every
- * start; else there is a way to get one.
+ * A first start on an empty database prints the token of the demo shop, and a private service prints it at every
+ * start; otherwise the output says how to get one.
  */
 async function nextStep(
   db: Database,
@@ -323,9 +323,9 @@ function welcome(address: string, { DATABASE_URL, KONTOR_DATA }: Config, nextSte
 
 const LAST_REQUESTS = 10_000;
 
-/** Finishes the requests that are under way; a client that does not come to an end is cut off. */
+/** Finishes open requests; a client that does not finish is cut off. */
 async function closeInTime(app: FastifyInstance): Promise<void> {
-  // A connection stays open for a next request, which is not coming.
+  // A connection stays open for a next request, which will not come.
   const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
   const limit = setTimeout(() => app.server.closeAllConnections(), LAST_REQUESTS);
   await app.close();
@@ -336,9 +336,9 @@ async function closeInTime(app: FastifyInstance): Promise<void> {
 const SAME_SIGNAL = 500;
 
 /**
- * The first signal asks to stop in order, a further one does what `onNext` was given, and when there is nothing
- * left to try the process ends at once. npm passes on the Ctrl-C that the terminal has sent us as well, so what
- * comes within a moment is the same one. SIGHUP is a terminal that closes.
+ * The first signal asks for an orderly stop, a further one runs the callback of `onNext`, and when nothing is left to
+ * try the process ends at once. npm also passes on the Ctrl-C that the terminal has sent us, so a second one within a
+ * moment is the same. SIGHUP is a terminal that closes.
  */
 function stopSignals() {
   const steps: (() => void)[] = [];
@@ -358,7 +358,7 @@ function stopSignals() {
   return { first, onNext: (step: () => void) => void steps.push(step) };
 }
 
-/** npm runs us through a shell, which ends at a SIGTERM to npm without passing it on: we would go on unseen. */
+/** npm runs us through a shell, which ends at a SIGTERM to npm without passing it on: we would run on unseen. */
 function onceLeftByNpm(stop: () => void): void {
   if (process.env['npm_lifecycle_event'] === undefined) return;
   const parent = process.ppid;

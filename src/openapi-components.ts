@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** An OpenAPI 3.1 document, as far as it is looked at here. */
+/** An OpenAPI 3.1 document, as far as this file uses it. */
 export interface OpenApiDocument {
   openapi: string;
   info: { title: string; version: string; description: string };
@@ -13,7 +13,7 @@ export interface OpenApiDocument {
     responses: Record<string, DocumentedResponse>;
     schemas: Record<string, Schema>;
   };
-  /** What the service calls, by the type of the event. */
+  /** Webhook requests of the service, by event type. */
   webhooks?: Record<string, { post: DocumentedOperation }>;
 }
 
@@ -60,13 +60,13 @@ export interface Schema {
   allOf?: Schema[];
   enum?: unknown[];
   examples?: unknown[];
-  /** Marks what is accepted but not meant to be sent, so the reference does not offer it. */
+  /** Marks fields that are accepted but not meant to be sent, so the reference omits them. */
   'x-undocumented'?: boolean;
 }
 
 /**
- * The same document with names for what is repeated: a schema with a title moves to components/schemas, a
- * parameter that several operations take to components/parameters.
+ * The same document with names for repeated parts: a schema with a title moves to components/schemas, a parameter of
+ * several operations to components/parameters.
  */
 export function withNamedParts(document: OpenApiDocument): OpenApiDocument {
   const parameters = { ...document.components.parameters, ...sharedParameters(document) };
@@ -101,7 +101,7 @@ export function withNamedParts(document: OpenApiDocument): OpenApiDocument {
   return { ...document, paths, components: { ...document.components, parameters, responses, schemas } };
 }
 
-/** Parameters that occur more than once; of two that only share their name, the one that came first. */
+/** Parameters that occur more than once; of two that only share a name, the first. */
 function sharedParameters(document: OpenApiDocument): Record<string, Parameter> {
   const all = Object.values(document.paths)
     .flatMap((item) => Object.values(item))
@@ -116,9 +116,9 @@ function sharedParameters(document: OpenApiDocument): Record<string, Parameter> 
 }
 
 /**
- * A reference to the component of this title, which is added to `schemas` at its first use. What belongs to the
- * place and not to the thing (its description and examples, that it may be null) stays beside the reference. A schema
- * that is not the same as its namesake stays where it is.
+ * A reference to the component of this title, which is added to `schemas` at its first use. Properties of the place
+ * (description, examples, nullability) stay beside the reference. A schema that differs from its namesake stays where
+ * it is.
  */
 function namedSchema(schema: Schema, schemas: Record<string, Schema>): Schema {
   const { description, ...whole } = mapChildren(typed(documented(schema)), (child) =>
@@ -143,7 +143,7 @@ function withoutNull(types: string[]): string | string[] {
   return rest.length === 1 ? rest[0]! : rest;
 }
 
-/** The schema without the choices that the reference does not offer; a choice that is left alone is the schema. */
+/** The schema without the choices that the reference does not offer; a single remaining choice becomes the schema. */
 function documented(schema: Schema): Schema {
   const { anyOf, ...rest } = schema;
   const offered = anyOf?.filter((choice) => !choice['x-undocumented']);
@@ -151,13 +151,13 @@ function documented(schema: Schema): Schema {
   return offered.length === 1 ? { ...rest, ...offered[0] } : { ...rest, anyOf: offered };
 }
 
-/** TypeBox gives an enumeration no type, and tools that make types of the document then know none. */
+/** TypeBox gives an enumeration no type, so tools that generate types from the document find none. */
 function typed(schema: Schema): Schema {
   const isText = schema.type === undefined && schema.enum?.every((value) => typeof value === 'string');
   return isText ? { type: 'string', ...schema } : schema;
 }
 
-/** `customer (create request)` is the component `CustomerCreateRequest`, which tools make a type of. */
+/** `customer (create request)` is the component `CustomerCreateRequest`, which tools turn into a type. */
 function componentName(title: string): string {
   return title.replaceAll(/(?:^|[^a-zA-Z0-9]+)([a-zA-Z0-9]|$)/g, (_gap, next: string) => next.toUpperCase());
 }

@@ -33,7 +33,7 @@ export interface ErrorExample {
 
 const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000';
 
-/** The body of each refusal of this operation, by status, word for word. `test/examples.test.ts` provokes each of them. */
+/** The exact body of each refusal of this operation, by status. `test/examples.test.ts` provokes each of them. */
 export function errorExamples(
   operation: RefusableOperation,
   orderedCart: string,

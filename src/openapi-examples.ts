@@ -3,15 +3,15 @@ import { parse } from 'yaml';
 import type { Parameter, Schema } from './openapi-components.ts';
 
 /**
- * Examples of requests that succeed in the demo shop when they are sent. `test/examples.test.ts` sends each of them. The
- * ids are those of `src/commands/demo/demo-ids.ts`, which are the same on every machine.
+ * Examples of requests that succeed in the demo shop. `test/examples.test.ts` sends each of them. The ids are those of
+ * `src/commands/demo/demo-ids.ts`, which are the same on every machine.
  */
 export interface RequestExample {
   path?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, unknown>>;
   body?: unknown;
   cartToken?: string;
-  /** Parameters of the path that only the answer of another operation knows, by the name of that operation. */
+  /** Path parameters that come from the answer of another operation, by the name of that operation. */
   from?: Readonly<Record<string, string>>;
   /** Why it does not succeed in the demo shop. */
   unavailable?: string;
@@ -26,13 +26,13 @@ interface ExampleFile {
   operations: Readonly<Record<string, RequestExample>>;
 }
 
-/** Of the root folder, where the compiled program finds it as well. */
+/** In the root folder, where the compiled program finds it as well. */
 const FILE = new URL('../assets/api-examples.yaml', import.meta.url);
 
-/** The example of an operation, completed by what all share. */
+/** The example of an operation, completed by the shared values. */
 export type OperationExample = RequestExample & { orderedCart: string };
 
-/** Returns what gives an operation its example. */
+/** Returns a function that adds the examples. */
 export function readExamples(): (operationId: string) => OperationExample {
   const { path, query, orderedCart, operations } = parse(readFileSync(FILE, 'utf8'), {
     merge: true,

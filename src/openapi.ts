@@ -32,8 +32,8 @@ const FILE = new URL('../openapi.json', import.meta.url);
 
 /**
  * The reference as an OpenAPI 3.1 document, from the schemas that also validate and serialise. Must be registered
- * before the modules, whose routes it collects. To make the document takes the processor for a second, so that a running
- * service sends the file which was made of the same code.
+ * before the modules, whose routes it collects. Building the document takes a second of processor time, so a running
+ * service sends the file that was built from the same code.
  */
 export async function registerOpenapi(app: FastifyInstance): Promise<void> {
   const factsOf = new Map<string, Facts>();
@@ -103,7 +103,7 @@ function finished(paths: OpenApiDocument['paths'], factsOf: ReadonlyMap<string, 
       schemas: {},
     },
   });
-  // Behind the naming of parts: it refers to components that operations have made.
+  // After the parts are named: it refers to components made by operations.
   return { ...document, webhooks: webhookReference() };
 }
 
@@ -117,7 +117,7 @@ function describedOperation(
   const needsCart = needsCartToken(facts.access);
   const own = parameters.filter((parameter) => 'name' in parameter).map(tidyParameter);
   const taken = [
-    // The address first, then what may be added to it.
+    // The address first, then its optional parts.
     ...own.filter((parameter) => parameter.in === 'path'),
     ...own.filter((parameter) => parameter.in !== 'path'),
     ...(needsCart ? [CartToken] : []),
@@ -152,7 +152,7 @@ function describedOperation(
   return details;
 }
 
-/** What has a default need not be sent, though the validated query always has it. */
+/** A field with a default need not be sent, though the validated query always has it. */
 function tidyParameter({ name, in: place, required, description, schema, ...rest }: Parameter): Parameter {
   const isRequired = place === 'path' || (required === true && !('default' in schema));
   return {
@@ -246,7 +246,7 @@ function successOf(responses: DocumentedOperation['responses'], { produces, answ
   ) as Record<string, DocumentedResponse>;
 }
 
-/** A refusal whose example is what this operation answers. */
+/** A refusal with the answer of this operation as its example. */
 function refusalWith(
   refusal: Omit<DocumentedResponse, 'content'>,
   example: ErrorExample,
@@ -254,14 +254,14 @@ function refusalWith(
   return { ...refusal, content: { 'application/json': { schema: ErrorBody, example } } };
 }
 
-/** Of each kind of body that an operation takes, the same example. */
+/** The same example for each body type of an operation. */
 function withBodyExample(
   requestBody: NonNullable<DocumentedOperation['requestBody']>,
   { body }: OperationExample,
 ): NonNullable<DocumentedOperation['requestBody']> {
   const content = Object.entries(requestBody.content).map(([type, media]) => [
     type,
-    // A file can not be an example.
+    // A file cannot be an example.
     type === 'multipart/form-data' ? media : { ...media, example: body ?? exampleOf(media.schema) },
   ]);
   return { ...requestBody, content: Object.fromEntries(content) };
@@ -305,7 +305,7 @@ const notAcceptableExample = errorBody(
   '/rs/shops/DemoShop/products',
 );
 
-/** A key of its own for each operation, because one that was used for another request is refused. */
+/** A separate key for each operation, because a key that was used for another request is refused. */
 const idempotencyKey = (operationId: string): Parameter => ({
   name: 'Idempotency-Key',
   in: 'header',
@@ -332,7 +332,7 @@ const IfMatch: Parameter = {
   example: '*',
 };
 
-/** What each tag is about; the order in the document is the order in which the modules are registered. */
+/** The subject of each tag; the order in the document is the order in which the modules are registered. */
 const TAGS: Readonly<Record<string, string>> = {
   shop: 'Name, addresses and country of the shop.',
   countries: 'Where the shop delivers to.',

@@ -9,9 +9,9 @@ import { auditPersonalData } from './shops/audit-log/personal-data.ts';
 import { wishlistPersonalData } from './storefront/wishlist/personal-data.ts';
 
 /**
- * Every source of data about a person beside the customer itself, in the order of an export. People who work in the admin
- * are none of them: they are users of the installation and no customers of a shop, may have the address of a customer by
- * chance, and erasing a customer must not lock anybody out.
+ * Every source of personal data beside the customer itself, in the order of an export. Admin users are not included:
+ * they are users of the installation and not customers of a shop, may share an address with a customer by chance, and
+ * erasing a customer must not lock anyone out.
  */
 export const PERSONAL_DATA: readonly PersonalData[] = [
   newsletterPersonalData,

@@ -9,21 +9,24 @@ import { createLog } from './platform/log.ts';
 import { terminalLines } from './platform/terminal-log.ts';
 
 /*
- * The service in several processes on one machine, which share the port. Each is the whole service, as on a machine of its
- * own: what must be right between them (versions, limits, jobs) is so because the database says it.
+ * The service in several processes on one machine, which share the port. Each is the whole service, as on its own
+ * machine: the database keeps shared state (versions, limits, jobs) consistent.
  */
 
-/** What `serve` must know when it is one of several processes. */
+/** Settings of `serve` as one of several processes. */
 export interface ProcessPlace {
   /** From 1; METRICS_PORT is that of the first, and each further process takes the next one. */
   number: number;
-  /** Tells people where the service is; the others say nothing. */
+  /** Prints where the service is; the others print nothing. */
   isFirst: boolean;
-  /** To the embedded PostgreSQL, which the supervising process owns; undefined: DATABASE_URL names another one. */
+  /**
+   * Connects to the embedded PostgreSQL, which the supervising process owns; undefined: DATABASE_URL names another
+   * one.
+   */
   connection: PoolConfig | undefined;
-  /** To be called once it serves. */
+  /** Call it once the process serves. */
   ready: () => void;
-  /** To be called at the end: the channel to the supervising process would keep this one alive. */
+  /** Call it at the end: the channel to the supervising process would keep this one alive. */
   done: () => void;
 }
 
@@ -47,16 +50,16 @@ export function placeOfThisProcess(): ProcessPlace | undefined {
   };
 }
 
-/** The embedded PostgreSQL takes 100 connections, of which commands need some; a process works with two at least. */
+/** The embedded PostgreSQL takes 100 connections, some for commands; a process needs at least two. */
 const CONNECTIONS = 80;
 const MIN_PROCESSES = 2;
 
-/** A process that ends sooner than this after its start will not do better when it is started again at once. */
+/** A process that ends sooner than this after its start would fail again if restarted at once. */
 const SHORT_LIFE = 5_000;
 
 /**
- * Starts the processes and replaces one that ends by itself. It serves nothing, but it owns the embedded PostgreSQL, so
- * that this outlives each of them.
+ * Starts the processes and replaces one that ends by itself. It serves nothing, but owns the embedded PostgreSQL,
+ * which therefore outlives each of them.
  */
 export async function superviseProcesses(config: Config, count: number): Promise<void> {
   const log = createLog(
@@ -91,12 +94,12 @@ export async function superviseProcesses(config: Config, count: number): Promise
     }
   };
 
-  // Each process takes connections from the port itself. Handed out by this one, a connection that was on its way to a
-  // process that dies would be answered by nobody, and never closed.
+  // Each process accepts connections from the port itself. If this process handed them out, a connection on its way to
+  // a dying process would never be answered or closed.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
 
   try {
-    // The first one migrates the database and makes the demo shop; the others would only wait for it.
+    // The first one migrates the database and creates the demo shop; the others would only wait for it.
     const first = fork(1, environment);
     stopping.signal.addEventListener('abort', () => endAll());
     const hasStarted = await isReady(first);
@@ -115,7 +118,7 @@ function fork(number: number, environment: Record<string, string>): Worker {
   return cluster.fork({ ...environment, KONTOR_PROCESS: String(number) });
 }
 
-/** Requests that are under way have ten seconds; a process that is still there long after that is stuck. */
+/** Open requests have ten seconds; a process that still runs long after that is stuck. */
 const STUCK_AFTER = 20_000;
 
 function endAll(): void {
@@ -124,7 +127,7 @@ function endAll(): void {
   setTimeout(() => workers.forEach((worker) => worker?.process.kill('SIGKILL')), STUCK_AFTER).unref();
 }
 
-/** false: it has ended before it served; it has said why. */
+/** false: it ended before it served, and has logged why. */
 async function isReady(worker: Worker): Promise<boolean> {
   const settled = new AbortController();
   const options = { signal: settled.signal };
@@ -138,7 +141,7 @@ async function isReady(worker: Worker): Promise<boolean> {
   }
 }
 
-/** Ends early when the signal comes. */
+/** Ends early on the signal. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 }

@@ -14,8 +14,8 @@ import { toShop } from './shops/shop/routes.ts';
 import type { Entity, EntityReader, Recipient, WebhookEntities } from './shops/webhooks/render.ts';
 
 /**
- * What webhooks send of the thing that an event is about. Carts are missing, because nobody but who has its token may
- * read a cart; apps have no address.
+ * The resources that webhooks send with an event. Carts are missing, because only the holder of its token may read a
+ * cart; apps have no address.
  */
 export const WEBHOOK_ENTITIES: WebhookEntities = {
   order: oneByOne(async (db, shopId, orderId, { origin }) => {
@@ -44,7 +44,7 @@ export const WEBHOOK_ENTITIES: WebhookEntities = {
   }),
 };
 
-/** What a token needs for the GET of a product that shoppers do not see. */
+/** Scopes for the GET of a product that shoppers do not see. */
 const SEE_HIDDEN = ['products_read', 'products_write'] as const;
 
 /** An import changes many products at once, so they are read together. */
@@ -66,7 +66,7 @@ async function readProducts(
   const options = { locale, currency, origin, canWrite, variant: 'full' } as const;
   const all = await productJson(db, settings, visible, options);
   for (const [index, version] of visible.entries()) {
-    // When one was deleted in the meantime, the others are found one by one.
+    // If one was deleted in the meantime, the others are read one by one.
     const json =
       all.length === visible.length ? all[index] : (await productJson(db, settings, [version], options))[0];
     if (json) products.set(version.productId.toUpperCase(), json);

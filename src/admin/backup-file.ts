@@ -9,12 +9,14 @@ import type { Visit } from './visit.ts';
 
 const DOWNLOADS_PER_HOUR = 10;
 
-/** Milliseconds: a browser that reads more slowly would hold a snapshot of the database for too long. */
+/** Milliseconds: a slower download would hold a snapshot of the database for too long. */
 const MAX_DOWNLOAD_TIME = 3_600_000;
 
 type Source = Pick<Visit, 'db' | 'config'>;
 
-/** The backup of a shop, for its owner and for whoever runs the installation. `record` notes in the shop's log who took it. */
+/**
+ * The backup of a shop, for its owner and for the operator of the installation. `record` logs in the shop who took it.
+ */
 export async function backupFile(
   source: Source,
   shopId: string,
@@ -24,7 +26,7 @@ export async function backupFile(
   if (!(await isWithinLimit(`backup/${shopId}`, DOWNLOADS_PER_HOUR))) {
     throw tooManyRequests(DOWNLOADS_PER_HOUR, 3600, 'downloads');
   }
-  // It gives the data of all customers away, which the merchant should see.
+  // It discloses the data of all customers, which the merchant should see.
   await source.db.transaction(record);
   const day = source.db.now.toISOString().slice(0, 10);
   return {
@@ -34,7 +36,7 @@ export async function backupFile(
   };
 }
 
-/** The bytes as they are read. An error ends the download, and the file then lacks its end, which a restore notices. */
+/** Streams the bytes. An error ends the download; the file then lacks its end, which a restore detects. */
 function backupStream({ db, config }: Source, shopId: string): Readable {
   const download = new PassThrough();
   db.transaction(

@@ -20,7 +20,7 @@ export function errorPage(visit: Visit<'anybody'> | ShopVisit, refusal: HttpErro
   };
 }
 
-/** The browser stops people at the limit of a field, so this is seen after pasting many lines, or without a browser. */
+/** The browser enforces the limit of a field, so this appears after pasting many lines, or without a browser. */
 function formLimitText(refusal: HttpError, { words, language }: Visit<'anybody'>): string | undefined {
   if (!(refusal instanceof FormLimitError)) return undefined;
   const { formLimits } = words.error;

@@ -8,7 +8,7 @@ export const words = catalogues.in;
 
 export type Words = ReturnType<typeof words>;
 
-/** What the admin can be read in. */
+/** The languages of the admin. */
 export const LANGUAGES = ['en', 'de', 'fr'] as const;
 export type Language = (typeof LANGUAGES)[number];
 

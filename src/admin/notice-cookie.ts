@@ -10,9 +10,9 @@ const MAX_LENGTH = 3_000;
 export type NoticeCookie = ReturnType<typeof createNoticeCookie>;
 
 /**
- * The notice that the next page shows, in a signed cookie. One that holds a form which takes a change back is signed for
- * the session: nobody else may put such a form on a page of the admin. One that is text alone is not, because it must
- * outlast signing in and out.
+ * The notice that the next page shows, in a signed cookie. A notice with an undo form is signed for the session, so
+ * that no one else can put such a form on a page of the admin. A notice of text alone is not, because it must outlast
+ * signing in and out.
  */
 export function createNoticeCookie(installationKey: Buffer) {
   const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'kontor admin notices', 32));
@@ -35,7 +35,7 @@ export function createNoticeCookie(installationKey: Buffer) {
         : undefined;
     },
 
-    /** A notice that is too long loses its way back, because its text matters more. */
+    /** A notice that is too long loses its undo form, because its text matters more. */
     write({ text, isProblem, undo }: Notice, user: SignedInUser | undefined): string {
       const whole = encode({ text, isProblem, undo });
       const notice =
@@ -48,7 +48,7 @@ export function createNoticeCookie(installationKey: Buffer) {
 
 const encode = (notice: Notice) => Buffer.from(JSON.stringify(notice)).toString('base64url');
 
-/** undefined: it is not what `encode` writes. */
+/** undefined: it was not written by `encode`. */
 function decode(text: string): Notice | undefined {
   try {
     const value = JSON.parse(Buffer.from(text, 'base64url').toString()) as Notice | null;

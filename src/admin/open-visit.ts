@@ -37,16 +37,16 @@ export interface OpenDeps extends AdminDeps {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The visit of a request for a page of the admin; undefined until it is known who asks. */
+    /** The visit of a request for a page of the admin; undefined until the caller is known. */
     adminVisit?: Visit<'anybody'> | ShopVisit;
     /** The token that the response signs the browser in with; null: it signs it out. */
     adminToken?: string | null;
-    /** What the response makes the browser remember; undefined: what it remembers already. */
+    /** The browser's new record of users; undefined: it is unchanged. */
     adminDevice?: Device;
   }
 }
 
-/** Under https no other host can plant a cookie with this prefix. */
+/** Under https no other host can set a cookie with this prefix. */
 export function adminCookie(origin: string): { name: string; path: string; secure: boolean } {
   return origin.startsWith('https:')
     ? { name: '__Host-admin', path: '/', secure: true }
@@ -56,17 +56,17 @@ export function adminCookie(origin: string): { name: string; path: string; secur
 export const deviceCookieName = (origin: string) =>
   origin.startsWith('https:') ? '__Host-admin-device' : 'admin-device';
 
-/** Sessions are touched to some minutes, so that not every page writes. */
+/** Sessions are touched every few minutes, so that not every page writes. */
 const TOUCH_AFTER = 5 * 60_000;
 
-/** Turns a request into a visit: who asks, and in which language. */
+/** Turns a request into a visit: the user, and the language. */
 export async function openVisit(request: FastifyRequest, deps: OpenDeps): Promise<Visit<'anybody'>> {
   const { db, config, demoAccess, key, notices, devices } = deps;
   if (request.url.includes('%00')) throw notFound();
   const origin = originOf(request, config.PUBLIC_URL?.replace(/\/$/, ''));
   const { name } = adminCookie(origin);
   const found = await findSignedInUser(db, request.cookies[name]);
-  // The demo owner is nobody where others can call, also with a session from before.
+  // The demo owner is rejected where other machines can call, even with an earlier session.
   const user = found?.email === DEMO_OWNER && !demoAccess.isOpen() ? undefined : found;
   if (user && db.now.getTime() - user.seenAt.getTime() > TOUCH_AFTER) await touchSession(db, user.sessionId);
   const language = languageOf(user, request.headers['accept-language']);
@@ -98,7 +98,7 @@ export async function openVisit(request: FastifyRequest, deps: OpenDeps): Promis
 
 const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 
-/** A shop in which the person does not work looks like one that does not exist. */
+/** A shop in which the user does not work looks like one that does not exist. */
 export async function openShopVisit(
   request: FastifyRequest,
   visit: Visit<'signed in'>,
@@ -144,7 +144,7 @@ export async function openShopVisit(
   return shopVisit;
 }
 
-/** The operations know a person as they know an app. */
+/** The operations treat a user like an app. */
 function callerOf({ userId, email }: SignedInUser, permissions: ReadonlySet<Permission>) {
   return {
     appId: userId,

@@ -19,33 +19,36 @@ import type { Permission } from './users/permissions.ts';
 import { SESSION_LIFETIME, type SignedInUser } from './users/queries.ts';
 import type { Audience, ShopVisit, Visit } from './visit.ts';
 
-/** Fields that a page does not know are ignored, and a form that is a button alone has none. */
+/** Unknown fields are ignored, and a form that is only a button has none. */
 const FormBody = Nullable(Type.Object({}));
 
 const MINUTE = 60_000;
-/** How long a password that was typed lasts for the page of something dangerous, and for its form a little longer. */
+/** How long a typed password counts for a dangerous page; for its form a little longer. */
 const CONFIRMED_FOR = { page: 15 * MINUTE, form: 45 * MINUTE };
 
 const MAX_REQUESTS_PER_HOUR = 20_000;
 
-/** Requests of one session: a page with its fragments is some, and a hundred slow ones must not crowd out other people. */
+/**
+ * Concurrent requests of one session: a page with its fragments makes several, and a hundred slow ones must not crowd
+ * out other users.
+ */
 const AT_THE_SAME_TIME = { running: 4, waiting: 50 };
 
 type AnyVisit = Visit<'anybody'> | ShopVisit;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may open a page of the admin. */
+    /** The users who may open a page of the admin. */
     admin?: { audience: Audience } | { permission: Permission | 'member' };
   }
 }
 
-/** The pages of the admin, as modules register them. Every one of them names who may open it. */
+/** The pages of the admin, as modules register them. Each declares who may open it. */
 export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Pages; shopPages: ShopPages } {
   const { limiter, config } = deps;
   const inTurn = createTurns(AT_THE_SAME_TIME);
 
-  // Every page is served when fewer than so many others of the same session are under way.
+  // A page is served when fewer than this many others of the same session are in progress.
   app.addHook('onRoute', (route) => {
     const { config: { admin } = {}, handler } = route;
     if (!admin) return;
@@ -81,7 +84,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     });
   };
 
-  /** undefined: whoever asks is sent to sign in, or to show again who it is. */
+  /** undefined: the caller is sent to sign in, or to reauthenticate. */
   const admitted = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -141,7 +144,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     reply.clearCookie(deps.notices.nameAt(origin), { path, secure, httpOnly: true, sameSite: 'lax' });
   };
 
-  /** Shows the page of a form again that was refused, with what was typed. */
+  /** Shows the page of a refused form again, with the typed values. */
   const saveForm = async <V extends AnyVisit>(
     request: FastifyRequest,
     form: FormRequest,
@@ -151,7 +154,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     try {
       return await save(visit, form);
     } catch (error) {
-      // What is too large is not shown again.
+      // Input that is too large is not shown again.
       if (error instanceof FormLimitError) throw error;
       const refusal = refusalOf(error as Error, request);
       if (refusal.status >= 500 || refusal.status === 404) throw error;
@@ -239,7 +242,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       shopPages.get(path, permission, show);
       void app.register(async (scope) => {
         await registerUploadParser(scope, limit);
-        // So that whoever may not send a file is told that, and not that the type is wrong.
+        // So that a user who may not send a file is told that, and not that the type is wrong.
         scope.addContentTypeParser(FORM_TYPE, (_request, payload, done) => {
           payload.resume();
           done(null, undefined);
@@ -271,8 +274,8 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     upload(path, permission, handler) {
       void app.register(async (scope) => {
         scope.removeAllContentTypeParsers();
-        // The operation that takes the file reads it, with its own limits, and refuses another type than it takes: a
-        // stranger who sends one is told to sign in, like everybody else.
+        // The operation that takes the file reads it, with its own limits, and refuses other types: a stranger who
+        // sends one is told to sign in, like everyone else.
         scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
         scope.post(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
           const visit = await admittedToShop(request, reply, permission);
@@ -288,7 +291,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
   return { pages, shopPages };
 }
 
-/** Before it is known who asks: a cookie that signs in nobody shares its turns with nobody else. */
+/** Used before the caller is known: an invalid cookie does not share its turns with other sessions. */
 function sessionKey(request: FastifyRequest): string {
   return request.cookies['admin'] ?? request.cookies['__Host-admin'] ?? addressCaller(request.ip);
 }

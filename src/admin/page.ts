@@ -3,10 +3,10 @@ import type { Markup } from '../http/html.ts';
 import type { Asset } from './layout/assets.ts';
 import type { MenuEntry } from './layout/menu.ts';
 
-/** A page as its handler returns it. The layout renders what is around it. */
+/** A page as its handler returns it. The layout is rendered around it. */
 export interface AdminPage {
   title: string;
-  /** The entry of the menu that is marked. */
+  /** The marked entry of the menu. */
   menu?: MenuEntry;
   /** The pages above this one, from the list to the page itself: `Orders › 1003`. */
   breadcrumbs?: readonly { href: string; text: string }[];
@@ -16,16 +16,16 @@ export interface AdminPage {
   /** Scripts that only this page needs. */
   scripts?: readonly Asset[];
   status?: number;
-  /** Where the browser goes by itself: somewhere else than the admin, which a form must not lead to directly. */
+  /** A redirect by the browser to a page outside the admin, which a form must not lead to directly. */
   next?: string;
 }
 
-/** What the next page says once. */
+/** A message that the next page shows once. */
 export interface Notice {
   text: string;
   /** Something did not work, so it must not look like a success. */
   isProblem?: boolean | undefined;
-  /** A form that takes the change back: where it is sent, and its fields. */
+  /** A form that undoes the change: its address, and its fields. */
   undo?: { action: string; fields: Readonly<Record<string, string>> } | undefined;
 }
 
@@ -40,7 +40,7 @@ export class Redirect {
   }
 }
 
-/** Something that is not a page: a PDF, a spreadsheet, a part of a page that a script asks for. */
+/** A response that is not a page: a PDF, a spreadsheet, a fragment that a script requests. */
 export interface AdminFile {
   type: string;
   content: string | Buffer | Readable;

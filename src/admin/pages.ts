@@ -11,19 +11,19 @@ export interface PageRequest {
   /** The first value of a query parameter. */
   query: (name: string) => string | undefined;
   queryList: (name: string) => string[];
-  /** The part of the address behind the question mark. */
+  /** The part of the address after the question mark. */
   search: string;
 }
 
 export interface FormRequest extends PageRequest, FormFields {
   userAgent: string;
-  /** Counts one call under this key; false: there were more than so many in this hour. */
+  /** Counts one call under this key; false: the limit of this hour is exceeded. */
   isWithinLimit: (key: string, perHour: number) => Promise<boolean>;
   /** The address of the browser, for limits. */
   address: string;
 }
 
-/** A form that was sent and refused: its page shows what was typed and what is wrong with it. */
+/** A form that was sent and refused: its page shows the typed values and their problems. */
 export interface Draft {
   field: (name: string) => string;
   fieldList: (name: string) => string[];
@@ -31,7 +31,7 @@ export interface Draft {
 }
 
 export interface UploadRequest extends PageRequest {
-  /** The body as it comes, to be passed on to the operation that takes it. */
+  /** The raw body, passed on to the operation that accepts it. */
   upload: { content: Readable; type: string; length: string | undefined };
 }
 
@@ -39,15 +39,15 @@ export interface UploadRequest extends PageRequest {
 export interface FileForm {
   /** The name of the field with the file. */
   field: string;
-  /** In bytes, of the whole form; as for other uploads when it is not given. */
+  /** In bytes, for the whole form; by default the limit of other uploads. */
   limit?: number;
   show: (visit: ShopVisit, request: PageRequest, draft?: Draft) => Promise<AdminPage>;
-  /** The file is deleted when it has ended. */
+  /** The file is deleted when this ends. */
   save: (visit: ShopVisit, request: PageRequest, file: Upload) => Promise<Redirect | AdminPage>;
 }
 
 export interface Form<V> {
-  /** `draft` is what was refused. */
+  /** `draft` is the refused form. */
   show: (visit: V, request: PageRequest, draft?: Draft) => Promise<AdminPage>;
   /** A refusal that it throws is shown on the page of the form. */
   save: (visit: V, form: FormRequest) => Promise<Redirect | AdminPage>;
@@ -55,19 +55,19 @@ export interface Form<V> {
 
 export interface Options {
   /**
-   * Asks for the password or passkey again unless that was shown in the last minutes: for what is dangerous. The page
-   * on which a form stands asks too, so that nothing that was typed is lost.
+   * Asks for the password or passkey again unless it was given in the last minutes: for dangerous actions. The page of
+   * a form asks too, so that no typed input is lost.
    */
   needsReauthentication?: boolean;
 }
 
 export interface FormOptions extends Options {
-  /** What the form may bring beyond some hundred short fields. */
+  /** The limits of a form with more than some hundred short fields. */
   limits?: FormLimits;
 }
 
 /**
- * Registers the pages of a shop: `pages.get('/orders', 'orders_read', ...)` serves `/admin/shops/ID/orders` to people
+ * Registers the pages of a shop: `pages.get('/orders', 'orders_read', ...)` serves `/admin/shops/ID/orders` to users
  * whose role in this shop has the permission. `member`: any role.
  */
 export interface ShopPages {
@@ -79,8 +79,8 @@ export interface ShopPages {
   ): void;
 
   /**
-   * A button, or a form whose page is another one. A refusal is shown as an error page, so it is for what seldom fails.
-   * A file is what a frame shows: a preview of what is typed.
+   * A button, or a form that belongs to another page. A refusal is shown as an error page, so it is for actions that
+   * seldom fail. A file is shown in a frame: a preview of the typed input.
    */
   post(
     path: string,
@@ -89,7 +89,7 @@ export interface ShopPages {
     options?: FormOptions,
   ): void;
 
-  /** A page with a form: GET shows it, POST saves it. Whoever may only read sees it without being able to save. */
+  /** A page with a form: GET shows it, POST saves it. Users with read access see it but cannot save. */
   form(
     path: string,
     permissions: { read: Permission | 'member'; write: Permission | 'member' },
@@ -97,7 +97,7 @@ export interface ShopPages {
     options?: FormOptions,
   ): void;
 
-  /** A page with a form for a file: GET shows it, POST takes the file. */
+  /** A page with a form for a file: GET shows it, POST accepts the file. */
   fileForm(path: string, permission: Permission, form: FileForm): void;
 
   file(
@@ -107,7 +107,7 @@ export interface ShopPages {
     options?: Options,
   ): void;
 
-  /** Takes a form with a file from a script, and answers with a part of the page. */
+  /** Accepts a form with a file from a script, and responds with a part of the page. */
   upload(
     path: string,
     permission: Permission,
@@ -115,7 +115,7 @@ export interface ShopPages {
   ): void;
 }
 
-/** The pages that belong to no shop: signing in, one's own account, the installation. Below `/admin`. */
+/** The pages that belong to no shop: sign-in, the user's own account, the installation. Below `/admin`. */
 export interface Pages {
   get<A extends Audience>(
     path: string,

@@ -3,7 +3,10 @@ import { recordEntry } from '../http/audit-entry.ts';
 import { newId } from '../kernel/ids.ts';
 import type { ShopVisit } from './visit.ts';
 
-/** Leaves an entry of the audit log for what no operation does. `route` is below the shop: `/apps/:appId/uninstall`. */
+/**
+ * Writes an audit log entry for an action that is not an operation. `route` is below the shop:
+ * `/apps/:appId/uninstall`.
+ */
 export function recordAction(
   tx: Transaction,
   { shopId, user }: ShopVisit,

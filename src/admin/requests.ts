@@ -13,7 +13,7 @@ export function toPageRequest(request: FastifyRequest): PageRequest {
   };
 }
 
-/** The page on which a form stood, if it is one of the admin. */
+/** The page that contained a form, if it is one of the admin. */
 export function backToForm({ headers }: FastifyRequest): string {
   const { referer } = headers;
   if (referer === undefined || !URL.canParse(referer)) return '/admin';
@@ -22,8 +22,8 @@ export function backToForm({ headers }: FastifyRequest): string {
 }
 
 /**
- * Another site, and the pages of a shop, can send a form to us in the person's name, but they can't claim that it stood
- * on a page of the admin, because the browser itself names the origin. A form without an origin is refused.
+ * Another site, and the pages of a shop, can send a form in the user's name, but they can't pretend that it comes from
+ * a page of the admin, because the browser sets the origin. A form without an origin is refused.
  */
 export function requireOwnForm({ headers, host }: FastifyRequest, origin: string): void {
   const site = headers['sec-fetch-site'];

@@ -8,9 +8,9 @@ import type { ShopVisit, Visit } from './visit.ts';
 
 const PAGE_HEADERS = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
-  // Nobody sees a page with the back button after somebody has signed out.
+  // The back button must not show a page after the user has signed out.
   'cache-control': 'no-store',
-  // Not no-referrer: with it, browsers would not say where our own forms come from.
+  // Not no-referrer: with it, browsers would not send the origin of our own forms.
   'referrer-policy': 'same-origin',
 };
 
@@ -28,11 +28,11 @@ export function sendPage(
 
 const FILE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
-/** The viewers that browsers have for PDF are built of what the other policy forbids, and then show nothing. */
+/** The PDF viewers of browsers use features that the other policy forbids, and would then show nothing. */
 const PDF_POLICY = "frame-ancestors 'self'";
 
 export function sendFile(reply: FastifyReply, { type, content, fileName }: AdminFile): FastifyReply {
-  // Shown inside of our own pages only. What a customer or an app wrote may be in it, so it runs no script.
+  // Shown only inside our own pages. It may contain texts of a customer or an app, so it runs no script.
   return reply
     .type(type)
     .headers({
@@ -46,7 +46,7 @@ export function sendFile(reply: FastifyReply, { type, content, fileName }: Admin
     .send(content);
 }
 
-/** Everything that was thrown becomes a page, in the layout as far as it is known who asks. */
+/** Every error becomes a page, with as much of the layout as is known about the caller. */
 export function sendFailure(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = refusalOf(error, request);
   logFailure(error, refusal, request);

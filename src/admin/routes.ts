@@ -51,12 +51,12 @@ import { signIn } from './sign-in/sign-in.ts';
 import { users } from './users/users.ts';
 import { views } from './views/views.ts';
 
-/** A page, and who may open it. */
+/** A page, and the users who may open it. */
 export type AdminRoute = { method: string; url: string } & NonNullable<FastifyContextConfig['admin']>;
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** All pages of the admin, for the test that knocks at each of them. */
+    /** All pages of the admin, for the test that requests each of them. */
     adminPages: readonly AdminRoute[];
   }
 }

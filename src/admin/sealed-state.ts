@@ -1,9 +1,9 @@
 import { seal, unsealIfPossible } from '../shops/apps/sealing.ts';
 
 /**
- * What a page must remember until its form comes back, and what nobody may read or change meanwhile: that the password
- * was right, the challenge for a passkey, the secret of an authenticator app. It travels in the form itself, sealed, so
- * that showing a page writes nothing.
+ * The state that a page keeps until its form is sent, protected from reading and changes: that the password was right,
+ * the challenge for a passkey, the secret of an authenticator app. It travels in the form itself, sealed, so that
+ * showing a page writes nothing.
  */
 type Purpose = 'password shown' | 'passkey challenge' | 'new authenticator';
 
@@ -20,7 +20,7 @@ export function sealState(key: Buffer, purpose: Purpose, now: Date, state: objec
 export const MAX_STATE_LENGTH = 2_000;
 const LIFETIME = 10 * 60_000;
 
-/** With the moment at which it was sealed; undefined: it is too old, or was not sealed for this purpose. */
+/** With the time of sealing; undefined: it is too old, or was not sealed for this purpose. */
 export function openState<State>(
   key: Buffer,
   purpose: Purpose,

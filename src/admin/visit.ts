@@ -9,35 +9,35 @@ import type { Notice } from './page.ts';
 import type { Permission, Role } from './users/permissions.ts';
 import type { SignedInUser } from './users/queries.ts';
 
-/** Who may open a page that belongs to no shop: everybody, whoever is signed in, or whoever runs the installation. */
+/** The audience of a page that belongs to no shop: everyone, signed-in users, or the operator of the installation. */
 export type Audience = 'anybody' | 'signed in' | 'host';
 
-/** What is known of every request for a page of the admin. */
+/** The data of every request for a page of the admin. */
 interface AnyVisit {
   db: Database;
   config: Config;
   /** The installation key, which seals secrets. */
   key: Buffer;
-  /** Scheme and host of the service, which the admin is on. */
+  /** Scheme and host of the service, which serves the admin. */
   origin: string;
   /** Whether the owner of the demo shop signs in without a password. */
   demo: {
-    /** Only programs on this machine call. */
+    /** Only programs on this machine can call. */
     isOpen: boolean;
     /** It was open on this machine until a request showed that others can call. */
     isEnded: boolean;
-    /** A browser on this machine has sent this request from a page of this service. */
+    /** A browser on this machine sent this request from a page of this service. */
     isOwnForm: boolean;
   };
   language: Language;
   words: Words;
-  /** What the last form has to say. */
+  /** The notice of the last form. */
   notice: Notice | undefined;
   /** Signs the browser in with the token of a new session, or out with null. */
   setToken: (token: string | null) => void;
-  /** Who has signed in with this browser before; undefined: nobody. */
+  /** The users who have signed in with this browser before; undefined: none. */
   device: Device | undefined;
-  /** Makes the browser one that this person has used. */
+  /** Records that this user has used the browser. */
   rememberUser: (userId: string) => void;
 }
 
@@ -45,29 +45,29 @@ export type Visit<A extends Audience = Audience> = AnyVisit & {
   user: A extends 'anybody' ? SignedInUser | undefined : SignedInUser;
 };
 
-/** A request for a page of a shop, by somebody who works in it. */
+/** A request for a page of a shop, by a staff member. */
 export interface ShopVisit extends AnyVisit {
   user: SignedInUser;
   shopId: string;
   settings: Settings;
   role: Role;
   may: (permission: Permission) => boolean;
-  /** The language of the shop's texts that is shown: that of the person where the shop has it, else its default. */
+  /** The language in which the shop's texts are shown: the user's where the shop has it, else its default. */
   locale: string;
   /** `/admin/shops/ID` */
   base: string;
-  /** Where the shop's pages are. */
+  /** The address of the shop's pages. */
   storefront: string;
-  /** Which domains the shop may name. */
+  /** The domains that the shop may name. */
   domainPolicy: DomainPolicy;
   /**
-   * Calls an operation of the API in the name of the person: `call('GET', '/rs/orders', { query })`. Its refusals are
-   * thrown. Reads that a page needs in another shape than the API's are queries of the modules.
+   * Calls an operation of the API as the user: `call('GET', '/rs/orders', { query })`. Refusals are thrown. Reads in
+   * another shape than the API's are queries of the modules.
    */
   call: Call;
   /**
-   * Makes several calls in one transaction: `inTransaction(async (call) => ...)`. All of them are done, or none is. Inside
-   * of it only `call` is used: another read or write would wait for a second connection.
+   * Makes several calls in one transaction: `inTransaction(async (call) => ...)`. All of them succeed, or none does.
+   * Only `call` is used inside: any other read or write would wait for a second connection.
    */
   inTransaction: <Result>(work: (call: Call) => Promise<Result>) => Promise<Result>;
 }

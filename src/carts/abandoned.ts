@@ -6,12 +6,12 @@ import { recordEvents } from '../platform/events/log.ts';
 const HOUR = 3_600_000;
 
 /**
- * Tells of carts with lines that nobody has touched for so many hours: CART_ABANDONED, once until somebody changes the
- * cart again. An order deletes its cart, so what is there has not been ordered.
+ * Records carts with lines that were left unchanged for so many hours: CART_ABANDONED, once until the cart changes
+ * again. An order deletes its cart, so a remaining cart has not been ordered.
  *
- * A cart is found by the moment when it was made, because an index of the last change would make every change dearer.
- * One that is made and still filled is looked at again each time; all others are marked, also those without lines, so
- * that they are looked at once. The mark moves no version: what is cached of a cart stays valid.
+ * A cart is found by its creation time, because an index of the last change would make every change more expensive. A
+ * new cart that is still being filled is checked again each time; all others are marked, also those without lines, so
+ * they are checked once. The mark does not change the version: cached carts stay valid.
  */
 export function abandonedCarts(hours: number): CleanupStep {
   return {
@@ -40,7 +40,7 @@ async function findUntouched(db: Database, end: Date, limit: number): Promise<Ma
   return cartsOf;
 }
 
-/** A cart that somebody has locked is being changed or ordered, and is left alone. */
+/** A locked cart is being changed or ordered, and is skipped. */
 async function markAbandoned(
   tx: Transaction,
   shopId: string,
@@ -60,7 +60,7 @@ async function markAbandoned(
     tx,
     shopId,
     carts
-      // The visitor who has picked a cart up goes on with a copy of it.
+      // A visitor who has picked up a cart continues with a copy of it.
       .filter(({ lines, isPickedUp }) => lines > 0 && !isPickedUp)
       .map(({ cartId, lines }) => ({ type: 'CART_ABANDONED', resourceId: cartId, data: { lines } })),
   );

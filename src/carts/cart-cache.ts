@@ -6,14 +6,14 @@ import { textLengthOf } from './lines.ts';
 import type { CartRow, Prefetch } from './cart.ts';
 
 /**
- * Carts as this process last saw them: whoever changes a cart usually changes it again. A change that is made from a
- * cached cart is written on condition that the cart, the settings and the products are still what they were.
+ * Carts as this process last saw them, because carts are often changed several times in a row. A change computed from
+ * a cached cart is written only if the cart, the settings and the products are unchanged.
  */
 const cartCache: CacheKind<CartRow> = { name: 'carts', limit: { entries: 5_000 } };
 
 /** Larger carts are not cached, so that one client cannot fill the cache. */
 const MAX_LINES_CACHED = 50;
-/** Characters of both addresses and of what was typed for products. */
+/** Characters of both addresses and of the texts typed for products. */
 const MAX_CACHED_TEXT_LENGTH = 6_000;
 
 const keyOf = (shopId: string, cartId: string) => `${shopId} ${cartId}`;
@@ -26,8 +26,7 @@ export function cacheCart({ caches }: Queries, shopId: string, cart: CartRow): v
 }
 
 /**
- * A coupon may be used up and a customer may change the group without a trace in the cart, so such carts are always
- * read.
+ * A coupon may be used up and a customer may change groups without a trace in the cart, so such carts are always read.
  */
 function isCacheable({
   couponCodeKey,
@@ -53,8 +52,8 @@ export function dropCachedCart({ caches }: Queries, shopId: string, cartId: stri
 }
 
 /**
- * The cached cart, with the products of its lines and those that are prefetched; undefined when something is missing.
- * Coupons are never cached, so a change that brings a code begins with the stored cart.
+ * The cached cart, with the products of its lines and the prefetched ones; undefined when something is missing.
+ * Coupons are never cached, so a change with a coupon code begins with the stored cart.
  */
 export function cachedCart(
   db: Queries,

@@ -33,15 +33,15 @@ import {
   updateCart,
 } from './queries.ts';
 
-/** Both are there for speed alone: without them the answers are the same. */
+/** Both only improve speed: without them the answers are the same. */
 export interface CartStoreOptions {
   /** Begins with the cart as this process last saw it. */
   cache: boolean;
-  /** Writes what the requests of a shop change at the same moment with one statement. */
+  /** Batches concurrent changes of a shop's carts into one statement. */
   batch: boolean;
 }
 
-/** Which cart a request is about, and what gives access to it. The call of an API operation is one. */
+/** The cart of a request, and the right to access it. The call of an API operation is one. */
 export interface CartRequest {
   shopId: string;
   params: { cartId: string };
@@ -59,7 +59,7 @@ export interface CartWriteRequest extends CartRequest {
   entry: Entry | undefined;
 }
 
-/** There is no such cart, or no longer: it has become an order or has expired. */
+/** The cart does not exist, or no longer: it has become an order or has expired. */
 export class CartGone extends HttpError {
   constructor({ status, message }: HttpError) {
     super(status, message);
@@ -73,17 +73,17 @@ interface OpenCart {
 
 /** A cart to compute a change from. */
 export interface Attempt extends OpenCart {
-  /** It may be stale, so the change is saved only if all that it was computed from is unchanged. */
+  /** It may be stale, so the change is saved only if all of its inputs are unchanged. */
   isCached: boolean;
-  /** Set: this transaction has locked the cart, so nobody else changes it. */
+  /** Set: this transaction has locked the cart, so no other request can change it. */
   tx?: Transaction;
 }
 
 export type CartStore = ReturnType<typeof createCartStore>;
 
 /**
- * Carts in PostgreSQL. Whoever changes one says how (a pure function); this file decides from which copy of the cart
- * that is computed, and sees to it that nothing is lost when several requests change the same cart.
+ * Carts in PostgreSQL. Callers describe a change as a pure function; this file decides from which copy of the cart it
+ * is computed, and makes sure that nothing is lost when several requests change the same cart.
  */
 export function createCartStore(db: Database, options: CartStoreOptions) {
   const batched = <Item, Result>(work: BatchWork<Item, Result>) =>
@@ -109,9 +109,9 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
   };
 
   /**
-   * Computes and saves a change, from cheap to certain: of the cached cart, of the stored one, of the cart under a row
-   * lock. `save` returns undefined when the cart, or what it was computed from, has changed since it was read. With an
-   * Idempotency-Key it is the lock at once, because everything has to be in the key's own transaction.
+   * Computes and saves a change, from cheap to certain: with the cached cart, the stored one, the cart under a row
+   * lock. `save` returns undefined when the cart, or another input, has changed since it was read. With an
+   * Idempotency-Key it locks at once, because everything has to be in the key's own transaction.
    */
   const saveCart = async <Saved>(
     request: CartWriteRequest,
@@ -137,13 +137,13 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
   };
 
   return {
-    /** The cart with its sums, for whoever has access to it. */
+    /** The cart with its sums, for callers with access to it. */
     async open(request: CartRequest): Promise<PricedCart> {
       const { cart, settings } = await load(db, findCart, request, {});
       return { cart, settings, priced: contentOf(cart, settings, db.now) };
     },
 
-    /** One statement when the cart is cached, else two. Throws what `change` refuses. */
+    /** One statement when the cart is cached, else two. Throws refusals of `change`. */
     async update(
       request: CartWriteRequest,
       change: CartChange,
@@ -195,7 +195,7 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
       return made;
     },
 
-    /** Makes something else of a cart, in the same steps as `update`; the cart is gone from then on. */
+    /** Turns a cart into something else, in the same steps as `update`; the cart is gone from then on. */
     async close<Saved>(
       request: CartWriteRequest,
       save: (attempt: Attempt) => Promise<Saved | undefined>,
@@ -208,9 +208,9 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
     },
 
     /**
-     * Makes a cart of a visitor's own, with everything that was chosen in a cart that anybody could have made: whoever
-     * made it knows its token, and can neither read nor change the copy. The token of the original ends. Returns the
-     * id of the copy; undefined: the cart is gone.
+     * Copies a cart made by an untrusted client for a visitor, with everything chosen in it: its maker knows the old
+     * token, and can neither read nor change the copy. The token of the original ends. Returns the id of the copy;
+     * undefined: the cart is gone.
      */
     async pickUp(shopId: string, cartId: string): Promise<string | undefined> {
       const copy = { cartId: newId(db.now), tokenHash: newCartToken().hash };
@@ -236,7 +236,7 @@ async function updateWithEntry(
   return isUpdated;
 }
 
-/** Whoever has picked up a cart has a copy of it, so its maker has no use for the token of the original any more. */
+/** The visitor who picked up the cart has a copy, so its maker no longer needs the token of the original. */
 function requireAccess(
   { cartToken, isAdmitted }: CartRequest,
   { tokenHash, pickedUpAt }: { tokenHash: Buffer; pickedUpAt?: Date | null },
@@ -266,7 +266,7 @@ async function load<Source extends Queries>(
   return { cart: { ...cart, settingsVersion: settings.version }, settings };
 }
 
-/** undefined: the settings or one of the products is not cached, or a customer is named, who is always read. */
+/** undefined: the settings or one of the products is not cached, or the cart names a customer, which is always read. */
 function cachedIngredients(db: Database, { shopId, body }: NewCartRequest): CartIngredients | undefined {
   if (body.customerId) return undefined;
   const settings = cachedSettings(db, shopId);
@@ -288,7 +288,7 @@ async function loadIngredients(queries: Queries, { shopId, body }: NewCartReques
   };
 }
 
-/** Opens a transaction only when the way without one saves nothing, or ends in a deadlock. */
+/** Opens a transaction only when saving without one fails, or ends in a deadlock. */
 async function withTransactionFallback<Saved>(
   db: Database,
   inTransaction: (tx: Transaction) => Promise<Saved>,
@@ -303,7 +303,7 @@ async function withTransactionFallback<Saved>(
   return saved ?? db.transaction(inTransaction);
 }
 
-/** A cached copy may be stale, so a refusal that comes from one counts only if what is stored is the same. */
+/** A cached copy may be stale, so a refusal based on one counts only if the stored data is the same. */
 async function catchRefusal<Saved>(
   save: () => Promise<Saved | undefined>,
 ): Promise<{ saved?: Saved | undefined; refusal?: Error }> {
@@ -315,9 +315,9 @@ async function catchRefusal<Saved>(
   }
 }
 
-/** What the decision about a cart was computed from. */
+/** The inputs of the decision about a cart. */
 interface Basis {
-  /** Of the cart; a new one has none yet. */
+  /** Version of the cart; a new one has none yet. */
   version?: number;
   settings: Settings;
   products: readonly CartProduct[];
@@ -325,7 +325,7 @@ interface Basis {
 
 const basisOf = ({ cart, settings }: OpenCart): Basis => ({ ...cart, settings });
 
-/** Whether the same is computed from both. */
+/** Whether both give the same result. */
 function isSame(left: Basis, right: Basis): boolean {
   const versionsOf = ({ version, settings, products }: Basis) => [
     version,

@@ -7,13 +7,13 @@ import type { CartCoupon, PaymentStatus, StoredLine } from '../orders/pricing/in
 import type { Address } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 
-/** A cart as its row holds it: what was chosen, and no sums. */
+/** A cart as stored in its row: the choices, without sums. */
 export interface StoredCart {
   cartId: string;
   tokenHash: Buffer;
-  /** The app whose token made it; null: anybody, or the storefront. */
+  /** The app whose token made it; null: no token, or the storefront. */
   appId: string | null;
-  /** Set: a visitor has got a copy of it, and its token has ended. */
+  /** Set: a visitor has a copy of it, and its token has ended. */
   pickedUpAt: Date | null;
   createdAt: Date;
   changedAt: Date;
@@ -36,22 +36,22 @@ export interface StoredCart {
   paymentPrice: number | null;
 }
 
-/** A cart with everything that its prices depend on, but for the settings. */
+/** A cart with everything that its prices depend on, except the settings. */
 export interface CartRow extends StoredCart {
   settingsVersion: number;
   customerGroupId: string | null;
   coupon: CartCoupon | null;
-  /** Those of its lines that exist, and those that were prefetched for a change. */
+  /** The existing products of its lines, and those prefetched for a change. */
   products: CartProduct[];
 }
 
-/** What a change needs beside the cart, so it is read along with it. */
+/** Data that a change needs beside the cart, so it is read along with it. */
 export interface Prefetch {
   productIds?: readonly string[];
   codeKey?: string;
 }
 
-/** What a change may set in a cart. */
+/** The changes that can be made to a cart. */
 export type CartPatch = Partial<
   Pick<
     StoredCart,
@@ -71,15 +71,15 @@ export type CartPatch = Partial<
   >
 >;
 
-/** What a decision about a cart knows beside the cart itself. */
+/** The input of a decision about a cart, beside the cart itself. */
 export interface CartContext {
   settings: Settings;
   now: Date;
-  /** undefined: a visitor of the storefront, who may do what anybody may. */
+  /** undefined: a visitor of the storefront, without special rights. */
   caller: Caller | undefined;
 }
 
-/** A decision: pure, because it runs again when somebody else has changed the cart in the meantime. */
+/** A decision: pure, because it runs again when the cart was changed in the meantime. */
 export type CartChange = (cart: CartRow, context: CartContext) => CartPatch;
 
 /** A cart with its sums. */
@@ -89,10 +89,10 @@ export interface PricedCart {
   priced: PricedContent;
 }
 
-/** Far below what a number holds exactly, with room for whatever a price may become. */
+/** Far below the largest exact number, with room for any price increase. */
 const MAX_WORTH = 1e13;
 
-/** The sums of a cart that was changed; one that is worth more than can be counted is refused. */
+/** The sums of a changed cart; a cart worth more than can be counted is refused. */
 export function priceCart(cart: CartRow, settings: Settings, now: Date): PricedContent {
   const priced = contentOf(cart, settings, now);
   if (priced.totals.grandTotal > MAX_WORTH || priced.totals.subTotal > MAX_WORTH) {
@@ -104,7 +104,7 @@ export function priceCart(cart: CartRow, settings: Settings, now: Date): PricedC
 /** Milliseconds that a cart lives after its last change. */
 export const LIFETIME = 30 * 86_400_000;
 
-/** The clean-up runs once an hour only, so whoever reads a cart asks this too. */
+/** The clean-up runs only once an hour, so readers of a cart check this too. */
 export function isExpired({ changedAt }: StoredCart, now: Date): boolean {
   return changedAt.getTime() + LIFETIME < now.getTime();
 }

@@ -9,11 +9,11 @@ import type { CartContext, CartPatch, CartRow } from './cart.ts';
 import { UnknownCoupon } from './coupon-limit.ts';
 import type { PaymentUpdate, ShippingUpdate } from './schema.ts';
 
-/** The decisions about everything in a cart but its lines, for the API and the storefront alike. */
+/** Decisions about everything in a cart except its lines, for the API and the storefront alike. */
 
 export type AddressKey = 'billingAddress' | 'shippingAddress';
 
-/** What must not be empty in this address of a cart. */
+/** The required fields of this address of a cart. */
 export function requiredFields(key: AddressKey, { mandatoryAddressFields }: Settings): string[] {
   return key === 'billingAddress' ? ['country', 'emailAddress', ...mandatoryAddressFields] : ['country'];
 }
@@ -31,13 +31,13 @@ export function removeAddress(key: AddressKey): CartPatch {
   return { [key]: null };
 }
 
-/** Adds the coupon, whose code must be prefetched, or puts it in the place of another one. */
+/** Adds the coupon, whose code must be prefetched, or replaces another one with it. */
 export function addCoupon({ coupon }: CartRow, codeKey: string, { now }: CartContext): CartPatch {
   if (coupon?.codeKey !== codeKey) throw new UnknownCoupon();
   return { couponLineItemId: newId(now), couponCodeKey: codeKey };
 }
 
-/** Without an id it removes whatever coupon there is. */
+/** Without an id it removes any coupon. */
 export function removeCoupon(cart: CartRow, couponLineItemId = cart.couponLineItemId): CartPatch {
   if (cart.couponLineItemId !== couponLineItemId) throw notFound();
   return { couponLineItemId: null, couponCodeKey: null };
@@ -61,7 +61,7 @@ export function choosePayment(
   };
 }
 
-/** Sets a payment that is none of the methods of the shop, with a price of its own, which may be a discount. */
+/** Sets a payment outside the methods of the shop, with its own price, which may be a discount. */
 export function setPayment(
   { currency }: CartRow,
   { name, priceAmount }: Pick<Static<typeof PaymentUpdate>, 'name' | 'priceAmount'>,
@@ -96,7 +96,7 @@ export function chooseShipping(
   };
 }
 
-/** The confirmation and the order are written in the language that the shopper reads. */
+/** The confirmation and the order are written in the language of the shopper. */
 export function setLocale(locale: string): CartPatch {
   return { locale };
 }

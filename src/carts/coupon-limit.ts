@@ -1,16 +1,16 @@
 import { HttpError } from '../http/errors.ts';
 import { addressCaller, type FailureLimit } from '../http/rate-limit.ts';
 
-/** The code belongs to no coupon: somebody has mistyped it, or guesses. */
+/** The code belongs to no coupon: a typing error, or a guess. */
 export class UnknownCoupon extends HttpError {
   constructor() {
     super(400, 'There is no coupon with this code');
   }
 }
 
-/** Unknown codes per hour and client address: far more than anybody mistypes, far too few to find one by guessing. */
+/** Unknown codes per hour and client address: far more than typing errors need, far too few to guess one. */
 const PER_ADDRESS = 60;
-/** Unknown codes per hour and cart, where the address is that of an app's server, which stands for many shoppers. */
+/** Unknown codes per hour and cart, where the address is an app's server, which serves many shoppers. */
 const PER_CART = 20;
 
 /** The cart that an app with a token changes for a shopper. */

@@ -22,14 +22,14 @@ import { allowedQuantity, quantityOfProduct } from '../orders/pricing/quantity.t
 import { MAX_LINES } from '../orders/line-item-schema.ts';
 import { NewLine } from './schema.ts';
 
-/** The product is for sale, and there is none of it in stock. */
+/** The product is for sale but out of stock. */
 export class SoldOut extends HttpError {
   constructor(label: string) {
     super(400, `${label} is out of stock`);
   }
 }
 
-/** Other lines of the cart hold all that one order may hold of the product. */
+/** Other lines of the cart already hold the maximum of the product per order. */
 export class LimitReached extends HttpError {
   readonly limit: number;
 
@@ -41,7 +41,7 @@ export class LimitReached extends HttpError {
 
 const isNewLine = compileBody(NewLine);
 
-/** The products that these entries name: entries of another form name none. */
+/** The products that these entries name; malformed entries name none. */
 export function namedProducts(entries: readonly unknown[]): string[] {
   return entries.flatMap((entry) => {
     const { productId } = (entry ?? {}) as { productId?: unknown };
@@ -51,7 +51,7 @@ export function namedProducts(entries: readonly unknown[]): string[] {
 
 const QUANTITY = { least: 0.000_001, most: 1_000_000 };
 
-/** The text does not suit the product: the customer is to type another one. */
+/** The text does not suit the product: the customer must type another one. */
 export class WrongCustomText extends ValidationError {
   readonly code: CustomTextProblem;
   readonly productNumber: string;
@@ -112,7 +112,7 @@ export function textLengthOf(lines: readonly StoredLine[]): number {
   return lines.reduce((length, { customText = '' }) => length + customText.length, 0);
 }
 
-/** Adds all entries; where some may fail, those that can be added, and says why the others can not. */
+/** Adds all entries; where some may fail, adds those that it can and says why the others failed. */
 export function addLines(
   cart: CartRow,
   entries: readonly unknown[],
@@ -136,9 +136,9 @@ export function addLines(
 }
 
 /**
- * Adds the lines of another cart, with the texts that were typed and the prices that an app has agreed on: more of such a
- * line would have its price, too. A line that has an agreed price already keeps it, and a price in another currency is
- * none. Says what could not be added.
+ * Adds the lines of another cart, with the texts that were typed and the prices that an app has agreed on: adding more
+ * to such a line uses its price, too. A line that has an agreed price already keeps it, and a price in another
+ * currency is ignored. Returns what could not be added.
  */
 export function joinLines(
   cart: CartRow,
@@ -184,7 +184,7 @@ export function removeLine(cart: CartRow, lineItemId: string): CartPatch {
   return { lines: cart.lines.filter((one) => one !== line) };
 }
 
-/** Sets the price of one unit for this line, whatever the product costs. */
+/** Sets the unit price of this line, whatever the product costs. */
 export function setLinePrice(cart: CartRow, lineItemId: string, singleItemPrice: number | string): CartPatch {
   const line = lineOf(cart, lineItemId);
   return replaceLine(cart, { ...line, price: amountOf(singleItemPrice, cart.currency, 'singleItemPrice') });
@@ -201,8 +201,8 @@ function replaceLine({ lines }: CartRow, changed: StoredLine): { lines: StoredLi
 }
 
 /**
- * A line says what a product is called and costs, so it is given to those who could read the product itself: in a shop
- * that shows its catalogue to nobody without a token, to apps that may read products and to the carts that apps made.
+ * A line shows the name and price of a product, so only callers who could read the product get one: in a shop that
+ * hides its catalogue from callers without a token, apps that may read products and the carts that apps made.
  */
 function requireCatalogue({ appId }: CartRow, { caller, settings }: CartContext): void {
   if (settings.publicCatalogue || (caller && hasScope(caller, 'products_read'))) return;
@@ -210,7 +210,7 @@ function requireCatalogue({ appId }: CartRow, { caller, settings }: CartContext)
   if (appId === null) throw unauthorised('A token is needed');
 }
 
-/** As where products are read: others learn neither the name of a hidden product nor that there is one. */
+/** As where products are read: others learn neither the name of a hidden product nor that it exists. */
 function seesHidden({ caller }: CartContext): boolean {
   return caller !== undefined && hasScope(caller, 'products_write');
 }
@@ -225,7 +225,10 @@ function requireForSale(product: CartProduct, { currency }: CartRow, { settings,
   );
 }
 
-/** The quantity that a line gets. What other lines hold of the same product, with other texts, is not there for it. */
+/**
+ * The quantity that a line gets. Quantities in other lines of the same product, with other texts, are not available to
+ * it.
+ */
 function quantityOf(
   { lines }: CartRow,
   { lineItemId, productId }: StoredLine,

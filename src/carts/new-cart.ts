@@ -11,21 +11,21 @@ import type { Cart, NewCart } from './schema.ts';
 export interface NewCartRequest {
   shopId: string;
   body: NewCart;
-  /** undefined: a visitor of the storefront, who gets to see no token. */
+  /** undefined: a visitor of the storefront, who never sees a token. */
   caller: Caller | undefined;
   /** Set where several calls are one write. */
   transaction?: Transaction | undefined;
-  /** Of a visitor's cart: the app that made the cart which this one takes the place of. */
+  /** For a visitor's cart: the app that made the cart which this one replaces. */
   appId?: string | null;
 }
 
-/** What a cart is made of beside what was sent. */
+/** The inputs of a new cart beside the request. */
 export interface CartIngredients extends Pick<CartRow, 'products' | 'customerId' | 'customerGroupId'> {
   settings: Settings;
 }
 
 export interface CreatedCart extends PricedCart {
-  /** Shown this once, because the database has only its hash. */
+  /** Shown only once, because the database has only its hash. */
   token: string;
   status: Cart['status'];
 }

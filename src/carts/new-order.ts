@@ -12,14 +12,14 @@ import { largestQuantity, quantityOfProduct } from '../orders/pricing/quantity.t
 import type { Settings } from '../shops/settings/settings.ts';
 import type { PricedCart, StoredCart } from './cart.ts';
 
-/** The order that a cart becomes; refused when something is missing that an order needs. */
+/** The order that a cart becomes; refused when required data is missing. */
 export function newOrder(
   { cart, settings, priced: { content, totals, products } }: PricedCart,
   now: Date,
   appId: string | null,
 ): NewOrder {
   const { billingAddress } = cart;
-  // Where an app made the cart, its right to leave out the tax was checked then.
+  // If an app made the cart, its right to leave out the tax was checked then.
   if (cart.taxType === 'NONE' && cart.appId === null) {
     throw forbidden(
       'Without tax only a cart can be ordered that an app with the scope carts_price_write has made',
@@ -67,7 +67,7 @@ export function newOrder(
     billingAddress,
     shippingAddress: cart.shippingAddress,
     content,
-    // No billing address is stored without one.
+    // A billing address is never stored without one.
     email: billingAddress.emailAddress!,
     customerId: cart.customerId,
     newCustomerId: newId(now),
@@ -79,7 +79,7 @@ export function newOrder(
   };
 }
 
-/** Addresses may be anywhere in the world, but orders only go to the countries of the shop. */
+/** Addresses may be anywhere in the world, but orders ship only to the countries of the shop. */
 export function isDelivered(
   cart: Pick<StoredCart, 'billingAddress' | 'shippingAddress'>,
   { countries }: Pick<Settings, 'countries'>,

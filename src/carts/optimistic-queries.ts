@@ -5,11 +5,11 @@ import { staleStamps } from '../catalogue/products/cart-product-cache.ts';
 import { productIdsOf, type CartPatch, type CartRow } from './cart.ts';
 
 /**
- * Writes carts that were computed from cached copies: many at once, each on condition that the settings and its
- * products are still what they were. The answer says for each of them whether it was written.
+ * Writes carts that were computed from cached copies: many at once, each only if the settings and its products are
+ * unchanged. The answer says for each of them whether it was written.
  */
 
-/** The version stamps of all products, each sent once; a cart names its own by their places in that list. */
+/** The version stamps of all products, each sent once; a cart refers to its own by their index in that list. */
 function versionStampsOf(carts: readonly CartRow[]) {
   const places = new Map<string, number>();
   for (const { products } of carts) {
@@ -66,8 +66,8 @@ export interface CartUpdate {
 
 /**
  * Sets every column that may change, because the statement is the same for all carts; long ones are sent only when
- * they change. A cart that somebody else has locked is left out, so that the others do not wait for it. The carts are
- * locked in the order of their ids, so that two batches cannot deadlock.
+ * they change. A locked cart is skipped, so the others do not wait for it. The carts are locked in the order of their
+ * ids, so two batches cannot deadlock.
  */
 export async function updateUnchangedCarts(
   db: Database,

@@ -35,7 +35,7 @@ export function createPlaceOrder(
       try {
         order = decide(cart, now);
       } catch (error) {
-        // A cached cart may look different for a reason that its versions do not tell, such as a coupon's uses.
+        // A cached cart may differ for a reason that its versions do not show, such as a coupon's uses.
         if (isCached && error instanceof PreconditionFailed) return undefined;
         throw error;
       }

@@ -26,7 +26,7 @@ export function order(api: Operations, placeOrder: PlaceOrder): void {
       status: 201,
       answer: Order,
       keepsKeyOrder: true,
-      // Of two customers who got the same number at the same moment, one tries again.
+      // Of two customers who got the same number at the same moment, one is retried.
       constraints: {
         customer_number: () => conflict('The order could not be numbered, try again'),
         customer_order_customer: () => conflict('The customer was erased in the meantime, try again'),

@@ -24,7 +24,7 @@ export const cartPersonalData: PersonalData = {
   },
 };
 
-/** Selects carts that were created for the customer, that name one of the email addresses, or that an account has. */
+/** Selects carts that were created for the customer, name one of the email addresses, or belong to an account. */
 const cartsOf = (shopId: string, { customerId, emails }: Person) => sql`
   shop_id = ${shopId} and (
     customer_id = ${customerId} or lower(billing_address ->> 'emailAddress') = any (${emails})

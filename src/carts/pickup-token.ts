@@ -4,15 +4,15 @@ const DAY = 86_400;
 
 /**
  * With this token the storefront takes over a cart that was made through the API. It is signed with the hash of the
- * cart token, which nobody outside of the database has, and ends with the day on which the cart ends:
- * `<64 hex>_<unix seconds>` in base64.
+ * cart token, which only the database has, and expires on the same day as the cart: `<64 hex>_<unix seconds>` in
+ * base64.
  */
 export function pickupToken(cart: { cartId: string; tokenHash: Buffer }, endsAt: Date): string {
   const seconds = Math.ceil(endsAt.getTime() / 1000 / DAY) * DAY;
   return Buffer.from(`${signatureOf(cart, seconds)}_${seconds}`).toString('base64');
 }
 
-/** Whether the token was given out for this cart and has not expired. */
+/** Whether the token was issued for this cart and has not expired. */
 export function isPickupToken(
   token: string,
   cart: { cartId: string; tokenHash: Buffer },

@@ -6,13 +6,13 @@ import { findCartProducts, versionStamps } from '../catalogue/products/cart-prod
 import type { CleanupStep } from '../platform/cleanup.ts';
 import { LIFETIME, productIdsOf, type CartRow, type Prefetch, type StoredCart } from './cart.ts';
 
-/** The versions of the settings and of the products, prefetched ones included: they validate what is cached. */
+/** The versions of the settings and of the products, prefetched ones included: they validate cached data. */
 interface Validators {
   settingsVersion: number;
   stamps: string[];
 }
 
-/** What has to be read for carts with a coupon or a known customer only. */
+/** Data that is read only for carts with a coupon or a known customer. */
 interface CartTerms {
   customerGroupId: string | null;
   coupon: CartCoupon | null;
@@ -53,8 +53,8 @@ const termColumns = (shopId: string, codeKey: Sql, customerId: Sql) => sql`
   ) as coupon`;
 
 /**
- * Finds the cart with everything its prices depend on: one cheap statement for almost every call, because the products
- * are cached, and coupons and known customers are read for carts that have them.
+ * Finds the cart with everything its prices depend on: one cheap statement for almost every call, because products are
+ * cached, and coupons and customers are read only for carts that have them.
  */
 export async function findCart(
   db: Queries,
@@ -74,7 +74,9 @@ export async function findCart(
 
 const NO_TERMS: CartTerms = { customerGroupId: null, coupon: null };
 
-/* What no coupon and no customer has. Citus cannot route a comparison with null, because nothing is left of it. */
+/*
+ * Matches no coupon and no customer. Citus cannot route a comparison with null, because it removes the condition.
+ */
 const NO_CODE = '';
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
@@ -86,8 +88,8 @@ async function findTerms(db: Queries, shopId: string, codeKey: string | null, cu
 }
 
 /**
- * Finds and locks the cart: nobody else changes it until the transaction ends. Everything is in one statement, because
- * others wait for the lock.
+ * Finds and locks the cart until the transaction ends. Everything is in one statement, because others wait for the
+ * lock.
  */
 export async function lockCart(
   tx: Transaction,
@@ -106,7 +108,7 @@ export async function lockCart(
 export interface CartFilter {
   createdAfter: Date | null;
   createdBefore: Date | null;
-  /** null: with or without. */
+  /** null: both. */
   hasAddress: boolean | null;
 }
 
@@ -143,8 +145,8 @@ export async function findCarts(
 }
 
 /**
- * Carts that were left with something in them, newest first. An order deletes its cart, and a visitor who has picked one
- * up goes on with a copy.
+ * Abandoned carts with lines, newest first. An order deletes its cart, and a visitor who has picked one up continues
+ * with a copy.
  */
 export async function findAbandonedCarts(
   db: Queries,
@@ -168,12 +170,12 @@ export async function findAbandonedCarts(
 }
 
 export interface AbandonedCart {
-  /** In lower case; null: nobody knows whose it is. */
+  /** In lower case; null: unknown. */
   email: string | null;
   remindedAt: Date | null;
 }
 
-/** Those that were there before carts were watched count as told of, and are never shown. */
+/** Carts older than this feature count as reported, and are never shown. */
 const isAbandoned = sql`
   cart.abandoned_at > '-infinity' and cart.picked_up_at is null and jsonb_array_length(cart.lines) > 0`;
 
@@ -183,7 +185,7 @@ const abandonedColumns = (shopId: string) => sql`
     where account.shop_id = ${shopId} and account.cart_id = cart.cart_id limit 1)) as email,
   cart.reminded_at as "remindedAt"`;
 
-/** Locks those of these carts that nobody was reminded of; others wait until the transaction ends. */
+/** Locks those of these carts without a reminder; others wait until the transaction ends. */
 export function lockUnreminded(tx: Transaction, shopId: string, cartIds: readonly string[]) {
   return tx.many<{ cartId: string; locale: string; email: string | null }>(sql`
     select upper(cart.cart_id::text) as "cartId", cart.locale, ${abandonedColumns(shopId)} from cart
@@ -192,7 +194,7 @@ export function lockUnreminded(tx: Transaction, shopId: string, cartIds: readonl
     order by cart.cart_id for no key update`);
 }
 
-/** Moves no version, because nothing of the cart changes for whoever shops. */
+/** Keeps the version, because nothing of the cart changes for the shopper. */
 export function updateReminded(tx: Transaction, shopId: string, cartIds: readonly string[]) {
   return tx.run(sql`
     update cart set reminded_at = ${tx.now} where shop_id = ${shopId} and cart_id = any (${cartIds}::uuid[])`);
@@ -205,7 +207,7 @@ export async function countCarts(db: Queries, shopId: string, filter: CartFilter
   return row!.count;
 }
 
-/** Finds what a new cart is made of: its products, its customer, the version of the settings. */
+/** Finds the inputs of a new cart: its products, its customer, the version of the settings. */
 export async function findIngredients(
   db: Queries,
   shopId: string,
@@ -233,8 +235,8 @@ export function insertCart(db: Queries, shopId: string, cart: StoredCart) {
 }
 
 /**
- * Ends the token of a cart for good. The version moves, so that a change which was computed from a cached copy is not
- * written any more. 0: there is no such cart, or an app made it.
+ * Ends the token of a cart for good. The version changes, so a change computed from a cached copy is no longer
+ * written. 0: there is no such cart, or an app made it.
  */
 export function endCartToken(tx: Transaction, shopId: string, cartId: string) {
   return tx.run(sql`
@@ -242,7 +244,7 @@ export function endCartToken(tx: Transaction, shopId: string, cartId: string) {
     where shop_id = ${shopId} and cart_id = ${cartId} and app_id is null`);
 }
 
-/** Copies everything that was chosen under another id and token. The copy is a new cart and lives as long as one. */
+/** Copies everything chosen in a cart under another id and token. The copy has the lifetime of a new cart. */
 export function copyCart(
   tx: Transaction,
   shopId: string,
@@ -262,9 +264,9 @@ export function copyCart(
 }
 
 /**
- * Saves a cart that was changed; `version` is still the one that it was read with. Every column that may change is
- * written, so that the statement is always the same: the version says that nobody else has written the others. 0:
- * somebody else has changed the cart since, or it is gone.
+ * Saves a changed cart; `version` is still the one that was read. Every column that may change is written, so the
+ * statement is always the same: the version proves that the others are unchanged. 0: the cart was changed by another
+ * request since, or is gone.
  */
 export function updateCart(db: Queries, shopId: string, cart: StoredCart) {
   return db.run(sql`
@@ -281,7 +283,7 @@ export function updateCart(db: Queries, shopId: string, cart: StoredCart) {
 
 const expiredBefore = (now: Date) => new Date(now.getTime() - LIFETIME);
 
-/** Deletes expired carts. They were made even earlier than they were changed, and that has an index. */
+/** Deletes expired carts. Their creation is older than their last change, and is indexed. */
 export const cartCleanup: CleanupStep = {
   name: 'carts',
   run: async (db, limit) => {

@@ -6,9 +6,9 @@ import { lockUnreminded, updateReminded } from './queries.ts';
 import { cartReminder } from './reminder-email.ts';
 
 /**
- * Reminds people of carts that they have left, and says how many. A reminder is advertising, which the law allows with
- * consent only (§ 7 UWG, Art. 13 of Directive 2002/58/EC). Consent is known of people who have confirmed a newsletter of
- * this shop by the link in an email, and have not unsubscribed since. Nobody is reminded of the same cart twice.
+ * Reminds people of their abandoned carts, and returns how many. A reminder is advertising, which the law allows with
+ * consent only (§ 7 UWG, Art. 13 of Directive 2002/58/EC). People have consented if they confirmed a newsletter of
+ * this shop by the link in an email, and have not unsubscribed since. Each cart is reminded of at most once.
  */
 export async function remindOfCarts(
   tx: Transaction,

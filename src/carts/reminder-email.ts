@@ -12,7 +12,7 @@ import {
 import { shopSettings } from '../shops/settings/settings.ts';
 import { findCart } from './queries.ts';
 
-/** A cart was left with something in it. */
+/** A cart was abandoned with lines in it. */
 export interface CartLeft {
   cartId: string;
   /** The names of the products. */
@@ -23,8 +23,8 @@ const unsubscribeUrl = ({ installationKey, ...recipient }: EmailContext) =>
   newsletterUrls(newsletterTokens(installationKey), recipient).unsubscribe;
 
 /**
- * The cart opens in the browser or the account that it belongs to. The link itself opens nothing, because whoever typed
- * the address may not be the person who reads the email.
+ * The cart opens in the browser or the account that it belongs to. The link itself opens nothing, because the reader
+ * of the email may not be the person who typed the address.
  */
 const cartUrl = (_: CartLeft, { storefront, locale }: EmailContext) =>
   `${storefront}/cart${locale === undefined ? '' : `?locale=${locale}`}`;
@@ -44,7 +44,7 @@ export const cartReminder: EmailKind<CartLeft, ReminderWords> = {
     cartUrl: { meaning: 'Address of the cart.', value: cartUrl },
   },
   formerPlaceholders: ['unsubscribeUrl'],
-  // The queue holds the id of the cart alone. Who has ordered or emptied it since is not reminded of it.
+  // The queue holds only the id of the cart. Customers who have ordered or emptied it since are not reminded.
   load: (db, _shopId, emails) =>
     Promise.all(emails.map((email) => loadCart(db, email as EmailRequest<CartLeft>))),
   link: cartUrl,

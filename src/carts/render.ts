@@ -20,12 +20,12 @@ import type { Cart } from './schema.ts';
 
 export interface CartAnswer {
   origin: string;
-  /** In which names and prices are written; that of the cart when not said. */
+  /** Language of names and prices; by default that of the cart. */
   locale?: string;
   status?: Cart['status'];
   /**
-   * With the token that opens the cart in the shop, and so gives access to it: only for callers who have shown the
-   * token of the cart, and for the app that made it.
+   * Includes the token that opens the cart in the shop, and so gives access to it: only for callers who have shown the
+   * cart token, and for the app that made the cart.
    */
   hasPickup: boolean;
 }
@@ -74,14 +74,14 @@ export function toCart(
 }
 
 /**
- * The ETag of a cart: all that its GET answers. What a change says beside it, whether everything went in, is no part of
- * the cart.
+ * The ETag of a cart: everything that its GET answers. The note of a change whether everything was added is not part
+ * of it.
  */
 export function cartEtag({ status: _status, ...cart }: Cart): string {
   return `"${etagOf(JSON.stringify(cart))}"`;
 }
 
-/** What all operations that answer with a cart say of its ETag. */
+/** Describes the ETag for all operations that answer with a cart. */
 export const CART_ETAG = {
   etag: cartEtag,
   answerHeaders: { ETag: 'The cart as it is shown here: send it as `If-Match` to order exactly this.' },

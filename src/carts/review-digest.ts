@@ -3,7 +3,7 @@ import type { Content } from '../orders/pricing/content.ts';
 import { HttpError } from '../http/errors.ts';
 import type { StoredCart } from './cart.ts';
 
-/** The cart is not what the shopper has reviewed. */
+/** The cart differs from the reviewed one. */
 export class NotAsReviewed extends HttpError {
   constructor() {
     super(409, 'The cart has changed since it was reviewed');
@@ -11,9 +11,9 @@ export class NotAsReviewed extends HttpError {
 }
 
 /**
- * A fingerprint of everything that a shopper reviews before the order: the lines, where they go, how they are delivered
- * and paid, and what it all comes to. The order form carries it, so that nothing else is ordered than what was shown.
- * Texts count in all languages of the shop, because the language of a cart may be switched without changing the cart.
+ * A fingerprint of everything that a shopper reviews before the order: the lines, their destination, delivery, payment
+ * and the total. The order form carries it, so only the content that was shown is ordered. Texts count in all
+ * languages of the shop, because the language of a cart may be switched without changing the cart.
  */
 export function reviewDigest(
   { billingAddress, shippingAddress }: Pick<StoredCart, 'billingAddress' | 'shippingAddress'>,
@@ -55,7 +55,7 @@ export function reviewDigest(
   return createHash('sha256').update(JSON.stringify(reviewed, withSortedKeys)).digest('base64url');
 }
 
-/** Equal content is equal text, in whatever order its keys were read. */
+/** Equal content gives equal text, in any order of keys. */
 function withSortedKeys(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)));

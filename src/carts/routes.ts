@@ -102,7 +102,7 @@ export function carts(api: Operations, store: CartStore): void {
     async (call) => {
       const { body, caller } = call;
       const customerId = body.customerId ?? null;
-      // Both change what is paid: a group has prices of its own, and without tax it is less.
+      // Both change the price: a group has its own prices, and without tax it is lower.
       const isPriced = customerId !== null || body.taxType === 'NONE';
       if (isPriced && !hasScope(caller, 'carts_price_write')) throw missingScope('carts_price_write');
       if (customerId !== null && !isId(customerId)) throw invalid('UNKNOWN_VALUE', 'customerId');
@@ -130,7 +130,9 @@ export function carts(api: Operations, store: CartStore): void {
   );
 }
 
-/** Whoever may read the carts of a shop may not open them in the shop, where they could be changed: its maker may. */
+/**
+ * Read access to carts does not include opening them in the shop, where they could be changed: only their maker may.
+ */
 function isMaker({ app }: Caller, { appId }: Pick<CartRow, 'appId'>): boolean {
   return app !== undefined && app.appId === appId;
 }

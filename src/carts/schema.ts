@@ -98,7 +98,7 @@ export const NewLine = Type.Object(
 );
 export type NewLine = Static<typeof NewLine>;
 
-/** One bad entry must not lose the good ones, so each is checked where it is used. */
+/** One bad entry must not reject the good ones, so each is checked where it is used. */
 const NewLines = Type.Array(Type.Unsafe<unknown>({ anyOf: [NewLine, { 'x-undocumented': true }] }), {
   maxItems: MAX_LINES,
   description: 'What goes in.',

@@ -9,8 +9,8 @@ import { NotAsReviewed, reviewDigest } from './review-digest.ts';
 import type { Cart, NewCart } from './schema.ts';
 
 /**
- * The cart of a visitor, by the rules of the API. Whoever calls these has made sure that the visitor may have the cart:
- * its id stands in a signed cookie.
+ * The cart of a visitor, by the rules of the API. Callers have checked that the visitor may use the cart: its id is in
+ * a signed cookie.
  */
 export interface Shopper {
   db: ShopDatabase;
@@ -28,14 +28,14 @@ export interface VisitorCart extends PricedCart {
   view: Cart;
 }
 
-/** undefined: it has become an order, has expired, or there never was one. */
+/** undefined: it has become an order, has expired, or never existed. */
 export async function loadVisitorCart(shopper: Shopper, cartId: string): Promise<VisitorCart | undefined> {
   const { carts, origin, locale } = shopper;
   const cart = await undefinedIfGone(carts.open(requestOf(shopper, cartId)));
   return cart && { ...cart, view: toCart(cart, { origin, locale, hasPickup: false }) };
 }
 
-/** The cart after the change; undefined: it is gone. What the rules refuse is thrown as the API would answer it. */
+/** The cart after the change; undefined: it is gone. Refusals are thrown as the API would answer them. */
 export async function changeCart(
   shopper: Shopper,
   cartId: string,
@@ -48,8 +48,8 @@ export async function changeCart(
 }
 
 /**
- * Nobody gets to see its token, because the visitor's cookie stands for it. `appId`: it takes the place of a cart that
- * this app has made.
+ * Its token is never shown, because the visitor's cookie replaces it. `appId`: it replaces a cart that this app has
+ * made.
  */
 export async function startCart(
   { carts, shopId, origin }: Shopper,
@@ -62,7 +62,7 @@ export async function startCart(
 
 /**
  * The id of the order, also when another click was faster; undefined: the cart has expired without one. `reviewed` is
- * the digest of what the shopper has seen.
+ * the digest of the cart that the shopper saw.
  */
 export async function orderCart(
   shopper: Shopper,

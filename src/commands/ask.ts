@@ -2,12 +2,12 @@ import { createInterface } from 'node:readline/promises';
 import { CommandProblem } from './problem.ts';
 
 export interface Dialogue {
-  /** The answer without the blanks around it. */
+  /** The answer without surrounding blanks. */
   ask(question: string): Promise<string>;
   close(): void;
 }
 
-/** Whether somebody sits there who can answer. */
+/** Whether a user at a terminal can answer. */
 export function isTerminal(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
@@ -33,7 +33,7 @@ export function openDialogue(
   };
 }
 
-/** Goes on with --yes, or when somebody types `word` on the terminal. `warning` says what cannot be undone. */
+/** Continues with --yes, or when the user types `word` on the terminal. `warning` says what cannot be undone. */
 export async function requireConsent(isGiven: boolean, warning: string, word: string): Promise<void> {
   if (isGiven) return;
   if (!isTerminal()) throw new CommandProblem(`${warning} Add --yes to do it.`);

@@ -19,13 +19,13 @@ export interface Command {
   /** `shop create` */
   name: string;
   summary: string;
-  /** A function where it names what a module knows that the overview need not load. */
+  /** A function where the text needs a module that the overview need not load. */
   details?: string | (() => Promise<string>);
   /** A call that works as it stands, without `npx kontor`. */
   example: string;
   /** Names of the arguments, as the help shows them; `[NAME]` may be left out. */
   arguments?: readonly string[];
-  /** `value` is what the help shows behind the option. */
+  /** `value` is shown after the option in the help. */
   options?: Readonly<
     Record<string, { type: 'string' | 'boolean'; summary: string; value?: string; required?: boolean }>
   >;
@@ -34,7 +34,7 @@ export interface Command {
 
 export type Run = (call: CommandCall) => Promise<void>;
 
-/** What the commands of a module do, by their names. */
+/** The functions of a module's commands, by name. */
 export type Runs = Readonly<Record<string, Run>>;
 
 /** The database of this configuration, whether the service runs or not, with its schema up to date. */
@@ -45,11 +45,11 @@ export async function withDatabase(config: Config, work: (db: Database) => Promi
   });
 }
 
-/** The same without touching the schema. */
+/** The same without migrating the schema. */
 export async function withBareDatabase(config: Config, work: (db: Database) => Promise<void>): Promise<void> {
   const embedded =
     config.DATABASE_URL === undefined
-      ? // Where it is, or that it was made, is nothing that the caller has asked for.
+      ? // The caller has not asked for its location or creation.
         await attachEmbedded(config.KONTOR_DATA, { log: () => {} })
       : undefined;
   const db = openDatabase({
@@ -66,7 +66,7 @@ export async function withBareDatabase(config: Config, work: (db: Database) => P
   }
 }
 
-/** The same for what is about one shop: without it there is nothing to do. */
+/** The same for one shop, which must exist. */
 export async function withShop(
   config: Config,
   shopId: string,
@@ -78,7 +78,7 @@ export async function withShop(
   });
 }
 
-/** The entry of the audit log for a write by hand. Never with what may be a secret. */
+/** Writes the audit log entry of a manual change. It never contains a possible secret. */
 export function recordCommand(
   tx: Transaction,
   shopId: string,
@@ -115,7 +115,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 }
 
 export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {
-  // A name is one line, whoever has given it.
+  // A name is one line, regardless of its author.
   const cells = rows.map((row) => row.map((cell) => printable(cell).replaceAll(/\s/g, ' ')));
   const widths = header.map((title, column) =>
     cells.reduce((width, row) => Math.max(width, row[column]!.length), title.length),

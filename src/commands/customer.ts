@@ -16,7 +16,7 @@ import { CommandProblem } from './problem.ts';
 import { writeText } from './output.ts';
 import { startProgress } from './progress.ts';
 
-/** What takes longer than a moment to write. */
+/** An export of more orders takes longer than a moment. */
 const MANY_ORDERS = 2_000;
 
 export const runs = {

@@ -4,7 +4,7 @@ import { print, printTable, withBareDatabase, withDatabase, type Runs } from './
 import { UsageProblem } from './problem.ts';
 import { startProgress, type Progress } from './progress.ts';
 
-/** What Citus takes by default: enough for 32 machines. The help of the command says so too. */
+/** The default of Citus: enough for 32 machines. The help of the command says so too. */
 const SHARDS = 32;
 
 export const runs = {

@@ -50,7 +50,7 @@ export async function proveDomains(db: Database, config: Config, shopId: string)
   }
 }
 
-/** Says which domains of a shop wait for their proof, and what to do. */
+/** Prints which domains of a shop wait for their proof, and what to do. */
 export async function printPendingDomains(db: Database, config: Config, shopId: string): Promise<void> {
   const challengeOf = domainChallenges(await installationKey(config));
   for (const host of await findPendingDomains(db, shopId)) {

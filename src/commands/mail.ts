@@ -80,7 +80,7 @@ async function preview(
   for (const written of [file, beside('.txt'), beside('.eml')]) print(written);
 }
 
-/** About the last order where there is one and the email is about an order; else all of it is made up. */
+/** Uses the last order if there is one and the email is about an order; else everything is made up. */
 async function previewContent(
   db: Database,
   kind: EmailKind,

@@ -10,7 +10,7 @@ export const runs = {
       );
     }
     const origin = parseOrigin(options['url'] ?? `http://localhost:${config.PORT}`);
-    // The library takes a third of a second to load, so only this command does it.
+    // The library takes a third of a second to load, so only this command loads it.
     const { serveAssistant } = await import('./mcp/server.ts');
     await serveAssistant({ origin, shopId: shopId!, token, mayWrite: options['write'] === true });
   },

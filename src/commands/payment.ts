@@ -79,7 +79,7 @@ function showFields({ fields }: PaymentProvider, values: Record<string, string>)
   );
 }
 
-/** Asks for each value without showing what is typed. */
+/** Asks for each value without echoing the input. */
 async function ask(
   { fields }: PaymentProvider,
   before: Record<string, string>,
@@ -107,7 +107,7 @@ function parseLines(input: string, names: readonly string[]): Record<string, str
     lines.map((line, index) => {
       const [, name, value] = /^\s*([^=\s]+)\s*=(.*)$/.exec(line) ?? [];
       if (name === undefined || !names.includes(name)) {
-        // Not with the line itself: it may hold a secret.
+        // Without the line itself: it may hold a secret.
         throw new CommandProblem(
           `Line ${index + 1} is none of these: ${names.map((known) => `${known}=VALUE`).join(', ')}`,
         );

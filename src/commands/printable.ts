@@ -1,12 +1,12 @@
 /**
- * What no name, path or address needs: control characters, halves of characters, and marks that turn the direction of a
- * text around. On a terminal they move the cursor, change its title, or hide what a line says.
+ * Characters that no name, path or address needs: control characters, half surrogate pairs, and marks that change the
+ * direction of a text. On a terminal they move the cursor, change its title, or hide what a line says.
  */
 const UNSAFE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u;
 
 export const isPrintable = (text: string): boolean => !UNSAFE.test(text);
 
-/** A text that others may have written, such as the name of a shop, for a terminal. Lines and tabs stay. */
+/** A text possibly written by others, such as the name of a shop, for a terminal. Lines and tabs stay. */
 export function printable(text: string): string {
   return text.replaceAll(new RegExp(UNSAFE, 'gu'), (character) =>
     character === '\n' || character === '\t' ? character : `\\u{${character.codePointAt(0)!.toString(16)}}`,

@@ -1,4 +1,4 @@
-/** It could not be done; the message says what to do next. */
+/** The command failed; the message says what to do next. */
 export class CommandProblem extends Error {
   override name = 'CommandProblem';
 }

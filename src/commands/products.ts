@@ -15,7 +15,7 @@ import { startProgress } from './progress.ts';
 
 const MAX_SHOWN = 50;
 
-/** Spreadsheets take a file for UTF-8 when it begins with this mark. */
+/** Spreadsheets recognise UTF-8 by this mark at the start of a file. */
 async function* withMark(text: AsyncIterable<string>): AsyncGenerator<string> {
   yield '\u{feff}';
   yield* text;
@@ -36,7 +36,7 @@ export const runs = {
   'products import': ({ config, arguments: [shopId, file], options }) =>
     withShop(config, shopId!, async (db) => {
       const found = await stat(file!).catch(() => undefined);
-      // It is read several times, which only a file allows.
+      // It is read several times, which is only possible with a file.
       if (found && !found.isFile()) throw new CommandProblem(`${file} is no file.`);
       const isCheck = options['dry-run'] === true;
       let [pictures, described] = [0, 0];

@@ -9,7 +9,7 @@ export interface Progress {
   end: () => void;
 }
 
-/** How far a long command is: a bar on a terminal, else a line every few seconds; `total` may be 0. */
+/** The progress of a long command: a bar on a terminal, else a line every few seconds; `total` may be 0. */
 export function startProgress(
   what: string,
   total: number,
@@ -25,7 +25,7 @@ export function startProgress(
   const line = (now: number) => {
     const share = total > 0 ? Math.min(done / total, 1) : 1;
     const bar = '#'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH, '.');
-    // The header of a file says nothing about the time that its rows take.
+    // The header of a file does not predict the time for its rows.
     const left = share >= 0.01 ? duration(((now - began) * (1 - share)) / share) : '?';
     return `[${bar}] ${Math.floor(share * 100)} %  ${count(things)} ${what}  ${count(rate(now))}/s  ${left} left`;
   };

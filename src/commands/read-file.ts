@@ -4,8 +4,8 @@ import { CommandProblem } from './problem.ts';
 const MAX_BYTES = 16 * 1_048_576;
 
 /**
- * The text of a file that somebody names: a file, or a pipe such as /dev/stdin. It is read up to a bound, because the
- * name may lead to something that has no end.
+ * The text of a file named by the user: a file, or a pipe such as /dev/stdin. It is read up to a limit, because the
+ * name may lead to an endless file.
  */
 export async function readText(path: string): Promise<string> {
   const pieces: Buffer[] = [];

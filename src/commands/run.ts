@@ -13,7 +13,7 @@ export interface Output {
   stderr: { write: (text: string) => unknown };
 }
 
-/** 0: done, 1: it could not be done (stderr says why), 2: the command was called wrongly. */
+/** 0: done, 1: failed (stderr says why), 2: the command was called wrongly. */
 export async function runCommand(
   given: string[],
   environment: Record<string, string | undefined>,
@@ -53,7 +53,7 @@ export async function runCommand(
 /** No path or list of names is longer. */
 const MAX_CHARACTERS = 4_096;
 
-/** Scripts pass on what others have written: what can't be meant is refused before a command sees it. */
+/** Scripts pass on text from others: impossible values are refused before a command sees them. */
 function refuseUnsafe(words: readonly string[]): void {
   words.forEach((word, index) => {
     if (word.length > MAX_CHARACTERS) {
@@ -65,7 +65,7 @@ function refuseUnsafe(words: readonly string[]): void {
   });
 }
 
-/** Those of the group that this word names, else all. */
+/** The commands of the named group, else all. */
 function commandsNamed(word = ''): readonly Command[] {
   const group = COMMANDS.filter(({ name }) => firstWord(name) === word);
   return group.length > 0 ? group : COMMANDS;
@@ -98,7 +98,7 @@ function parse(command: Command, words: string[]) {
   }
 }
 
-/** What parseArgs refuses, in our own words: its own are about how it is called. */
+/** The errors of parseArgs in our own words: its own are about its API. */
 function wrongOption(error: Error & { code?: string }, { options = {} }: Command): string {
   const [, option = ''] = /'(--?[^\s'=]+)/.exec(error.message) ?? [];
   if (error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
@@ -142,7 +142,7 @@ function unknownCommand(
   group: readonly Command[],
 ): string {
   const names = commands.map(({ name }) => name);
-  // Commands have one word or two; what follows are arguments.
+  // Commands have one word or two; the rest are arguments.
   const hint =
     suggestion(words.slice(0, 2).join(' '), names) ||
     (group.length > 0 ? '' : suggestion(words[0]!, [...new Set(names.map(firstWord))]));
@@ -177,7 +177,7 @@ async function helpOf(command: Command): Promise<string> {
   ].join('\n');
 }
 
-/** What an operator can act on is one line per problem; anything else is a defect and keeps its stack. */
+/** Problems that an operator can fix are one line each; anything else is a defect and keeps its stack. */
 function explain(error: unknown, config: Config | undefined): string {
   if (!(error instanceof Error)) return `kontor: ${String(error)}`;
   const databaseText = databaseProblem(error);
@@ -192,14 +192,14 @@ function explain(error: unknown, config: Config | undefined): string {
     : `kontor: ${error.stack ?? error.message}`;
 }
 
-/** What keeps us from using the database, if it is that. */
+/** Why the database can't be used, if that is the problem. */
 function databaseProblem(error: Error & { code?: unknown; syscall?: unknown }): string | undefined {
   const code = String(error.code);
   // Wrong password, no such database, no right to create tables.
   if (/^(28...|3D000|42501)$/.test(code)) return `The database refuses us (${error.message}).`;
   const isMissingFile = code === 'ENOENT' && error.syscall !== 'connect';
   if (isDatabaseAway(error) && !isMissingFile) {
-    // Several addresses were tried: the error for all of them has no text of its own.
+    // Several addresses were tried: the combined error has no text of its own.
     const { message } = error instanceof AggregateError ? (error.errors[0] as Error) : error;
     return `The database cannot be reached (${message}).`;
   }

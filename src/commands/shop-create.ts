@@ -22,9 +22,9 @@ interface Question {
   field: Answer;
   option: string;
   text: string;
-  /** What Enter means, from the answers before. */
+  /** The default for Enter, from the previous answers. */
   standard: (known: Partial<NewShop> & { shopId: string; isCountrySaid: boolean }) => string;
-  /** The answer as it is stored. Throws a CommandProblem. */
+  /** The answer in stored form. Throws a CommandProblem. */
   read: (typed: string, known: Partial<NewShop>) => string;
 }
 
@@ -110,7 +110,7 @@ export async function createFromAnswers(
   for (const line of await summary(config, shop, isClosed)) print(line);
 }
 
-/** What the options say, else what is typed, else what is usual. A wrong answer on the terminal is asked for again. */
+/** Takes the options, else the typed answers, else the defaults. A wrong answer on the terminal is asked for again. */
 export async function readAnswers(
   shopId: string,
   options: CommandCall['options'],
@@ -129,7 +129,7 @@ export async function readAnswers(
   return shop as NewShop;
 }
 
-/** '': nobody has typed anything. */
+/** '': nothing was typed. */
 async function typedAnswer(
   { text, read }: Question,
   standard: string,
@@ -149,7 +149,7 @@ async function typedAnswer(
   }
 }
 
-/** Before anything is asked. */
+/** Before the first question. */
 function refuseWrongId(shopId: string): void {
   if (isShopFolder(shopId)) return;
   refuse(
@@ -199,7 +199,7 @@ function taxText(country: string): string {
   return `${percents.join(', ')} (${named}, ${VAT_YEAR})`;
 }
 
-/** Where the pages of the shop are, as far as it can be said without the service. */
+/** The address of the shop's pages, as far as known without the service. */
 function addressOf(config: Config, shopId: string): string {
   if (config.PUBLIC_URL !== undefined) return `${config.PUBLIC_URL.replace(/\/$/, '')}/shop/${shopId}`;
   return isPrivate(config)

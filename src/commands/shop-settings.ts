@@ -57,7 +57,7 @@ class Undone extends Error {
   override name = 'Undone';
 }
 
-/** Applies the file and takes it back, so that everything is checked as it would be in earnest. */
+/** Applies the file and rolls it back, so that everything is checked as in a real run. */
 async function wouldChange(
   db: Database,
   shopId: string,
@@ -89,10 +89,10 @@ async function applyParsed(tx: Transaction, shopId: string, file: SettingsFile, 
   return applied;
 }
 
-/** Products whose lists are rebuilt within a moment. */
+/** Products whose lists are rebuilt almost at once. */
 const FEW_PRODUCTS = 1_000;
 
-/** The shop sells meanwhile; a service that runs on the same database goes on when this command is interrupted. */
+/** The shop stays open meanwhile; a service on the same database continues when this command is interrupted. */
 async function waitForLists(db: Database, shopId: string): Promise<void> {
   const total = await countProducts(db, shopId);
   if (total < FEW_PRODUCTS) return finishRebuild(db, shopId, () => {});

@@ -15,7 +15,7 @@ import {
 } from './command.ts';
 import { CommandProblem } from './problem.ts';
 
-/** What few of them need is loaded by those: a short command takes most of its time to load. */
+/** Modules that few of them need are loaded on demand: a short command spends most of its time loading. */
 export const runs = {
   'shop create': async ({ config, arguments: [shopId], options }) => {
     const { createDemo, createFromAnswers } = await import('./shop-create.ts');
@@ -74,7 +74,7 @@ export const runs = {
   },
 } satisfies Runs;
 
-/** After the rows: no page names a file that is not there. */
+/** After the rows: no page names a missing file. */
 async function removeImages(config: Config, shopId: string): Promise<void> {
   try {
     await openMediaStorage(config).removeShop(shopId);

@@ -1,7 +1,7 @@
 import { SCOPES } from '../http/scopes.ts';
 import type { Command } from './command.ts';
 
-/** Shops, and who may do what in them. */
+/** Shops, and the access to them. */
 export const shopCommands: readonly Command[] = [
   {
     name: 'shop create',

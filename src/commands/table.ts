@@ -4,8 +4,8 @@ import { shopCommands } from './table-of-shops.ts';
 const OUTPUT_OPTION = { type: 'string', value: 'FILE', summary: 'Write to this file instead.' } as const;
 
 /**
- * All commands, in the order of the help. Nothing of the application is loaded with them: the module of a command is
- * loaded when it runs, so that help, version and a wrong call answer at once.
+ * All commands, in the order of the help. They load no part of the application: the module of a command is loaded when
+ * it runs, so help, version and a wrong call respond at once.
  */
 export const COMMANDS: readonly Command[] = [
   {

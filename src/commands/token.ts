@@ -53,7 +53,7 @@ export const runs = {
 const DAYS = /^(\d{1,4})d$/;
 const DATE = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/;
 
-/** null: it is not limited. */
+/** null: no expiry. */
 function parseEnd(text: string | boolean | undefined, now: Date): Date | null {
   if (text === undefined) return null;
   const days = DAYS.exec(String(text))?.[1];

@@ -106,7 +106,7 @@ async function recordInShops(tx: Transaction, userId: string, command: string): 
   }
 }
 
-/** In all shops, also where the list of somebody's shops ends. */
+/** In all shops, even beyond the limit of a user's shop list. */
 async function endRoles(tx: Transaction, { userId, email }: User): Promise<void> {
   for (let shops = await findShopsOf(tx, userId); shops.length > 0; shops = await findShopsOf(tx, userId)) {
     for (const { shopId } of shops) {
@@ -134,7 +134,7 @@ const noSuchUser = (email: string) =>
 const originOf = ({ PUBLIC_URL, PORT }: Config) =>
   PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${PORT}`;
 
-/** Alone on stdout. */
+/** The only output on stdout. */
 async function printLink(config: Config, linkId: string): Promise<void> {
   print(linkTokens(await installationKey(config)).urlOf(originOf(config), linkId));
 }

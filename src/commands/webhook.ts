@@ -10,7 +10,7 @@ import { WEBHOOK_ENTITIES } from '../webhook-entities.ts';
 import { print, withShop, type Runs } from './command.ts';
 import { CommandProblem } from './problem.ts';
 
-/** Milliseconds between two looks at the log. */
+/** Milliseconds between two reads of the log. */
 const LOOK_EVERY = 250;
 const ANSWERS_WITHIN = 10_000;
 
@@ -69,7 +69,7 @@ interface Receiver {
   origin: string;
 }
 
-/** Sends an event as a webhook does, and says in a line what came back. */
+/** Sends an event as a webhook does, and prints the response in a line. */
 async function forward(
   db: Database,
   shopId: string,

@@ -1,23 +1,23 @@
 import type { Database } from './database.ts';
 import { isDatabaseAway, LockWaitTooLong } from './failure.ts';
 
-/** In place of a result: a row that this item needs is locked by somebody else, so it has to wait by itself. */
+/** In place of a result: another transaction holds a row that this item needs, so the item has to wait by itself. */
 export const BUSY = Symbol('busy');
 
 export interface BatchWork<Item, Result> {
   /**
-   * Does all items at once and answers with one result for each, in their order. It must not wait long for a row that
-   * only some of them need: it answers BUSY for these, and they are tried again by themselves.
+   * Runs all items at once and returns one result for each, in order. It must not wait long for a row that only some
+   * items need: it returns BUSY for these, and they are retried by themselves.
    */
   runMany(db: Database, shopId: string, items: readonly Item[]): Promise<readonly (Result | typeof BUSY)[]>;
-  /** Does one item in the cheapest way. It may wait for a lock as long as a statement may run. */
+  /** Runs one item in the cheapest way. It may wait for a lock as long as a statement may run. */
   runOne(db: Database, shopId: string, item: Item): Promise<Result>;
 }
 
 export interface BatchLimits {
   /** Items in one batch. */
   size: number;
-  /** Batches of one shop that run at the same time: what arrives meanwhile waits for the next one. */
+  /** Batches of one shop that run at the same time; items that arrive meanwhile wait for the next batch. */
   running: number;
   /** Milliseconds after which an item that waits for a lock is refused. */
   patience: number;
@@ -31,18 +31,18 @@ const SLOW_AFTER = 200;
 /** Items of one database that wait for a lock at the same time, each on a connection: other requests need some too. */
 const MAX_SLOW = 3;
 
-/** Items of one database that wait for their turn to wait; beyond that they are refused at once. */
+/** Items of one database that wait for their turn to wait; further ones are refused at once. */
 const MAX_QUEUED = 500;
 
 /** Items of a failed batch that run by themselves at the same time. */
 const SINGLES_AT_ONCE = 3;
 
 /**
- * Puts what many requests write to the same shop at the same time into batches: one statement or transaction and one
- * commit for all of them, where each alone would pay for its own. A request that comes alone waits for nobody.
+ * Batches writes of many requests to the same shop: one statement or transaction and one commit for all of them,
+ * instead of one each. A request that comes alone does not wait.
  *
- * A batch that fails is repeated item by item, so that each request hears of its own problem only. The exception is a
- * lost connection: nobody knows whether the commit happened, so nothing is repeated.
+ * A batch that fails is repeated item by item, so each request gets only its own error. The exception is a lost
+ * connection: the commit may have happened, so nothing is repeated.
  */
 export function createBatcher<Item, Result>(
   db: Database,
@@ -60,7 +60,7 @@ interface Entry<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** Of one shop; it exists while something waits or runs. */
+/** State of one shop; it exists while something waits or runs. */
 interface Queue<Item, Result> {
   waiting: Entry<Item, Result>[];
   running: number;
@@ -99,7 +99,7 @@ class Batches<Item, Result> {
       return;
     }
     queue.isScheduled = true;
-    // Requests that have arrived by now are read first, so that they are in the same batch.
+    // Requests that have arrived by now are read first, so they join the same batch.
     setImmediate(() => {
       queue.isScheduled = false;
       const batch = queue.waiting.splice(0, this.#limits.size);
@@ -147,7 +147,7 @@ class Batches<Item, Result> {
 
   async #runSingle(entry: Entry<Item, Result>): Promise<void> {
     const { shopId, item, resolve, reject } = entry;
-    // While others wait for locks it takes the way that does not wait, so that connections are left for the rest.
+    // While others wait for locks, this takes the way that does not wait, which leaves connections for other requests.
     if (this.#slow > 0) return this.#runMany([entry]).catch(reject);
     let timer: NodeJS.Timeout | undefined;
     let isSlow = false;
@@ -178,8 +178,8 @@ class Batches<Item, Result> {
   }
 
   /**
-   * Lets the first of them wait for its lock for a short time and puts it back to the end if that was not enough: one
-   * that waits for a row which stays locked does not hold up another whose row is free again.
+   * Lets the first item wait briefly for its lock and moves it to the end if it does not get it: an item whose row
+   * stays locked does not hold up another whose row is free again.
    */
   #retryBusy(): void {
     while (this.#slow < MAX_SLOW) {

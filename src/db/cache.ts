@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** What one cache holds, and how much of it: by entries where they are alike, else by the bytes of their texts. */
+/** The content and the limit of one cache: entries where they are alike, otherwise the bytes of their texts. */
 export interface CacheKind<Value extends object> {
   /** For the metrics. */
   name: string;
@@ -16,7 +16,7 @@ export interface Cache<Value extends object> {
   delete(key: string): void;
 }
 
-/** The caches as those see them who read and write through a connection. */
+/** The caches as code that reads and writes through a connection sees them. */
 export interface ReadableCaches {
   of<Value extends object>(kind: CacheKind<Value>): Cache<Value>;
   isCacheableOrigin(origin: string): boolean;
@@ -24,17 +24,17 @@ export interface ReadableCaches {
 
 const MEGABYTE = 1024 * 1024;
 
-/** What an entry costs beside its text, roughly. */
+/** Approximate overhead of an entry beside its text. */
 const ENTRY_OVERHEAD = 400;
 
 /**
- * The caches of one database: what they hold was read from it. The least recently used entries make room for new ones.
- * Whoever reads an entry compares its version with the one that the database names, so a stale entry is never used.
+ * Caches of data read from one database. The least recently used entries are evicted. Readers compare the version of
+ * an entry with the one that the database names, so a stale entry is never used.
  */
 export class Caches implements ReadableCaches {
   /**
-   * Whether a text that names this origin may be cached. The Host header is the client's: without this, each one that
-   * somebody makes up would push other texts out of the cache. The app sets it, because it knows its hosts.
+   * Whether a text that names this origin may be cached. The Host header is the client's: without this check, invented
+   * hosts would evict other texts. The app sets it, because it knows its hosts.
    */
   isCacheableOrigin: (origin: string) => boolean = () => false;
 
@@ -70,7 +70,7 @@ function newCache({ limit }: CacheKind<object>) {
   return { entries, cache };
 }
 
-/** What a transaction has read may never be committed, so others must not find it: storing drops the entry instead. */
+/** A transaction may roll back, so others must not see its reads: storing drops the entry instead. */
 export function readOnly(caches: Caches): ReadableCaches {
   return {
     isCacheableOrigin: (origin) => caches.isCacheableOrigin(origin),

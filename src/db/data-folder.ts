@@ -1,12 +1,12 @@
 import { access, chmod, constants, mkdir, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** What shows that a folder with something in it is Kontor's own. */
+/** Marks a folder that is not empty as Kontor's own. */
 const OWN_ENTRIES = ['postgres', 'secret.key'];
 
 /**
- * Creates the data folder if needed, for nobody but its owner, and returns its real path, so that one folder has one
- * name however it was reached. An older one that others can enter is closed, if it is ours.
+ * Creates the data folder if needed, readable by its owner only, and returns its real path, so one folder has one
+ * name. An older folder that others can enter is closed if it is Kontor's own.
  */
 export async function openDataFolder(dataFolder: string): Promise<string> {
   const wanted = path.resolve(dataFolder);
@@ -23,7 +23,7 @@ export async function openDataFolder(dataFolder: string): Promise<string> {
 }
 
 async function createOrClose(wanted: string): Promise<string> {
-  // Its parents are the operator's: they get the usual mode.
+  // The parents belong to the operator and get the usual mode.
   await mkdir(path.dirname(wanted), { recursive: true });
   await mkdir(wanted, { mode: 0o700 }).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST' || !(await stat(wanted)).isDirectory()) throw error;
@@ -35,15 +35,15 @@ async function createOrClose(wanted: string): Promise<string> {
 }
 
 /**
- * The database, the mails and the key of the installation are nobody else's business. A folder that also holds other
- * things (somebody's home, /tmp) stays as it is.
+ * Only the owner may read the database, the emails and the key of the installation. A folder that also holds other
+ * things (a home folder, /tmp) stays as it is.
  */
 async function closeToOthers(folder: string): Promise<void> {
   const user = process.getuid?.();
   const { mode, uid, gid } = await stat(folder);
   const isShared = (mode & 0o1000) !== 0;
   if (user === undefined || uid !== user || isShared) return;
-  // Where this process is root, PostgreSQL runs as another user, whose group was given passage.
+  // If this process is root, PostgreSQL runs as another user, whose group may pass.
   const passage = user === 0 && gid !== 0 ? mode & 0o010 : 0;
   const closed = 0o700 | passage;
   if ((mode & 0o777) === closed) return;

@@ -7,16 +7,16 @@ import { createSharedReads, unsharedReads, type SharedReads } from './shared-rea
 import { createShopShares, type ShopShares } from './shop-shares.ts';
 import { toStatement, type Sql, type Statement } from './sql.ts';
 
-/** What query functions receive: a transaction, or the database itself for a single read. */
+/** Passed to query functions: a transaction, or the database itself for a single read. */
 export interface Queries {
-  /** What was read from this database and is held in memory. */
+  /** Caches of data read from this database. */
   readonly caches: ReadableCaches;
-  /** The time of the request; SQL gets it as a parameter, so that tests can set the clock. */
+  /** The time of the request; SQL gets it as a parameter, so tests can set the clock. */
   readonly now: Date;
-  /** Reads that go to the database once for all who ask at the same time. */
+  /** Reads that concurrent callers share: one statement for all of them. */
   readonly shared: SharedReads;
   many<Row>(query: Sql): Promise<Row[]>;
-  /** The rows of a search, which takes the longer the more there is: those of a shop take turns. */
+  /** Returns the rows of a search. Searches grow with the data, so those of a shop take turns. */
   search<Row>(query: Sql): Promise<Row[]>;
   /** The first row. */
   one<Row>(query: Sql): Promise<Row | undefined>;
@@ -29,11 +29,11 @@ export interface Transaction extends Queries {
   /** The app that asked for it; null: a shopper, a command or the service itself. */
   readonly appId: string | null;
   /**
-   * Registers statements that run when all others have run. They are sent together with the commit, so they must not
-   * depend on each other's results: a lock that they take is held for a moment only.
+   * Registers statements that run after all others. They are sent together with the commit, so they must not depend on
+   * each other's results; a lock that they take is held only briefly.
    */
   beforeCommit(statements: () => Promise<unknown>): void;
-  /** Tells other parts of this process when it was committed; of a rollback nobody hears. */
+  /** Notifies other parts of this process after the commit; a rollback notifies no one. */
   notifyAfterCommit(notice: string, shopId: string): void;
 }
 
@@ -56,13 +56,13 @@ export interface ShopDatabase extends Queries {
 
 export interface Database extends ShopDatabase {
   /**
-   * The same database with the shop's share of the connections, for requests; see `shop-shares.ts`. Whoever is inside
-   * of a transaction does not use it.
+   * The same database with the shop's share of the connections, for requests; see `shop-shares.ts`. Code inside a
+   * transaction must not use it.
    */
   ofShop(shopId: string): ShopDatabase;
   readonly shares: ShopShares;
   readonly caches: Caches;
-  /** What transactions of this process have announced with `notifyAfterCommit`: the listeners get the shop's id. */
+  /** Notifications from `notifyAfterCommit` in this process: the listeners get the shop's id. */
   readonly notices: EventEmitter;
   readonly pool: pg.Pool;
   close(): Promise<void>;
@@ -77,11 +77,11 @@ export interface DatabaseOptions {
   /** How often a connection is used before another one takes its place. */
   maxUses?: number;
   clock?: () => Date;
-  /** Is told of every statement that begins; what it returns is called when the statement has ended. */
+  /** Called when a statement begins; the returned function is called when it has ended. */
   onStatement?: (text: string) => (error?: unknown) => void;
 }
 
-/** How a pool and a client take a finished query; their types know this form only without its callback. */
+/** How a pool and a client take a finished query; their types know this form only without the callback. */
 interface Submitter {
   query(query: pg.Query, values: undefined, done: (error?: Error, result?: pg.QueryResult) => void): void;
 }
@@ -89,7 +89,7 @@ interface Submitter {
 // bigint columns hold minor units and counters, which stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-// `2026-11-15 02:25:53.123+00` becomes what V8 reads directly; pg's own parser takes five times as long.
+// `2026-11-15 02:25:53.123+00` becomes a form that V8 reads directly; pg's own parser takes five times as long.
 pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => {
   const hasMinutes = text.at(-3) === ':';
   return new Date(`${text.slice(0, 10)}T${text.slice(11)}${hasMinutes ? '' : ':00'}`);
@@ -107,8 +107,8 @@ class ImpatientClient extends pg.Client {
 }
 
 /**
- * Sends what is asked of a connection in the same moment with one system call. Otherwise each statement of a transaction
- * would be a call of its own, which wakes the server too.
+ * Sends all statements issued to a connection at the same moment with one system call. Otherwise each statement of a
+ * transaction would be its own call, which also wakes the server.
  */
 function sendTogether({ connection: { stream } }: pg.PoolClient): void {
   if (stream.writableCorked > 0) return;
@@ -118,11 +118,11 @@ function sendTogether({ connection: { stream } }: pg.PoolClient): void {
 
 const MAX_WAITING = 2_000;
 
-/** Milliseconds: a client that asks for too much must not hold a connection for ever. */
+/** Milliseconds: an expensive request must not hold a connection for ever. */
 const STATEMENT_TIMEOUT = 15_000;
 
 /*
- * A connection is replaced now and then, because what PostgreSQL holds for it (plans, the catalogue entries of every
+ * A connection is replaced now and then, because the memory PostgreSQL holds for it (plans, catalogue entries of every
  * table it has seen) only grows. Counting uses spreads the replacements under load, where all connections are of the
  * same age; the time limit is for a quiet service. A new connection plans its statements again: some 50 ms of work.
  */
@@ -130,10 +130,10 @@ const MAX_USES = 50_000;
 const MAX_LIFETIME_SECONDS = 3_600;
 
 /*
- * A statement is planned once per connection. Left to itself PostgreSQL plans lists and statements about a few ids anew
- * on every call, because a limit or an array that it knows looks cheaper than one that it does not: 0.7 ms instead of
- * 0.3 ms. A plan ages when its tables grow: `refreshStatistics` replaces it. Citus chooses for itself: to find the shard
- * of a join it must know the shop when it plans, and it keeps the plans of simple statements.
+ * A statement is planned once per connection. Left to itself PostgreSQL plans lists and statements about a few ids
+ * anew on every call, because a known limit or array looks cheaper than an unknown one: 0.7 ms instead of 0.3 ms. A
+ * plan ages when its tables grow: `refreshStatistics` replaces it. Citus chooses for itself: to find the shard of a
+ * join it must know the shop when it plans, and it keeps the plans of simple statements.
  */
 const PREPARE_CONNECTION = `
   select set_config('plan_cache_mode', case when found then 'auto' else 'force_generic_plan' end, false),
@@ -152,18 +152,18 @@ export function openDatabase(options: DatabaseOptions): Database {
     Client: ImpatientClient,
     maxUses: options.maxUses ?? MAX_USES,
     maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
-    // What a transaction asks for without waiting in between goes to the server at once.
+    // Statements that a transaction issues without waiting in between are sent at once.
     pipeline: true,
-    // Behind a pooler it is set by each transaction, see `begin`.
+    // With a pooler, each transaction sets it; see `begin`.
     statement_timeout: pooler ? undefined : STATEMENT_TIMEOUT,
     application_name: options.connection.application_name ?? 'kontor',
   });
   // An idle connection that breaks is replaced by the pool; without a listener Node would end the process.
   pool.on('error', () => {});
-  // So would one that breaks between two statements of a transaction: the next statement reports it.
+  // The same goes for one that breaks between two statements of a transaction: the next one reports it.
   pool.on('connect', (client) => {
     client.on('error', () => {});
-    // Not waited for: it travels with the first statement of the connection, which reports what is wrong with it.
+    // Not awaited: it is sent with the first statement of the connection, which reports any error.
     if (!pooler) client.query(PREPARE_CONNECTION).catch(() => {});
   });
 
@@ -185,7 +185,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         return result;
       } catch (error) {
         ended?.(error);
-        // The stack as it came leads to the socket; this one leads to the statement.
+        // The original stack leads to the socket; this one leads to the statement.
         Error.captureStackTrace(error as Error);
         throw error;
       }
@@ -210,7 +210,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const begin = (isolation: string) =>
     `begin isolation level ${isolation}${pooler ? `; set local statement_timeout = ${STATEMENT_TIMEOUT}` : ''}`;
 
-  /** Runs one statement in a transaction of its own. All of it is sent at once. */
+  /** Runs one statement in its own transaction. All of it is sent at once. */
   const alone = async <Result>(send: (db: ReturnType<typeof queries>) => Promise<Result>) => {
     if (pool.waitingCount > MAX_WAITING) throw new DatabaseBusy();
     const client = await pool.connect();
@@ -218,7 +218,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     const [, result, ended] = await Promise.allSettled([
       client.query(begin('read committed')),
       send(queriesTogether(client)),
-      // After a statement that failed it is a rollback, so that it fails only with its connection.
+      // After a failed statement it is a rollback, so it fails only with its connection.
       client.query('commit'),
     ]);
     client.release(ended.status === 'rejected' ? (ended.reason as Error) : undefined);
@@ -247,7 +247,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     const last: (() => Promise<unknown>)[] = [];
     const announced = new Map<string, Set<string>>();
     try {
-      // Not waited for, so that it travels with the first statements of the work.
+      // Not awaited, so it is sent with the first statements of the work.
       sendTogether(client);
       const begun = client.query(begin(isolation));
       begun.catch(() => {});
@@ -265,7 +265,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         },
       });
       await begun;
-      // After a statement that failed, the commit is a rollback, and the failure is thrown.
+      // After a failed statement the commit is a rollback, and the failure is thrown.
       sendTogether(client);
       await Promise.all([...last.map((statements) => statements()), client.query('commit')]);
       for (const [notice, shops] of announced) for (const shopId of shops) notices.emit(notice, shopId);
@@ -309,7 +309,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** Tries again when PostgreSQL asks for it, a little later each time. */
+/** Retries when PostgreSQL asks for it, a little later each time. */
 async function retried<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
@@ -321,7 +321,7 @@ async function retried<Result>(attempt: () => Promise<Result>): Promise<Result> 
   }
 }
 
-/** Serialisation failure and deadlock: PostgreSQL asks for another try. */
+/** Serialisation failure and deadlock: PostgreSQL asks for a retry. */
 export function isTransient(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === '40001' || code === '40P01';

@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 
 /**
  * Citus: the tables of the shops, spread over several database machines by `shop_id`. All rows of a shop are on one
- * node, so that a statement which says `shop_id = $1` goes to this node alone.
+ * node, so a statement with `shop_id = $1` goes to this node alone.
  */
 
 export interface Table {
@@ -22,9 +22,9 @@ export interface DistributionPlan {
 }
 
 /**
- * What has to be done with tables that are still on the coordinator alone. A table that names a shop and is not keyed
- * by it (the domains of shops) is read for all shops at once and joined with them, so that every node gets a copy.
- * Tables that know nothing of shops (rate limits, migrations, leases) stay on the coordinator.
+ * Lists the work for tables that are still on the coordinator alone. A table that names a shop but is not keyed by it
+ * (the domains of shops) is read for all shops at once and joined with them, so every node gets a copy. Tables without
+ * shops (rate limits, migrations, leases) stay on the coordinator.
  */
 export function distributionPlan(tables: readonly Table[]): DistributionPlan {
   const local = tables.filter(({ placement, hasShopId }) => placement === 'local' && hasShopId);
@@ -43,9 +43,9 @@ export class DistributionProblem extends Error {
 }
 
 export interface DistributeOptions {
-  /** Pieces that each table is cut into; Citus moves them between nodes one by one. Only the first time it matters. */
+  /** Shards per table; Citus moves them between nodes one by one. It matters only the first time. */
   shards: number;
-  /** How many steps there are, and then each of them. */
+  /** Receives the number of steps, and then each of them. */
   onStart: (steps: number) => void;
   onStep: () => void;
 }
@@ -61,8 +61,8 @@ interface ForeignKey {
 }
 
 /**
- * Distributes what is not distributed yet, with its rows, in one transaction: all of it or nothing. Citus refuses
- * foreign keys between a table that is distributed and one that is not yet, so they are dropped before and added after.
+ * Distributes the remaining tables, with their rows, in one transaction: all or nothing. Citus refuses foreign keys
+ * between a distributed table and one that is not yet, so they are dropped before and added after.
  */
 export async function distribute(
   db: Database,
@@ -70,7 +70,7 @@ export async function distribute(
 ): Promise<Distribution> {
   await requireWorkers(db);
   return inLongTransaction(db, async (client) => {
-    // A process that starts now waits here with its migrations.
+    // A process that starts now waits here before its migrations.
     await client.query('lock table migration in access exclusive mode');
     const plan = distributionPlan(await readTables(client));
     const tables = [...plan.references, ...plan.distributed];
@@ -93,7 +93,7 @@ export async function distribute(
       await client.query(`alter table ${table} add constraint ${name} ${definition}`);
       onStep();
     }
-    // The rows are on the nodes now; what is left on the coordinator is hidden, and takes its space.
+    // The rows are on the nodes now; the copies left on the coordinator are hidden and take up space.
     for (const name of tables) {
       await client.query('select truncate_local_data_after_distributing_table($1::regclass)', [name]);
       onStep();
@@ -102,7 +102,7 @@ export async function distribute(
   });
 }
 
-/** Beside the shops; the table of the shops itself is cut into so many shards. */
+/** Colocated with the shops; the shop table itself is cut into this many shards. */
 async function distributeTable(client: pg.PoolClient, name: string, shards: number): Promise<void> {
   await (name === 'shop'
     ? client.query(
@@ -115,8 +115,8 @@ async function distributeTable(client: pg.PoolClient, name: string, shards: numb
 }
 
 /**
- * For migrations, after each table that they create: where the shops are distributed, a new table is too. Before its
- * foreign keys, because a table on the coordinator cannot refer to one that is distributed.
+ * For migrations, after each table that they create: where the shops are distributed, a new table is too. Runs before
+ * its foreign keys, because a table on the coordinator cannot refer to a distributed one.
  */
 export async function distributeNewTables(client: pg.PoolClient): Promise<void> {
   const { distributed, references } = distributionPlan(await readTables(client));
@@ -173,7 +173,7 @@ async function readTables(queries: pg.Pool | pg.PoolClient): Promise<Table[]> {
   return rows;
 }
 
-/** Those between these tables and any other. */
+/** Foreign keys between these tables and any other. */
 async function readForeignKeys(client: pg.PoolClient, tables: readonly string[]): Promise<ForeignKey[]> {
   const { rows } = await client.query<ForeignKey>(
     `select conrelid::regclass::text as table, format('%I', conname) as name, pg_get_constraintdef(oid) as definition
@@ -185,7 +185,7 @@ async function readForeignKeys(client: pg.PoolClient, tables: readonly string[])
   return rows;
 }
 
-/** A transaction that takes as long as it needs, and does to one shard after the other what several tables need. */
+/** A transaction without a statement timeout that modifies shards one after the other, as several tables require. */
 async function inLongTransaction<Result>(
   { pool }: Database,
   work: (client: pg.PoolClient) => Promise<Result>,
@@ -220,7 +220,7 @@ export interface Cluster {
   tables: Table[];
 }
 
-/** Where the shops live; undefined: they are not distributed. */
+/** The nodes of the shops; undefined: they are not distributed. */
 export async function readCluster({ pool }: Database): Promise<Cluster | undefined> {
   if (!(await isDistributed(pool))) return undefined;
   const { rows: nodes } = await pool.query<Node>(`
@@ -241,7 +241,7 @@ interface Placement {
   isIsolated: boolean;
 }
 
-/** Where the rows of a shop are. */
+/** The placement of the rows of a shop. */
 async function findPlacement(client: pg.PoolClient, shopId: string): Promise<Placement> {
   const { rows } = await client.query<Placement>(
     `select shardid as "shardId", nodename || ':' || nodeport as node, shardminvalue = shardmaxvalue as "isIsolated"
@@ -253,8 +253,8 @@ async function findPlacement(client: pg.PoolClient, shopId: string): Promise<Pla
 }
 
 /**
- * Moves a shop to another node while it sells. Citus moves shards, so the shop gets one of its own first. Returns the
- * node it was on.
+ * Moves a shop to another node while it sells. Citus moves shards, so the shop gets its own first. Returns the node it
+ * was on.
  */
 export async function moveShop({ pool }: Database, shopId: string, target: string): Promise<string> {
   if (!(await isDistributed(pool))) {
@@ -265,7 +265,7 @@ export async function moveShop({ pool }: Database, shopId: string, target: strin
   const client = await pool.connect();
   try {
     const [host, port] = await findNode(client, target);
-    // Both take as long as the shop is large. Citus does them in transactions of its own.
+    // Both take longer for a larger shop. Citus runs them in its own transactions.
     await client.query('set statement_timeout = 0');
     const before = await findPlacement(client, shopId);
     if (before.node === target) return before.node;
@@ -283,7 +283,7 @@ export async function moveShop({ pool }: Database, shopId: string, target: strin
     ]);
     return before.node;
   } finally {
-    // Not back into the pool, because of its timeout.
+    // Not returned to the pool, because of its timeout.
     client.release(true);
   }
 }

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Whom PostgreSQL runs as when this process is root, because PostgreSQL refuses to be root. */
+/** The account of PostgreSQL when this process is root, because PostgreSQL refuses to be root. */
 export interface Account {
   name: string;
   uid: number;
@@ -10,8 +10,8 @@ export interface Account {
 }
 
 /**
- * Undefined: PostgreSQL runs as the user of this process.
- * A folder that already belongs to someone stays theirs: `sudo npm start` once must not lock its owner out.
+ * Undefined: PostgreSQL runs as the user of this process. A folder that already has an owner keeps it: `sudo npm
+ * start` once must not lock the owner out.
  */
 export async function serverAccount(pgdata: string): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -38,7 +38,7 @@ export function accountsOf(passwd: string): Account[] {
     .filter(({ name, uid, gid }) => name !== '' && uid > 0 && gid >= 0);
 }
 
-/** What `spawn` needs to run something as the account. */
+/** Options for `spawn` to run a program as the account. */
 export function runAs(account: Account | undefined): { uid?: number; gid?: number } {
   return account ? { uid: account.uid, gid: account.gid } : {};
 }
@@ -46,7 +46,7 @@ export function runAs(account: Account | undefined): { uid?: number; gid?: numbe
 const PASS = 0o1;
 const READ = 0o4;
 
-/** Whether the account can get to something inside this folder: it must be let through every parent. */
+/** Whether the account can reach this folder's content: every parent must let it through. */
 export async function canEnter(folder: string, account: Account | undefined): Promise<boolean> {
   if (!account) return true;
   for (const step of pathDownTo(await realpath(folder))) {

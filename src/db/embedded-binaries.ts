@@ -19,7 +19,7 @@ import { type Account, canEnter, canRead, errorCode, statIfThere } from './embed
 export interface Binaries {
   /** Holds `bin`, `lib` and `share`. */
   native: string;
-  /** Of PostgreSQL, as the package spells it: `18.4.0-beta.17`. */
+  /** PostgreSQL version as the package spells it: `18.4.0-beta.17`. */
   version: string;
 }
 
@@ -53,8 +53,8 @@ export function packageFolder(
 }
 
 /**
- * PostgreSQL as the account can run it: in the package itself, or in a copy in the first of `copyHomes` that serves,
- * if the package is below a folder the account may not enter, or is read-only and lacks its links.
+ * PostgreSQL where the account can run it: in the package itself, or in a copy in the first usable folder of
+ * `copyHomes` if the package is below a folder that the account may not enter, or is read-only and lacks its links.
  */
 export async function usableBinaries(
   folder: string,
@@ -154,7 +154,7 @@ async function firstUsable(folders: string[], account: Account | undefined): Pro
   return undefined;
 }
 
-/** Complete or not there at all: the copy appears under its name when it is done. */
+/** Atomic: the copy gets its name when it is complete. */
 async function copyPackage(folder: string, copy: string): Promise<void> {
   const unfinished = await mkdtemp(`${copy}.copy-`);
   try {

@@ -15,12 +15,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Account, canEnter, errorCode, statIfThere } from './embedded-account.ts';
 
-/** Where root keeps what the account of PostgreSQL must reach and cannot reach at its usual place. */
+/** Where root keeps files that the account of PostgreSQL must reach and cannot reach in their usual place. */
 export const SYSTEM_FOLDER = '/var/lib/kontor';
 
 /**
- * The folder of PostgreSQL: `postgres` in the data folder, or where a link of that name leads.
- * The link is what keeps a moved folder found, even after the obstacle that moved it has gone.
+ * The folder of PostgreSQL: `postgres` in the data folder, or where a link of that name leads. Through the link a
+ * moved folder is found even after the obstacle that moved it has gone.
  */
 export async function pgdataFolder(
   dataFolder: string,
@@ -70,12 +70,12 @@ async function presentFolder(usual: string): Promise<string | undefined> {
 }
 
 /**
- * A folder closed to all but root opens for the one group that needs it, and for nobody else: PostgreSQL cannot run as
- * root, and must be able to pass (0710); it still can't list what else is there.
+ * Opens a folder that is closed to all but root for the one group that needs it: PostgreSQL cannot run as root and
+ * must be able to pass (0710), but still can't list the other content.
  */
 async function letPass(folder: string, account: Account): Promise<boolean> {
   const stats = await stat(folder);
-  // A group that may do more than pass was chosen by somebody.
+  // A group with more rights than that was chosen on purpose.
   if (stats.mode & 0o060 || !(await canEnter(path.dirname(folder), account))) return false;
   await chown(folder, stats.uid, account.gid);
   await chmod(folder, (stats.mode & 0o777) | 0o010);
@@ -86,7 +86,7 @@ async function letPass(folder: string, account: Account): Promise<boolean> {
 const MAX_SOCKET_PATH_LENGTH = 100;
 const SOCKET_NAME = '/.s.PGSQL.5432';
 
-/** In PostgreSQL's own folder where the path is short enough, else in a private one below the temporary folder. */
+/** In PostgreSQL's own folder if the path is short enough, otherwise in a private temporary folder. */
 export async function socketFolder(pgdata: string, account: Account | undefined): Promise<string> {
   if (fitsSocket(pgdata)) return pgdata;
   for (const base of [tmpdir(), '/tmp']) {
@@ -103,7 +103,7 @@ function fitsSocket(folder: string): boolean {
   return Buffer.byteLength(folder + SOCKET_NAME) <= MAX_SOCKET_PATH_LENGTH;
 }
 
-/** Others may write to the temporary folder: whoever made this folder first could listen in our place. */
+/** Others may write to the temporary folder: the creator of this folder could listen in our place. */
 async function makePrivate(folder: string, account: Account | undefined): Promise<void> {
   await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
     if (errorCode(error) !== 'EEXIST') throw error;
@@ -124,7 +124,7 @@ export async function rotateLog(logFile: string): Promise<void> {
   if (size > MAX_LOG_SIZE) await rename(logFile, `${logFile}.1`);
 }
 
-/** PostgreSQL insists on owning its folder; one that was copied back by root does not belong to it. */
+/** PostgreSQL insists on owning its folder; a copy restored by root has the wrong owner. */
 export async function giveTo(folder: string, account: Account | undefined): Promise<void> {
   if (!account || (await stat(folder)).uid === account.uid) return;
   // The folder itself last: if this is interrupted, the next start begins again.

@@ -20,7 +20,7 @@ import type { Binaries } from './embedded-binaries.ts';
 
 const execFileAsync = promisify(execFile);
 
-/** What `initdb` and `postgres` need to know of one folder. */
+/** The settings of one folder that `initdb` and `postgres` need. */
 export interface Cluster {
   /** KONTOR_DATA, for messages and the log. */
   dataFolder: string;
@@ -31,15 +31,15 @@ export interface Cluster {
   log: (line: string) => void;
 }
 
-/** The password of TCP connections lives beside the data: only Windows has no socket to protect instead. */
+/** The password of TCP connections is stored beside the data: only Windows lacks a socket to protect instead. */
 export const PASSWORD_FILE = 'kontor.password';
 
 const usesTcp = process.platform === 'win32';
 
 /**
- * Makes the folder of PostgreSQL if it is not there, with the database `kontor` in it.
- * All is done in a sibling that gets the name at the end: a start that is killed leaves nothing half made, and of
- * two that begin together the second finds the name taken and uses what the first has made.
+ * Creates the folder of PostgreSQL if it does not exist, with the database `kontor` in it. Works in a sibling folder
+ * that is renamed at the end: a start that is killed leaves nothing half made, and of two concurrent starts the second
+ * finds the name taken and uses the folder of the first.
  */
 export async function initialise(cluster: Cluster): Promise<void> {
   const { pgdata, binaries, log } = cluster;
@@ -79,9 +79,9 @@ async function create(cluster: Cluster): Promise<void> {
 }
 
 /**
- * Comparisons and case come from PostgreSQL itself, so an update of the system cannot break an index.
- * LC_CTYPE must know UTF-8 all the same: full-text search and pg_trgm still ask the system what a letter is, and
- * with `C` they lose every umlaut. Not each system has each name.
+ * Comparisons and case come from PostgreSQL itself, so an update of the system cannot break an index. LC_CTYPE must
+ * know UTF-8 all the same: full-text search and pg_trgm still ask the system what a letter is, and with `C` they lose
+ * every umlaut. Not every system has every name.
  */
 const LETTER_LOCALES = ['C.UTF-8', 'en_US.UTF-8', 'UTF-8', 'C'];
 
@@ -112,7 +112,7 @@ async function writePassword({ pgdata }: Cluster): Promise<string | undefined> {
   return file;
 }
 
-/** Without a server, so that a folder is never seen before its database is there. */
+/** Runs without a server, so a folder is never visible before its database exists. */
 async function createDatabase(cluster: Cluster, folder: string): Promise<void> {
   const options = ['-c', 'exit_on_error=on', '-c', `fsync=${isDurable(cluster) ? 'on' : 'off'}`];
   await run(
@@ -129,7 +129,7 @@ function isDurable({ settings }: Cluster): boolean {
 
 const ABANDONED_AFTER = 5 * 60_000;
 
-/** What starts that were killed while initialising have left. */
+/** Removes the remains of starts that were killed during initdb. */
 async function removeAbandoned(pgdata: string): Promise<void> {
   const prefix = `${path.basename(pgdata)}.init-`;
   const parent = path.dirname(pgdata);
@@ -138,7 +138,7 @@ async function removeAbandoned(pgdata: string): Promise<void> {
     const item = path.join(parent, name);
     const maker = Number.parseInt(name.slice(prefix.length), 10);
     const age = Date.now() - ((await statIfThere(item))?.mtimeMs ?? 0);
-    // In a container the process that now has the number is seldom the one that had it.
+    // In a container, the process that has the number now is seldom the one that had it.
     if (isAlive(maker) && age <= ABANDONED_AFTER) continue;
     // The initdb of a start that was killed may still be writing.
     await rm(item, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
@@ -154,7 +154,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Ended, but its parent has not asked yet how: in a container the first process often never does. */
+/** Ended, but its parent has not read the exit status: in a container, process 1 often never does. */
 function isZombie(pid: number): boolean {
   if (process.platform !== 'linux') return false;
   try {
@@ -187,16 +187,16 @@ export function program({ binaries }: Cluster, name: string): string {
 
 const PASSED_ON = ['PATH', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'ComSpec', 'LD_LIBRARY_PATH'];
 
-/** How each program of PostgreSQL is started, whoever it runs as. */
+/** How each program of PostgreSQL is started, under any account. */
 export function surroundings(cluster: Cluster): {
   cwd: string;
   env: NodeJS.ProcessEnv;
   uid?: number;
   gid?: number;
 } {
-  // Not the whole environment: it holds our secrets, and PGPORT and the like would change what is started.
+  // Not the whole environment: it holds our secrets, and PGPORT and the like would change the result.
   const env = Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
-  // PostgreSQL does not start in a folder it may not read, as the one of root.
+  // PostgreSQL does not start in a folder that it may not read, such as root's.
   return { cwd: cluster.binaries.native, env: { ...env, LC_ALL: 'C' }, ...runAs(cluster.account) };
 }
 
@@ -216,7 +216,7 @@ export async function run(cluster: Cluster, name: string, args: string[], input 
 export async function explained(cluster: Cluster, name: string, error: unknown): Promise<Error> {
   const code = errorCode(error);
   const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-  // The file is there, its loader is not: a system without glibc, as Alpine.
+  // The file exists but its loader does not: a system without glibc, such as Alpine.
   const foreign = code === 'ENOENT' && (await stat(program(cluster, name))).isFile();
   const reason = foreign ? 'it is made for another system' : stderr || String(error);
   return new Error(

@@ -34,9 +34,9 @@ const SERVER_SETTINGS: Record<string, string> = {
   max_connections: '100',
   shared_buffers: '128MB',
   max_wal_size: '512MB',
-  // Compiling pays for long reports; here it would cost more than the queries do.
+  // Compilation pays off for long reports; here it would cost more than the queries do.
   jit: 'off',
-  // What is read is mostly in the memory of the system already, and processes that read it take processors from the service.
+  // Most reads hit the memory of the system already, and I/O processes take processors from the service.
   io_method: 'sync',
   timezone: 'UTC',
   log_timezone: 'UTC',
@@ -68,8 +68,8 @@ const CLEARS_UP_WITHIN = 10_000;
 const RECOVERS_WITHIN = 5 * 60_000;
 
 /**
- * A connection to the server of the folder; starts the server if there is none.
- * Whether one runs is asked by connecting: the number in `postmaster.pid` may be stale, or belong to another container.
+ * Connects to the server of the folder, and starts the server if there is none. It finds out by connecting: the number
+ * in `postmaster.pid` may be stale, or belong to another container.
  */
 export async function connectOrLaunch(
   cluster: Cluster,
@@ -83,12 +83,12 @@ export async function connectOrLaunch(
     if (typeof found === 'object') return { ...found, launched };
     const waited = Date.now() - began;
     if (found === 'absent') {
-      // Asked for even if there is a usual one: a clean-up of the temporary folder may have taken the socket's.
+      // Made even if there is a usual one: a clean-up of the temporary folder may have removed the socket's.
       const fresh = await freshAddress(cluster);
       const problem = await launch(cluster, usual ?? fresh);
       launched = problem === undefined;
       if (launched) continue;
-      // After a kill -9 of everything the remains need a moment to go; nothing else gets better by waiting.
+      // After a kill -9 of everything the remains need a moment to go; no other problem improves by waiting.
       const passing = /lock file|shared memory|Address already in use/.test(problem ?? '');
       if (!passing || waited > CLEARS_UP_WITHIN) {
         throw new Error(`PostgreSQL does not start in ${cluster.pgdata}: ${problem}`);
@@ -109,7 +109,7 @@ async function connectRunning(cluster: Cluster, applicationName: string): Promis
   if (!address) return 'absent';
   const connection = await connectionTo(cluster, address, applicationName);
   const client = new Client({ ...connection, connectionTimeoutMillis: 5000 });
-  // Without a listener the end of the server would be the end of this process.
+  // Without a listener the end of the server would end this process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -168,7 +168,7 @@ async function launch(cluster: Cluster, address: Address): Promise<string | unde
   const output = await open(logFile(cluster), 'a+', 0o600);
   try {
     const { size } = await output.stat();
-    // Its own process group and no pipe to us: Ctrl-C is ours to handle, and our end is not its end.
+    // Its own process group and no pipe to us: Ctrl-C is ours to handle, and it survives our end.
     const child = spawn(program(cluster, 'postgres'), await serverArguments(cluster, address), {
       ...surroundings(cluster),
       detached: true,
@@ -218,9 +218,9 @@ async function statementStatistics({ binaries }: Cluster): Promise<Record<string
 }
 
 /**
- * Numbers repeat from one run of a container to the next. PostgreSQL takes any living process of its user that has the
- * number for its predecessor and would never start again. A second server on the folder is still impossible: it also
- * checks who is attached to the shared memory of the folder.
+ * Process ids repeat from one run of a container to the next. PostgreSQL takes any living process of its user with
+ * that id for its predecessor and would never start again. A second server on the folder is still impossible:
+ * PostgreSQL also checks what is attached to the folder's shared memory.
  */
 async function removeForeignPidFile(pgdata: string): Promise<void> {
   const pid = (await readPidFile(pgdata))?.pid;
@@ -228,7 +228,7 @@ async function removeForeignPidFile(pgdata: string): Promise<void> {
   await rm(path.join(pgdata, 'postmaster.pid'), { force: true });
 }
 
-/** Only Linux can tell without a further program; elsewhere the answer is no. */
+/** Only Linux can tell without another program; elsewhere the answer is no. */
 async function isForeign(pid: number): Promise<boolean> {
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   return command !== '' && !path.basename(command.split('\0')[0] ?? '').startsWith('postgres');

@@ -10,35 +10,35 @@ import { connectionTo, connectOrLaunch, type Session, stopPostmaster } from './e
 export interface EmbeddedServer {
   /** How `pg` connects: socket folder as host, database `kontor`, user `kontor`. On Windows: 127.0.0.1 and a port. */
   connection: PoolConfig;
-  /** Stops PostgreSQL cleanly (fast shutdown, waits) if this process owns it. End the pools before. */
+  /** Stops PostgreSQL cleanly (fast shutdown, waits) if this process owns it. End the pools first. */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
   log: (line: string) => void;
-  /** Further settings of PostgreSQL, as `fsync: 'off'` for tests. */
+  /** Further settings of PostgreSQL, such as `fsync: 'off'` for tests. */
   settings?: Record<string, string>;
 }
 
-/** Another process has the folder; the message says which one and what to do. */
+/** Another process owns the folder; the message says which one and what to do. */
 export class FolderInUse extends Error {
   override name = 'FolderInUse';
 }
 
-/** For the service: the exclusive owner of the folder, who starts PostgreSQL again should it ever end by itself. */
+/** For the service: the exclusive owner of the folder, which restarts PostgreSQL should it end by itself. */
 export async function startEmbedded(dataFolder: string, options: EmbeddedOptions): Promise<EmbeddedServer> {
   const cluster = await openCluster(dataFolder, options);
   const name = `kontor serve ${process.pid}`;
   const session = await takeOwnership(cluster, name);
   if (!session.launched) options.log(`PostgreSQL was still running in ${cluster.pgdata}: going on with it.`);
-  // Watched before anything else is awaited, so that no end goes unnoticed.
+  // Watched before anything else is awaited, so that no exit goes unnoticed.
   const stop = keepOwning(cluster, name, session);
   return { connection: await connectionTo(cluster, session.address, name), stop };
 }
 
 /**
- * For the command line: uses the running server of the folder, else starts one for the moment.
- * The last command to leave a server that no service owns stops it.
+ * For the command line: uses the running server of the folder, or starts one temporarily. The last command to leave a
+ * server that no service owns stops it.
  */
 export async function attachEmbedded(dataFolder: string, options: EmbeddedOptions): Promise<EmbeddedServer> {
   const cluster = await openCluster(dataFolder, options);
@@ -64,13 +64,13 @@ async function openCluster(dataFolder: string, { log, settings = {} }: EmbeddedO
 }
 
 /*
- * Who owns a folder is said by advisory locks in its database, which end with the process that holds them.
- * They are sound here, where they are not elsewhere: an embedded database is always one server.
+ * Advisory locks in the database of a folder show its owner; they end with the process that holds them. They are sound
+ * here, unlike elsewhere: an embedded database is always one server.
  */
 const LOCKS = 0x6b6f6e74;
 /** Held by the service, or by a command while no service runs. */
 const OWNER = 1;
-/** Shared by the commands that use the server; whoever gets it alone may stop the server. */
+/** Shared by the commands that use the server; a process that holds it alone may stop the server. */
 const PRESENT = 2;
 
 const WAIT_FOR_SERVICE = 3_000;
@@ -86,7 +86,7 @@ async function takeOwnership(cluster: Cluster, name: string, known?: Session): P
       session = await connectOrLaunch(cluster, name, known?.address);
       continue;
     }
-    // A service that was killed a moment ago may still seem connected; a command ends soon by itself.
+    // A service that was killed just now may still seem connected; a command ends soon by itself.
     const patience = holder.startsWith('kontor command') ? WAIT_FOR_COMMAND : WAIT_FOR_SERVICE;
     if (Date.now() - began > patience) {
       await session.client.end();
@@ -120,7 +120,7 @@ async function ownOrHolder(client: Client): Promise<string> {
   }
 }
 
-/** Takes the lock if nobody has it. */
+/** Takes the lock if it is free. */
 async function lockIsFree(client: Client, lock: number): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1, $2) as taken', [
     LOCKS,
@@ -131,7 +131,7 @@ async function lockIsFree(client: Client, lock: number): Promise<boolean> {
 
 const MAX_PAUSE = 5_000;
 
-/** Watches the connection that holds the lock: when it ends, PostgreSQL has. Returns how to stop. */
+/** Watches the connection that holds the lock: it ends with PostgreSQL. Returns a stop function. */
 function keepOwning(cluster: Cluster, name: string, first: Session): () => Promise<void> {
   const stopping = new AbortController();
   let owned: Session | undefined;
@@ -163,7 +163,7 @@ function keepOwning(cluster: Cluster, name: string, first: Session): () => Promi
   async function stop(): Promise<void> {
     stopping.abort();
     await recovery;
-    // The lock is kept until the server has gone: whoever waits for it must not get a server that is about to end.
+    // The lock is held until the server has gone: a waiting process must not get a server that is about to end.
     const session = owned;
     if (session) await stopPostmaster(cluster);
     await session?.client.end();
@@ -197,24 +197,25 @@ async function leaveServer(cluster: Cluster, name: string, client: Client): Prom
 }
 
 /**
- * Whether nobody else uses the server or waits for it. Of two commands that leave at the same moment, one gets the lock of
- * those present, and then waits for the connection of the other one to end.
+ * Whether no other process uses the server or waits for it. Of two commands that leave at the same moment, one gets
+ * the lock of those present, and then waits for the connection of the other to end.
  */
 async function isLast(client: Client, name: string): Promise<boolean> {
   await client.query('select pg_advisory_unlock_shared($1, $2)', [LOCKS, PRESENT]);
-  // A command that is still present asks the same when it leaves.
+  // A command that is still present checks again when it leaves.
   if (!(await lockIsFree(client, PRESENT))) return false;
   for (let patience = 40; patience > 0; patience--) {
     const others = await othersOf(client, name);
     if (others.length === 0) return true;
-    // Also a service that waits for us, or a person with psql, keeps the server. An owner without a name has just gone.
+    // A service that waits for us, or a person with psql, also keeps the server running. An owner without a name has
+    // just gone.
     if (!others.every((other) => other === '' || other.startsWith('kontor command'))) return false;
     await sleep(25);
   }
   return false;
 }
 
-/** Who owns the server, if it is somebody else, and who is connected to it. */
+/** The owner of the server, if it is another process, and the connected clients. */
 async function othersOf(client: Client, name: string): Promise<string[]> {
   const owner = await ownOrHolder(client);
   const { rows } = await client.query<{ other: string }>(

@@ -1,4 +1,4 @@
-/** What a failed statement means, told from PostgreSQL's error. */
+/** Interprets a failed statement from PostgreSQL's error. */
 
 interface PostgresError {
   code?: unknown;
@@ -8,8 +8,8 @@ interface PostgresError {
 
 /**
  * The name of the violated constraint. On Citus `err.constraint` is empty and names carry the shard's number
- * (`customer_pkey_102008`), so the name is also looked for in the message and the number is cut off. Where Citus copies
- * the rows of a select into shards, the code is lost too, and the message alone tells.
+ * (`customer_pkey_102008`), so the message is searched for the name too, and the number is cut off. Where Citus copies
+ * the rows of a select into shards, the code is lost too, and only the message identifies it.
  */
 export function violatedConstraint(error: unknown): string | undefined {
   const { code, constraint, message } = error as PostgresError;
@@ -30,13 +30,13 @@ export function isBadValue(error: unknown): boolean {
   return typeof code === 'string' && /^22...$/.test(code);
 }
 
-/** More statements wait for a connection than can be answered in time: better to say so than to be late with all. */
+/** More statements wait for a connection than can be answered in time: refusing some is better than delaying all. */
 export class DatabaseBusy extends Error {
   override name = 'DatabaseBusy';
   override message = 'Too many statements wait for a connection to the database';
 }
 
-/** A row was locked by somebody else for longer than a request waits. Nothing was done. */
+/** Another transaction locked a row for longer than a request waits. Nothing was done. */
 export class LockWaitTooLong extends Error {
   override name = 'LockWaitTooLong';
   override message = 'A row of the database was locked for too long';
@@ -49,7 +49,7 @@ export function isLockTimeout(error: unknown): boolean {
 
 /**
  * The statement took too long, or a lock that it needs was held for too long. The server has answered and has rolled
- * back, so it is known that nothing was done, and that others may well succeed.
+ * back, so nothing was done, and other statements may well succeed.
  */
 export function isTimeout(error: unknown): boolean {
   return (
@@ -68,9 +68,9 @@ const AWAY = new Set([
 ]);
 
 /**
- * The database can't be reached, is starting, stopping, was dropped or has no connection left. Of a transaction that
- * was under way nobody knows whether it was committed. On Citus it is also the node of the shop that is away: a
- * statement fails with a code of connections, a commit with a text alone.
+ * The database can't be reached, is starting, stopping, was dropped or has no connection left. A transaction that was
+ * under way may or may not be committed. On Citus the shop's node may also be down: then a statement fails with a
+ * connection code, a commit with only a text.
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof DatabaseBusy) return true;

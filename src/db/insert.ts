@@ -13,12 +13,12 @@ type ColumnType =
   | 'jsonb';
 
 /**
- * The insert of a table: a function that makes the statement for rows of one shop. `columns` are those that it writes
+ * The insert of a table: a function that makes the statement for rows of one shop. `columns` are the written columns
  * beside `shop_id`, with their types.
  *
- * It has two texts. A single row is sent as VALUES, which Citus sends on to the shard as it is: a third to a half of what
- * it takes to plan a select for each shard of the table. Several rows are sent as JSON, so that the text does not depend
- * on their number; the shop is joined, because so Citus knows that all of them belong to one shard.
+ * It has two texts. A single row is sent as VALUES, which Citus passes to the shard as it is: a third to a half of the
+ * cost of planning a select for each shard. Several rows are sent as JSON, so the text does not depend on their
+ * number; joining the shop tells Citus that all of them belong to one shard.
  */
 export function insertInto<Column extends string>(
   table: string,

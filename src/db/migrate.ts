@@ -16,14 +16,14 @@ export interface Migration {
 
 export interface MigrationStatus {
   name: string;
-  /** null: still to come. */
+  /** null: not applied yet. */
   appliedAt: Date | null;
 }
 
 /**
- * Brings the schema up to date, forward only. Safe when several processes start at once: each file is one
- * transaction that locks the table of migrations first, so the others wait and then see it done. `before` leaves out
- * this file and all after it: so a test can put data into an older schema.
+ * Brings the schema up to date, forward only. Safe when several processes start at once: each file is one transaction
+ * that locks the table of migrations first, so the others wait and then find it done. `before` leaves out this file
+ * and all after it, so a test can put data into an older schema.
  */
 export async function migrate(
   db: Database,
@@ -55,19 +55,19 @@ async function createMigrationTable(db: Database): Promise<void> {
       'create table if not exists migration (name text primary key, checksum text not null, applied_at timestamptz not null)',
     );
   } catch (error) {
-    // Two processes created it in the same moment; `if not exists` does not cover that race, and how far the
-    // other one has come decides which of these it is.
+    // Two processes created it in the same moment; `if not exists` does not cover that race, and the progress of the
+    // other one decides which error it is.
     if (!['23505', '42710', '42P07'].includes((error as { code?: string }).code ?? '')) throw error;
   }
 }
 
-/** Milliseconds that a migration waits for a table, and how often it is tried in all: some five minutes. */
+/** Milliseconds that a migration waits for a table, and the number of attempts: some five minutes in all. */
 const LOCK_TIMEOUT = 1_000;
 const MAX_TRIES = 150;
 
 /**
- * The previous version may still serve. A statement that waits for a table keeps everybody else from it, so it does not
- * wait for long; a deadlock with requests is nobody's fault. In both cases nothing has happened yet.
+ * The previous version may still be running. A statement that waits for a table blocks all others from it, so it does
+ * not wait long; a deadlock with requests can happen too. In both cases nothing has changed yet.
  */
 async function applyPatiently(db: Database, migration: Migration): Promise<boolean> {
   for (let tries = 1; ; tries++) {
@@ -115,7 +115,7 @@ async function applyMigration(db: Database, migration: Migration): Promise<boole
     await client.query('commit');
     return !rows[0];
   } catch (error) {
-    // A broken connection has no transaction left to roll back; the first error is the one to tell.
+    // A broken connection has no transaction to roll back; the first error is the one to report.
     await client.query('rollback').catch(() => {});
     throw error;
   } finally {
@@ -123,7 +123,7 @@ async function applyMigration(db: Database, migration: Migration): Promise<boole
   }
 }
 
-/** All that there are, in their order. */
+/** All migrations, in order. */
 export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).toSorted();
   return Promise.all(
@@ -144,14 +144,14 @@ export function createsTable(statement: string): boolean {
 }
 
 /**
- * Citus refuses to send this to the shards. It decides how PostgreSQL stores a value, not which values there are, so on a
- * cluster the column is stored as any other.
+ * Citus refuses to send this to the shards. It decides only how PostgreSQL stores a value, so on a cluster the column
+ * is stored like any other.
  */
 export function setsStorage(statement: string): boolean {
   return /^alter table \w+ alter column \w+ set storage \w+$/i.test(statement);
 }
 
-/** One statement per call (Citus wants that): they end with a semicolon at the end of a line. */
+/** One statement per call, as Citus requires: they end with a semicolon at the end of a line. */
 function statementsOf(text: string): string[] {
   return text
     .split(/;[ \t]*$/m)

@@ -1,22 +1,23 @@
 export interface Polling {
-  /** Reads now. One after the other, so that what was committed before the call is in memory after it. */
+  /** Reads now. Reads run one after the other, so everything committed before the call is in memory after it. */
   refresh(): Promise<void>;
-  /** At the start and on a timer: does nothing before there are tables, and logs a failure. */
+  /** Runs at the start and on a timer: does nothing before there are tables, and logs a failure. */
   refreshQuietly(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface PollingOptions {
   isMigrated: () => boolean;
-  /** Told once, and not every few seconds; what is in memory stays in use. */
+  /** Logged once, and not every few seconds; the state in memory stays in use. */
   onFailure: (error: unknown) => void;
 }
 
 const REFRESH_INTERVAL = 3_000;
 
 /**
- * Keeps a small state of the database in memory, for what every request asks: `load` reads it with a cheap statement every
- * few seconds, because other processes and commands change it too. Code in this process that changes it calls `refresh`.
+ * Keeps a small state of the database in memory that every request needs: `load` reads it with a cheap statement every
+ * few seconds, because other processes and commands change it too. Code in this process that changes it calls
+ * `refresh`.
  */
 export function startPolling(load: () => Promise<void>, { isMigrated, onFailure }: PollingOptions): Polling {
   let loading: Promise<void> = Promise.resolve();

@@ -1,27 +1,27 @@
 /** Pieces of work after which an earlier one counts for a third. */
 const MEMORY = 20;
 
-/** How many times as long as its work a connection rests at most: after as long as it others were still 1.6 times as slow. */
+/** Maximum rest of a connection, as a multiple of its work: with 1, others were still 1.6 times as slow. */
 const MAX_REST = 2;
 
-/** Milliseconds. Who waits behind a search of many seconds has waited long enough. */
+/** Milliseconds. A request that waits after a search of many seconds has waited enough. */
 const MAX_REST_TIME = 1_000;
 
 /**
- * How many of all connections a share may use beside others: all of them for work of a millisecond, half of them for work of
- * two. Short work makes way all the time, however much of it there is; long work keeps the processors of the database from
- * everybody else, and nobody can take them back. As many as `least` may work at once in any case; where these are too many,
- * each of them rests after its work.
+ * How many of all connections a share may use beside others: all of them for work of a millisecond, half of them for
+ * work of two. Short work yields all the time, however much of it there is; long work keeps the processors of the
+ * database from everyone else and cannot be interrupted. At least `least` may work at once in any case; where these
+ * are too many, each rests after its work.
  */
 export function createShareLimit(least: number, connections: number) {
-  // Sums in which work counts the less the longer ago it was.
+  // Sums in which older work counts less.
   let milliseconds = 0;
   let squares = 0;
 
-  /** Connections that the share has on average. */
+  /** Connections that the share uses on average. */
   const share = () => {
     if (milliseconds === 0) return least;
-    // Of the work that one meets at any moment: a single long piece is met more often than a hundred short ones.
+    // Average over the work met at a random moment: one long piece is met more often than a hundred short ones.
     const length = squares / milliseconds;
     return connections / length;
   };
@@ -32,13 +32,13 @@ export function createShareLimit(least: number, connections: number) {
       return Math.max(least, Math.min(connections, Math.floor(share())));
     },
 
-    /** Milliseconds for which a connection rests after work of so many. */
+    /** Milliseconds that a connection rests after work of this duration. */
     restAfter(took: number): number {
       const excess = Math.max(0, least / share() - 1);
       return Math.round(Math.min(MAX_REST_TIME, took * Math.min(MAX_REST, excess)));
     },
 
-    /** Counts a piece of work that took so many milliseconds. */
+    /** Counts a piece of work of this duration in milliseconds. */
     note(took: number): void {
       milliseconds += took - milliseconds / MEMORY;
       squares += took ** 2 - squares / MEMORY;

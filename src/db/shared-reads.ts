@@ -1,24 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DatabaseBusy } from './failure.ts';
 
-/** What one statement reads at most by ids: the requests that asked for it go on in the same moment. */
+/** Maximum ids per statement: the requests that asked for them all continue in the same moment. */
 const MAX_IDS = 20;
 
-/** Reads that wait for the one under way; beyond that they are refused at once. */
+/** Reads that wait for the current one; further ones are refused at once. */
 const MAX_WAITING = 2_000;
 
-/** Reads several things at once; what there is not has no entry. */
+/** Reads several things at once; a missing thing has no entry. */
 type ReadByIds<Result> = (ids: readonly string[]) => Promise<ReadonlyMap<string, Result>>;
 
 /**
- * Reads that requests of a shop share. What is asked for while a read is under way waits for the next one, which answers
- * all of it: no answer is older than its question, and a request that comes alone waits for nobody. Whoever gets a shared
- * answer must not change it.
+ * Reads that requests of a shop share. Requests that arrive during a read wait for the next one, which answers them
+ * all: no answer is older than its question, and a request that comes alone does not wait. Callers must not change a
+ * shared answer.
  */
 export interface SharedReads {
-  /** Reads what is the same for all who ask; `what` names it, with everything that it depends on. */
+  /** Reads a value that all callers share; `what` names it, with everything that it depends on. */
   once<Result>(shopId: string, what: string, read: () => Promise<Result>): Promise<Result>;
-  /** Reads one thing, together with those of the same kind that others ask for. */
+  /** Reads one thing, together with things of the same kind that others request. */
   byId<Result>(
     shopId: string,
     what: string,
@@ -27,7 +27,7 @@ export interface SharedReads {
   ): Promise<Result | undefined>;
 }
 
-/** For a transaction, which sees what nobody else sees: every read is its own. */
+/** For a transaction, which sees its own changes: every read is its own. */
 export const unsharedReads: SharedReads = {
   once: (_shopId, _what, read) => read(),
   byId: async (_shopId, _what, id, read) => (await read([id])).get(id),
@@ -41,12 +41,12 @@ interface Waiting {
 }
 
 export function createSharedReads(): SharedReads {
-  /** Those who wait, by what they wait for. There is a queue while a read is under way. */
+  /** The waiting callers, by what they wait for. There is a queue while a read is under way. */
   const queues = new Map<string, Waiting[]>();
 
   const run = async (key: string, waiting: Waiting[]) => {
     while (waiting.length > 0) {
-      // Requests that have arrived by now are taken in first, so that they share the read.
+      // Requests that have arrived by now are read first, so they share the read.
       await nextTurn();
       const group = takeGroup(waiting);
       try {
@@ -78,7 +78,7 @@ export function createSharedReads(): SharedReads {
   };
 }
 
-/** The first of those that wait, up to as many different ids as one statement reads. */
+/** The first waiting callers, up to as many different ids as one statement reads. */
 function takeGroup(waiting: Waiting[]): Waiting[] {
   const ids = new Set<string>();
   const end = waiting.findIndex(({ id }) => ids.add(id).size > MAX_IDS);

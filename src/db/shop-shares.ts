@@ -4,14 +4,14 @@ import { createShareLimit, type ShareLimit } from './share-limit.ts';
 /** Milliseconds after which a shop that has not used the database no longer counts as busy. */
 const BUSY_FOR = 1_000;
 
-/** Requests that wait for one share, and in all; beyond that they are refused at once. */
+/** Requests that wait for one share, and in all; further ones are refused at once. */
 const WAITING_PER_SHARE = 500;
 const WAITING_IN_ALL = 2_000;
 
-/** Milliseconds after which whoever waits is refused when the turn comes: the answer would be too late. */
+/** Milliseconds after which a waiting request is refused when its turn comes: the answer would be too late. */
 const MAX_WAIT = 15_000;
 
-/** What a connection is taken for. */
+/** The purpose of a connection. */
 export type Use = 'statement' | 'search' | 'transaction';
 
 interface Waiting {
@@ -20,7 +20,7 @@ interface Waiting {
   refuse: (reason: DatabaseBusy) => void;
 }
 
-/** One use by one shop; it exists while something runs, rests or waits. */
+/** One kind of use by one shop; it exists while something runs, rests or waits. */
 interface Share {
   key: string;
   shopId: string;
@@ -31,29 +31,32 @@ interface Share {
 }
 
 /**
- * Divides the connections between shops. A shop uses as many as it asks for while nobody else waits. When all are taken,
- * one that comes free goes to the share that has the fewest, so that a shop with much to do never keeps another waiting
- * for longer than one piece of work. Single statements, searches and transactions have a share each, because a transaction
- * may wait for a row that is locked, and a search may take long: other reads of the shop should not wait behind them.
+ * Divides the connections between shops. A shop uses as many as it asks for while no other shop waits. When all are
+ * taken, the next free one goes to the share that has the fewest, so a busy shop never delays another for longer than
+ * one piece of work. Single statements, searches and transactions have a share each, because a transaction may wait
+ * for a row that is locked, and a search may take long: other reads of the shop should not wait for them.
  *
- * Connections are not all that shops compete for: heavy searches take the processors of the database from the others. So
- * beside other shops that are busy, a share has the fewer connections the longer its work takes, down to a quarter of them,
+ * Connections are not all that shops compete for: heavy searches take the processors of the database from the others.
+ * So while other shops are busy, a share gets fewer connections the longer its work takes, down to a quarter of them,
  * and to a tenth for searches, which then rest in between.
  *
- * Whoever holds a connection must not ask for another one through here: it could wait for itself.
+ * Code that holds a connection must not ask for another one here: it could wait for itself.
  */
 export function createShopShares(connections: number) {
-  /** How many a share may use at any time. A transaction may wait for a row, so another one must be able to go on. */
+  /**
+   * Connections that a share may use at any time. A transaction may wait for a row, so another one must be able to
+   * run.
+   */
   const least: Record<Use, number> = {
     statement: Math.max(1, Math.floor(connections / 4)),
     search: Math.max(1, Math.floor(connections / 10)),
     transaction: Math.max(1, Math.floor(connections / 4)),
   };
-  /** The one that has had its turn last is the last of them. */
+  /** The share that had its turn last comes last. */
   const shares = new Map<string, Share>();
   let running = 0;
   let waiting = 0;
-  /** The shop that has come last, and the one that was last before it. */
+  /** The shop that came last, and the one before it. */
   let latest = { shopId: '', at: -Infinity };
   let previous = latest;
 
@@ -81,7 +84,7 @@ export function createShopShares(connections: number) {
   const mayStart = (share: Share) =>
     running < connections && (share.taken < share.limit.value || isAlone(share.shopId));
 
-  /** Puts the share behind those that have not had their turn. */
+  /** Moves the share after those that have not had their turn. */
   const moveBack = (share: Share) => {
     shares.delete(share.key);
     shares.set(share.key, share);
@@ -108,7 +111,10 @@ export function createShopShares(connections: number) {
     });
   };
 
-  /** Of the shares that wait and may start, the one that has the fewest; among equals the one whose last turn is longest ago. */
+  /**
+   * The waiting share that may start and has the fewest connections; among equals the one whose last turn is longest
+   * ago.
+   */
   const nextShare = (): Share | undefined => {
     let next: Share | undefined;
     for (const share of shares.values()) {
@@ -127,7 +133,7 @@ export function createShopShares(connections: number) {
         deleteIfIdle(share);
         continue;
       }
-      // Counted here, because the one that was waiting goes on only later.
+      // Counted here, because the waiting caller resumes only later.
       begin(share);
       next.start();
     }
@@ -140,7 +146,7 @@ export function createShopShares(connections: number) {
     deleteIfIdle(share);
   };
 
-  /** Ends a piece of work that took so many milliseconds. */
+  /** Ends a piece of work of this duration in milliseconds. */
   const end = (share: Share, use: Use, took: number) => {
     running--;
     share.limit.note(took);
@@ -151,7 +157,7 @@ export function createShopShares(connections: number) {
   };
 
   return {
-    /** How many wait for a connection. */
+    /** Requests that wait for a connection. */
     get waiting() {
       return waiting;
     },

@@ -1,14 +1,14 @@
 /**
- * SQL in plain sight: sql`select name from shop where shop_id = ${shopId}` becomes a statement with $1, $2, ...
- * Values never reach the text, so nothing a client sends can become SQL.
+ * SQL in plain sight: sql`select name from shop where shop_id = ${shopId}` becomes a statement with $1, $2, ... Values
+ * never reach the text, so nothing a client sends can become SQL.
  *
- * Each statement has a name, so that PostgreSQL plans it once per connection. The name is cached per call site
- * (the array of strings of a tagged template is the same object on every call). A nested sql`...` is spliced in;
- * a call site that splices in the same parts again does not build its statement again.
+ * Each statement has a name, so that PostgreSQL plans it once per connection. The name is cached per call site (the
+ * array of strings of a tagged template is the same object on every call). A nested sql`...` is spliced in; a call
+ * site that splices in the same parts again does not build its statement again.
  *
  * PostgreSQL keeps a named statement until its connection ends, so the number of texts must be a constant of the
  * program: values, lists and search terms are parameters, and an update always sets the same columns. A fragment may
- * be chosen among a few; what a client sends must not decide how many there are.
+ * be chosen among a few; client input must not decide how many there are.
  */
 export class Sql {
   readonly strings: readonly string[];
@@ -32,8 +32,8 @@ export interface Statement {
 }
 
 /**
- * Gives each text a name, and the same one always. The number of names is bounded, and with it the memory of
- * PostgreSQL, where each connection holds its own copy of every named statement.
+ * Gives each text a name, and always the same one. The number of names is bounded, and so is the memory of PostgreSQL,
+ * where each connection holds its own copy of every named statement.
  */
 export class StatementNames {
   readonly #byText = new Map<string, string>();
@@ -43,7 +43,7 @@ export class StatementNames {
     this.#most = most;
   }
 
-  /** undefined: so many texts have names already. */
+  /** undefined: too many texts have names already. */
   of(text: string): string | undefined {
     let name = this.#byText.get(text);
     if (!name && this.#byText.size < this.#most) {
@@ -55,12 +55,12 @@ export class StatementNames {
 }
 
 /**
- * The program sends statements from some 750 places, and a test finds texts that depend on a request. This is for the day when one does after
- * all.
+ * The program sends statements from some 750 places, and a test finds texts that depend on a request. This limit is a
+ * safeguard in case one does.
  */
 const names = new StatementNames(2_000);
 const bySite = new WeakMap<readonly string[], Pick<Statement, 'name' | 'text'>>();
-/** What a call site spliced together lately, and from which fragments. */
+/** Statements that a call site assembled lately, and their fragments. */
 const splices = new WeakMap<readonly string[], { inner: (readonly string[])[]; strings: string[] }[]>();
 const MAX_SPLICES = 16;
 
@@ -69,8 +69,8 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
 }
 
 /**
- * A statement whose text is made of names from the database's own catalogue, as commands need it now and then. It gets no
- * name, because the number of such texts is not a constant of the program.
+ * A statement whose text is made of names from the database's own catalogue, for occasional use by commands. It gets
+ * no name, because the number of such texts is not a constant of the program.
  */
 export function catalogueSql(strings: readonly string[], values: readonly unknown[] = []): Sql {
   return new Sql(strings, values, false);

@@ -2,17 +2,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PreconditionFailed } from './errors.ts';
 import { etagOf } from './raw-json.ts';
 
-/** On every answer outside of the API. The pages for people set a Content-Security-Policy of their own. */
+/** Set on every answer outside of the API. The pages for people set their own Content-Security-Policy. */
 export const COMMON_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
-  // A page of a shop on the same host can't reach the window of this one, nor this one that of the page: what is typed
-  // into the API reference stays there. Pages of shops set another value.
+  // A shop page on the same host can't reach the window of this page, nor the reverse: input typed into the API
+  // reference stays there. Pages of shops set another value.
   'cross-origin-opener-policy': 'same-origin',
 };
 
-/** On every answer of the API: data, which no browser may render, frame or take for something else. */
+/** Set on every answer of the API: data, which no browser may render, frame or interpret as another type. */
 export const API_HEADERS = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -22,15 +22,15 @@ export const API_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-/** For scripts on other origins; a header of its own only where one asks. */
+/** For scripts on other origins; sent as its own header only where one asks. */
 export const EXPOSED_HEADERS =
   'X-ePages-Cart-Token, X-epages-Media-Type, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id';
 
 const MEDIA_TYPES = { json: 'application/vnd.epages.v1+json', csv: 'application/vnd.epages.v1+csv' };
 
 /**
- * The last touch on an answer of the API: the plain media type of the contract, the version that was served, and
- * an ETag on what was read, so that a client which has it already is told so with 304.
+ * Completes an answer of the API: the plain media type of the contract, the version that was served, and an ETag on
+ * reads, so a client that already has the content gets 304.
  */
 export function finishAnswer(
   request: FastifyRequest,
@@ -43,7 +43,7 @@ export function finishAnswer(
     const kind = String(reply.getHeader('content-type')).startsWith('text/csv') ? 'csv' : 'json';
     reply.header('x-epages-media-type', MEDIA_TYPES[kind]);
   }
-  // Encoded once: the hash, the length and the socket all want the bytes.
+  // Encoded once: the hash, the length and the socket all need the bytes.
   const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
   if (!Buffer.isBuffer(bytes)) {
     done(null, payload);
@@ -59,7 +59,7 @@ export function finishAnswer(
   done(null, bytes);
 }
 
-/** The answer with its ETag, or nothing but 304 when the client has it already. */
+/** The answer with its ETag, or only 304 when the client has it already. */
 export function unlessKnown(request: FastifyRequest, reply: FastifyReply, bytes: Buffer): Buffer | '' {
   const etag = (reply.getHeader('etag') as string | undefined) ?? `"${etagOf(bytes)}"`;
   reply.header('etag', etag);
@@ -78,8 +78,8 @@ export function matchesEtag(header: string | undefined, etag: string): boolean {
 const ENTITY_TAGS = /(?:W\/)?"[^"]*"/g;
 
 /**
- * Throws unless the header If-Match of a request is absent, a star, or names this ETag. A weak tag never matches, because
- * it does not say that all of the content is the same (RFC 9110, 13.1.1).
+ * Throws unless the header If-Match of a request is absent, a star, or names this ETag. A weak tag never matches,
+ * because it does not promise identical content (RFC 9110, 13.1.1).
  */
 export function requireMatch(header: string | undefined, etag: () => string): void {
   if (header === undefined || header.trim() === '*') return;
@@ -88,7 +88,7 @@ export function requireMatch(header: string | undefined, etag: () => string): vo
   if (!tags.some((tag) => plainEtag(tag) === current)) throw new PreconditionFailed();
 }
 
-/** A strong ETag for an answer in this encoding: other bytes need another tag. */
+/** A strong ETag for an answer in this encoding: different bytes need a different tag. */
 export function encodedEtag(etag: string, encoding: string): string {
   return etag.replace(/"$/, `-${encoding}"`);
 }

@@ -2,10 +2,10 @@ import type { Queries } from '../db/database.ts';
 import { insertInto } from '../db/insert.ts';
 
 /**
- * The audit log: every write that used a right which the merchant has given to an app, every token that was issued and
- * every person that was exported, with what it was about and never with what was sent. A shopper's changes of a cart
- * need no such right and are not in it; a withdrawal from a contract is, because the merchant must act on it. An entry is written in the transaction of its cause, so that
- * there is neither one without the other.
+ * The audit log: every write that used a right granted to an app by the merchant, every issued token and every
+ * exported person, with the ids involved and never the content sent. A shopper's cart changes need no such right and
+ * are not logged; a withdrawal from a contract is, because the merchant must act on it. An entry is written in the
+ * transaction of its cause, so neither exists without the other.
  */
 export interface Entry {
   shopId: string;
@@ -13,12 +13,12 @@ export interface Entry {
   at: Date;
   /** null: the command line, or a customer who withdraws from a contract. */
   appId: string | null;
-  /** Stays readable when the app is deleted. */
+  /** Stays readable after the app is deleted. */
   appName: string | null;
   method: string;
   /** `/rs/shops/:shopId/products/:productId` */
   route: string;
-  /** The ids of the path, and that of what was created. */
+  /** The ids of the path, and of the created resource. */
   object: Record<string, string>;
 }
 

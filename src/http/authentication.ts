@@ -18,7 +18,7 @@ import { ANONYMOUS_SCOPES, needsCartToken, needsToken, scopesOf, type Access } f
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who calls; set before the body is read. */
+    /** The caller; set before the body is read. */
     caller: Caller;
   }
 }
@@ -27,7 +27,7 @@ const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,256}) *$/i;
 const SHOP_PATH = /^\/(?:rs|manage)\/shops\/([^/?#]+)/;
 
-/** What a route can respond with; absent and wildcard Accept headers accept all. An event stream can be JSON as well. */
+/** Response formats of a route; absent and wildcard Accept headers accept all. An event stream can be JSON as well. */
 export type Produces = 'json' | 'csv' | 'event stream';
 
 const JSON_PRODUCED = ['application/vnd.epages.v1+json', 'application/json', 'application/*', '*/*'];
@@ -58,7 +58,7 @@ export function createAuthentication(deps: {
   const rateKey = (caller: Caller | undefined, request: FastifyRequest) =>
     caller?.app?.rateKey ?? addressCaller(request.ip);
 
-  /** Counts the call, after loading what was counted before if this process does not know it. */
+  /** Counts the call, and first loads the earlier count if this process does not know it. */
   const count = async (key: string): Promise<Allowance> => {
     let allowance: Allowance | undefined;
     while (!(allowance = limiter.count(key))) await limiter.load(key);
@@ -68,8 +68,8 @@ export function createAuthentication(deps: {
   /**
    * Reads the caller from the database. The call counts against the limit of the address before the statement runs,
    * because guessed tokens would otherwise cost a select each, without limit; it is taken back when the token exists,
-   * which has a limit of its own. From an address that is over its limit only tokens are looked up that this process
-   * has found before.
+   * because the token has its own limit. For an address over its limit, only tokens that this process has found before
+   * are looked up.
    */
   const readCaller = async (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
     const address = addressCaller(request.ip);
@@ -113,7 +113,7 @@ export function createAuthentication(deps: {
     return found.caller;
   };
 
-  /** The token to look up. A demo token that is refused counts as none, so that it is not looked up at all. */
+  /** The token to look up. A refused demo token counts as none and is not looked up. */
   const acceptedToken = (request: FastifyRequest, token: string | undefined) =>
     token !== undefined && isRefusedDemoToken(token, request) ? undefined : token;
 
@@ -145,7 +145,7 @@ export function createAuthentication(deps: {
       request.caller = problem === undefined ? caller : { ...caller, app: undefined };
       checkScopes(request, token, problem);
       if (caller.isSuspended) throw forbidden('This shop is suspended');
-      // Whether it is the right token is checked when the cart is loaded.
+      // Whether the token is correct is checked when the cart is loaded.
       if (needsCart && !request.headers[CART_TOKEN_HEADER]) throw wrongCartToken();
       checkAccept(request.headers.accept, produces);
     };
@@ -191,7 +191,7 @@ export function createAuthentication(deps: {
     throw notFound();
   };
 
-  /** The caller as it is now, for a response that goes on for long; undefined: its token is not valid any more. */
+  /** The caller as it is now, for a long response; undefined: its token is no longer valid. */
   const currentCaller = async (request: FastifyRequest): Promise<Caller | undefined> => {
     const { shopId } = request.params as { shopId: string };
     const token = acceptedToken(request, bearerOf(request));
@@ -210,7 +210,7 @@ function bearerOf(request: FastifyRequest): string | undefined {
   return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
 }
 
-/** Without a limit calls are still counted, because the last use of a token is saved with its count. */
+/** Calls are counted even without a limit, because the last use of a token is saved with its count. */
 function showAllowance(reply: FastifyReply, limit: number, allowance: Allowance): void {
   if (limit === 0) return;
   reply.header('x-ratelimit-limit', limit);

@@ -3,7 +3,7 @@ import querystring from 'node:querystring';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { badRequest } from './errors.ts';
 
-/** What a route takes: JSON (the default), a form whose keys JSON may carry as well, or a form with a file. */
+/** The body types of a route: JSON (the default), a form whose keys JSON may carry as well, or a form with a file. */
 export type BodyKind = 'json' | 'form' | 'multipart';
 
 export const JSON_TYPES = [
@@ -25,12 +25,12 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** A form of our own pages, as browsers send it. */
     takesForm?: boolean;
-    /** How many values a form may have here, where these are more than usual. */
+    /** Maximum number of values of a form, where it is higher than usual. */
     maxFormValues?: number | undefined;
   }
 }
 
-/** No body of the contract comes near it, and what recurses over a body (JSON.stringify) must not run out of stack. */
+/** No body of the contract comes near it, and recursion over a body (JSON.stringify) must not overflow the stack. */
 const DEEPEST = 50;
 
 /**
@@ -42,12 +42,12 @@ const MAX_VALUES = 30_000;
 /** Assigning products to categories takes 1,000 ids of each. */
 const MAX_FORM_VALUES = 3_000;
 
-/** For a body in none of the types that the route takes. */
+/** For a body whose type the route does not take. */
 export function wrongContentType(accepts: BodyKind = 'json') {
   return badRequest(`The body must have one of these Content-Types: ${ACCEPTED_TYPES[accepts].join(', ')}`);
 }
 
-/** The parsers of request bodies. Fastify refuses other types; the handler of errors turns that into a 400. */
+/** The parsers of request bodies. Fastify refuses other types; the error handler turns that into a 400. */
 export function registerBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser([...JSON_TYPES], { parseAs: 'buffer' }, (request, bytes, done) =>
@@ -64,7 +64,7 @@ function parsed(
   parse: (text: string) => unknown,
   done: (error: Error | null, body?: unknown) => void,
 ): void {
-  // Old clients send a body, or only its Content-Type, with what takes none (DELETE, an order): neither may fail.
+  // Old clients send a body, or only its Content-Type, where none is taken (DELETE, an order): neither may fail.
   if (bytes.length === 0 || request.method === 'DELETE') return done(null, undefined);
   try {
     if (!isUtf8(bytes)) throw badRequest('The body is not UTF-8');
@@ -72,7 +72,7 @@ function parsed(
     refuseUnstorableText(body, bytes);
     done(null, body);
   } catch (error) {
-    // Asked only now, because Fastify makes the object anew each time.
+    // Read only now, because Fastify creates the object anew each time.
     if (request.routeOptions.schema?.body) done(error as Error);
     else done(null, undefined);
   }
@@ -87,20 +87,20 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Where JSON is asked for, the keys of a form would be taken for an object without any known key. */
+/** Where JSON is expected, the keys of a form would look like an object without any known key. */
 function parseForm(request: FastifyRequest, text: string): unknown {
   const { operation, takesForm, maxFormValues = MAX_FORM_VALUES } = request.routeOptions.config;
   if (operation?.accepts !== 'form' && !takesForm) throw wrongContentType(operation?.accepts);
   if (text.split('&', maxFormValues + 1).length > maxFormValues) {
     throw badRequest(`The body holds more than ${maxFormValues} fields`);
   }
-  // Without a limit of its own, which would drop the rest of a long form silently. Plus signs are blanks: the parser
+  // Without a limit of its own, which would silently drop the rest of a long form. Plus signs are blanks: the parser
   // would replace them one by one, and replaceAll takes 100 ms for a megabyte of them.
   const blanks = text.split('+').join(' ');
   return { ...querystring.parse(blanks, '&', '=', { maxKeys: 0 }) };
 }
 
-/** Counts levels and values in the text, before anything is made of them. Texts are skipped. */
+/** Counts levels and values in the text before parsing. Strings are skipped. */
 function refuseCostly(text: string): void {
   let depth = 0;
   let deepest = 0;
@@ -131,7 +131,7 @@ const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
-/** The place of the quote that ends a text: the next one without a backslash before it that is not escaped itself. */
+/** The position of the quote that ends a string: the next one without an unescaped backslash before it. */
 function endOfText(text: string, from: number): number {
   for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 1)) {
     let backslashes = 0;
@@ -145,7 +145,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** `__proto__` as a key is an attack, never data; the reviver costs time, so only texts that hold it pay. */
+/** `__proto__` as a key is an attack, never data; the reviver is slow, so it runs only for texts that hold it. */
 function dropPrototype(text: string): ((key: string, value: unknown) => unknown) | undefined {
   if (!/__proto__|\\u005f/i.test(text)) return undefined;
   return (key, value) => (key === '__proto__' ? undefined : value);

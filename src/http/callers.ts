@@ -6,28 +6,28 @@ import { secretHash } from '../kernel/ids.ts';
 import { tokenCaller } from './rate-limit.ts';
 import type { Scope } from './scopes.ts';
 
-/** An app with its token, or a person who is signed in to the admin: both may do what their scopes name. */
+/** An app with its token, or a user who is signed in to the admin: both may do what their scopes name. */
 export interface CallingApp {
-  /** The id of a person is that of the user. */
+  /** For a person, the id of the user. */
   appId: string;
-  /** The name of a person is the email address. */
+  /** For a person, the email address. */
   name: string;
   tokenHash: string;
   scopes: ReadonlySet<string>;
   rateKey: string;
-  /** null: when it is revoked. */
+  /** null: until it is revoked. */
   expiresAt: Date | null;
-  /** Where its calls may come from; null: from anywhere. */
+  /** Addresses that calls may come from; null: any. */
   networks: BlockList | null;
 }
 
-/** Who calls: an app by its token, or anybody without one. */
+/** The caller: an app with its token, or a request without one. */
 export interface Caller {
-  /** undefined: no token was sent, or one that is unknown in this shop. */
+  /** undefined: no token was sent, or the token is unknown in this shop. */
   app: CallingApp | undefined;
-  /** The shop's setting: may anybody read what shoppers see? */
+  /** The shop's setting: shoppers may read without a token. */
   publicCatalogue: boolean;
-  /** Whoever runs the installation has closed the shop: nobody may call it. */
+  /** The operator has closed the shop: all calls are refused. */
   isSuspended: boolean;
 }
 
@@ -44,14 +44,14 @@ export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.app?.scopes.has(scope) ?? false;
 }
 
-/** Milliseconds for which the revocation of a token by another process may go unnoticed; the contract allows 5 s. */
+/** Milliseconds for which a token revocation by another process may go unnoticed; the contract allows 5 s. */
 export const FRESH_FOR = 4_000;
 /** Milliseconds for which a token or shop that another process has just created may still be unknown here. */
 export const UNKNOWN_FOR = 1_000;
 const MAX_CALLERS = 20_000;
 const MAX_UNKNOWN = 5_000;
 
-/** What no token has for its hash. Citus cannot route a comparison with null, because nothing is left of it. */
+/** A hash that no token has. Citus cannot route a comparison with null, because it removes the condition. */
 const NO_TOKEN = Buffer.alloc(0);
 
 export interface FoundCaller {
@@ -65,8 +65,8 @@ interface CacheEntry extends FoundCaller {
 }
 
 /**
- * Loads callers, and caches them for a few seconds, so that a busy token costs no statement per call. Tokens and shops
- * that do not exist are cached for a moment, in a cache of their own, so that guesses can't displace those that exist.
+ * Loads callers and caches them for a few seconds, so a busy token costs no statement per call. Tokens and shops that
+ * do not exist are cached briefly in a separate cache, so guesses can't displace existing ones.
  */
 export function createCallerDirectory(db: Database) {
   const known = new LRUCache<string, CacheEntry>({ max: MAX_CALLERS });
@@ -80,7 +80,7 @@ export function createCallerDirectory(db: Database) {
     return entry && entry.freshUntil > performance.now() ? entry : undefined;
   };
 
-  /** Whether this process has found it before, even if that was too long ago to rely on. */
+  /** Whether this process has found it before, even if too long ago to rely on. */
   const wasFound = (shopId: string, token: string | undefined): boolean => known.has(keyOf(shopId, token));
 
   const load = async (shopId: string, token: string | undefined): Promise<FoundCaller> => {
@@ -93,7 +93,7 @@ export function createCallerDirectory(db: Database) {
       publicCatalogue: row.publicCatalogue,
       isSuspended: row.isSuspended,
     };
-    // A row that was read before an invalidation may be the one that was changed.
+    // A row that was read before an invalidation may be out of date.
     if (before === invalidations) store(shopId, token, caller);
     return { caller };
   };
@@ -110,7 +110,7 @@ export function createCallerDirectory(db: Database) {
     }
   };
 
-  /** Is called after this process has changed the tokens of a shop, or created the shop. */
+  /** Called after this process has changed the tokens of a shop, or created the shop. */
   const invalidate = (shopId: string) => {
     invalidations++;
     const isOfShop = (key: string) => key === shopId || key.startsWith(`${shopId}/`);
@@ -150,12 +150,12 @@ function networkList(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** The key of a shop that does not exist: it has one entry, whatever tokens are sent to it. */
+/** The key of a shop that does not exist: it has one entry, whatever tokens are sent. */
 function absentShop(shopId: string): string {
   return `${shopId}/`;
 }
 
-/** Shop ids contain no slash, so that keys of two shops cannot be equal. */
+/** Shop ids contain no slash, so keys of two shops cannot be equal. */
 function keyOf(shopId: string, token: string | undefined): string {
   return token === undefined ? shopId : `${shopId}/${token}`;
 }

@@ -1,16 +1,16 @@
 import { isSecretOf, newSecret, secretHash } from '../kernel/ids.ts';
 import { forbidden } from './errors.ts';
 
-/** Node gives header names in lower case, so all three spellings in the field arrive here. */
+/** Node gives header names in lower case, so all three spellings used by clients arrive here. */
 export const CART_TOKEN_HEADER = 'x-epages-cart-token';
 
-/** A new token for a cart: the text goes out once, in the answer's header; the hash stays with the cart. */
+/** A new token for a cart: the text is sent once, in the answer's header; the hash is stored with the cart. */
 export function newCartToken(): { token: string; hash: Buffer } {
   const token = newSecret(24);
   return { token, hash: secretHash(token) };
 }
 
-/** The one who holds the token owns the cart. */
+/** The holder of the token owns the cart. */
 export function requireCartToken(sent: string | undefined, hash: Buffer): void {
   if (sent === undefined || !isSecretOf(sent, hash)) throw wrongCartToken();
 }

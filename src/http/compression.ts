@@ -5,12 +5,12 @@ import type { CacheKind, Caches } from '../db/cache.ts';
 import { encodedEtag } from './answer-headers.ts';
 import { etagOf } from './raw-json.ts';
 
-/** What is smaller arrives in the first packets of a connection in any case. */
+/** Smaller answers fit into the first packets of a connection anyway. */
 const MIN_SIZE = 2_048;
 
 const COMPRESSIBLE = /^(?:text\/|application\/(?:json|xml|openapi\+json|rss\+xml)|image\/svg)/;
 
-/** The best that costs no more than a millisecond or two for a page; both run beside the event loop. */
+/** The best level that costs no more than a millisecond or two for a page; both run beside the event loop. */
 const ENCODINGS = {
   br: (bytes: Buffer) =>
     promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
@@ -18,7 +18,7 @@ const ENCODINGS = {
 };
 type Encoding = keyof typeof ENCODINGS;
 
-/** Compressed answers by the hash of what they were made from, so that what many clients get is compressed once. */
+/** Compressed answers by the hash of their source, so an answer for many clients is compressed once. */
 const compressedAnswers: CacheKind<Buffer> = { name: 'compressed answers', limit: { megabytes: 16 } };
 
 /** Compresses an answer for a client that asks for it. */
@@ -31,7 +31,7 @@ export async function compressAnswer(
   reply.header('vary', withEncoding(reply.getHeader('vary')));
   const encoding = chosenEncoding(request.headers['accept-encoding'] ?? '');
   if (encoding === undefined) return bytes;
-  // Not the ETag of the answer: a route may give its own, which says nothing about other routes.
+  // Not the ETag of the answer: a route may set its own, which says nothing about other routes.
   const key = `${encoding} ${etagOf(bytes)}`;
   const cache = caches.of(compressedAnswers);
   let compressed = cache.get(key);
@@ -42,8 +42,8 @@ export async function compressAnswer(
   reply.header('content-encoding', encoding).header('content-length', compressed.length);
   const etag = reply.getHeader('etag');
   if (typeof etag === 'string' && !etag.startsWith('W/')) {
-    // The same content in other bytes: a client that sends the tag back is still told that it has it already. A weak tag
-    // can't be sent as If-Match, so what may be ordered by its tag keeps a strong one.
+    // The same content in other bytes: a client that sends the tag back still gets 304. A weak tag can't be sent as
+    // If-Match, so an answer whose tag may be used for an order keeps a strong one.
     const isStrong = request.routeOptions.config.operation?.etag !== undefined;
     reply.header('etag', isStrong ? encodedEtag(etag, encoding) : `W/${etag}`);
   }
@@ -51,8 +51,8 @@ export async function compressAnswer(
 }
 
 /**
- * What must not be stored or transformed is left as it is: it holds what belongs to one person, and the length of a
- * compressed page can tell what stands in it to whoever makes a browser open it with words of his choice. Streams are
+ * Answers that must not be stored or transformed stay as they are: they hold personal data, and the length of a
+ * compressed page can reveal its content to an attacker who makes a browser open it with chosen words. Streams are
  * sent as they come.
  */
 export function isCompressible(reply: FastifyReply, payload: unknown): payload is Buffer | string {
@@ -65,7 +65,7 @@ export function isCompressible(reply: FastifyReply, payload: unknown): payload i
   );
 }
 
-/** The better one of those that the client takes. `q=0` means that it does not. */
+/** The better encoding that the client accepts. `q=0` means that it does not. */
 export function chosenEncoding(accepted: string): Encoding | undefined {
   const names = accepted
     .toLowerCase()

@@ -12,8 +12,8 @@ declare module 'fastify' {
 }
 
 /**
- * What is open to everybody on a machine for trying things out: the known tokens of the demo shop, its owner without a
- * password, the payment without a bank, domains without a proof, and webhooks to private addresses.
+ * Access that is open to everyone on a machine for trying things out: the known tokens of the demo shop, its owner
+ * without a password, the payment without a bank, domains without a proof, and webhooks to private addresses.
  */
 export interface DemoAccess {
   isOpen(): boolean;
@@ -28,22 +28,22 @@ export interface DemoAccessDeps {
   isMigrated: () => boolean;
 }
 
-/** What the operator can do when demo access is closed. */
+/** How the operator can proceed when demo access is closed. */
 export const DEMO_ACCESS_STEPS =
   'If it is for others, set PUBLIC_URL and TRUST_PROXY, and use the link that the terminal shows at the start to ' +
   'become the owner. If it is for this machine only, open it again with: npx kontor demo open';
 
 /**
- * Demo access of a running service. Nothing but its requests tells a service on a loopback address that a proxy stands in
- * front of it, so the first request that shows it closes demo access for good: at once in this process, and in the
+ * Demo access of a running service. A service on a loopback address can only learn from its requests that it is behind
+ * a proxy, so the first request that shows it closes demo access for good: at once in this process, and in the
  * database for all others and for every later start. A request costs a look at its headers and no statement; every few
- * seconds one statement reads what other processes and `kontor demo open` have written.
+ * seconds one statement reads the changes of other processes and `kontor demo open`.
  */
 export function createDemoAccess({ db, config, log, isMigrated }: DemoAccessDeps) {
   const canBeOpen = isPrivate(config);
   /** Closed until the database has been asked. */
   let state: 'unknown' | 'open' | 'closed' = canBeOpen ? 'unknown' : 'closed';
-  /** The sign that this process has seen and the database does not know yet. */
+  /** The sign that this process has seen and not saved to the database yet. */
   let unsavedSign: string | undefined;
 
   const load = async () => {
@@ -59,7 +59,7 @@ export function createDemoAccess({ db, config, log, isMigrated }: DemoAccessDeps
   const polling = canBeOpen
     ? startPolling(load, {
         isMigrated,
-        // What is unsaved is written with the next try.
+        // An unsaved sign is written with the next try.
         onFailure: (error) =>
           log.warn({ err: error }, 'the state of demo access could not be read or written'),
       })
@@ -71,7 +71,7 @@ export function createDemoAccess({ db, config, log, isMigrated }: DemoAccessDeps
     /** Whether it would be open on this machine if no request had shown that others can call. */
     isEnded: () => canBeOpen && state === 'closed',
 
-    /** Closes demo access when the request shows that others than programs on this machine can call. */
+    /** Closes demo access when the request shows that callers outside this machine exist. */
     observe({ raw, log: requestLog }: FastifyRequest): void {
       if (state === 'closed') return;
       const sign = signOfOthers(raw);

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import type { DemoAccess } from './demo-access.ts';
 
 /**
- * The demo shop of a first start on this machine has tokens that everybody knows from the README. They are good
- * only for programs on this machine: as soon as others can reach the service they are refused like unknown ones,
- * because the demo shop stays in the database when an installation is opened to the world.
+ * The demo shop of a first start on this machine has tokens that are public in the README. They are valid only for
+ * programs on this machine: as soon as others can reach the service they are refused like unknown ones, because the
+ * demo shop stays in the database when an installation is opened to the world.
  */
 export const DEMO_TOKENS = [
   'demo-all',
@@ -26,7 +26,7 @@ export const DEMO_TOKENS_REFUSED =
   'the tokens of the demo shop that everybody knows (demo-all, ...) are refused, because others than programs on ' +
   'this machine can call: create one with `npx kontor token create DemoShop --scopes all`';
 
-/** Says of a token or cart token whether it is refused for this request. Logs the first time only. */
+/** Tells whether a token or cart token is refused for this request. Logs the first time only. */
 export function demoTokenCheck(demoAccess: DemoAccess) {
   let isLogged = false;
   return (token: string, request: FastifyRequest): boolean => {

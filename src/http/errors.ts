@@ -62,7 +62,7 @@ export const conflict = (text: string) => new HttpError(409, text);
 
 export const gone = (text: string) => new HttpError(410, text);
 
-/** Whoever sends If-Match asks for this answer when the thing is not as it was seen. */
+/** For clients that send If-Match, when the resource has changed since. */
 export class PreconditionFailed extends HttpError {
   constructor() {
     super(412, 'It has changed: its ETag is none of those in the If-Match header');
@@ -76,7 +76,7 @@ export const tooManyRequests = (limit: number, secondsToWait: number, what = 'ca
     'retry-after': String(secondsToWait),
   });
 
-/** The service is starting, or its database is away: nothing is wrong with the request, nor with the program. */
+/** The service is starting, or its database is down: neither the request nor the program is at fault. */
 export class Unavailable extends HttpError {
   constructor() {
     super(503, 'The service is starting or its database can not be reached, try again soon', {
@@ -87,7 +87,7 @@ export class Unavailable extends HttpError {
 
 export const unavailable = () => new Unavailable();
 
-/** `cause` is for the log; who asked for an image hears nothing of how it is stored. */
+/** `cause` is for the log; the client learns nothing about how an image is stored. */
 export const mediaUnavailable = (cause: unknown) =>
   Object.assign(
     new HttpError(503, 'The store of images can not be reached, try again soon', { 'retry-after': '2' }),
@@ -116,7 +116,7 @@ export interface Problem {
   field: string;
 }
 
-/** A value the client sent is wrong. The route adds what it was about to do: "Create customer failed: ...". */
+/** A value sent by the client is wrong. The route adds the operation: "Create customer failed: ...". */
 export class ValidationError extends Error {
   override name = 'ValidationError';
   readonly problems: readonly Problem[];
@@ -129,7 +129,7 @@ export class ValidationError extends Error {
 
 export const invalid = (code: ProblemCode, field: string) => new ValidationError([{ code, field }]);
 
-/** The client's mistake, and not ours. */
+/** The client's mistake, not ours. */
 export function isRefusal(error: unknown): error is HttpError | ValidationError {
   return error instanceof HttpError || error instanceof ValidationError;
 }

@@ -15,7 +15,7 @@ import {
 } from './errors.ts';
 import { problemOf } from './validation.ts';
 
-/** Answers whatever was thrown. What is unknown is a 500 with a log line and no detail for the caller. */
+/** Answers any thrown error. An unknown error is a 500 with a log line and no detail for the caller. */
 export function answerFailure(
   error: FastifyError | Error,
   request: FastifyRequest,
@@ -34,8 +34,8 @@ export function answerFailure(
 }
 
 /**
- * Logs a failure that is not the caller's. While the service starts, the line of the request says enough. A database that
- * is away fails many requests in the same way, so that each of them gets a line and no stack.
+ * Logs a failure that is not the caller's fault. While the service starts, the request line says enough. A database
+ * that is down fails many requests in the same way, so each of them gets a line and no stack.
  */
 export function logFailure(error: Error, refusal: HttpError, request: FastifyRequest): void {
   if (refusal.status < 500 || error instanceof Unavailable) return;
@@ -44,7 +44,7 @@ export function logFailure(error: Error, refusal: HttpError, request: FastifyReq
   else log.error({ err: error, requestId }, 'request failed');
 }
 
-/** What the caller hears of it. */
+/** The answer to the caller. */
 export function refusalOf(error: FastifyError | Error, request: FastifyRequest): HttpError {
   if (error instanceof HttpError) return error;
   const operation = request.routeOptions.config.operation;
@@ -71,7 +71,7 @@ export function refusalOf(error: FastifyError | Error, request: FastifyRequest):
   if (constraint !== undefined) {
     const known = operation?.constraints?.[constraint];
     if (known) return known();
-    // No path leads here on purpose; if one does, the client hears 409 and the operator gets a line.
+    // This should not happen; if it does, the client gets 409 and the operator a log line.
     request.log.warn({ constraint, requestId: request.id }, 'constraint without an error of its own');
     return conflict('The change contradicts the data of the shop');
   }

@@ -1,40 +1,40 @@
 import { HttpError } from './errors.ts';
 
-/** Characters of a field that its form says nothing about: the page offers one line for it. */
+/** Maximum characters of a field without its own limit: the page offers one line for it. */
 export const MAX_FIELD_LENGTH = 1_000;
-/** The values of a whole form, each ticked box being one. */
+/** Maximum values of a whole form; each ticked box is one. */
 const MAX_VALUES = 1_000;
 const MAX_NAME_LENGTH = 200;
 
-/** A text in several lines, of which each is an entry, is bounded in both. */
+/** A text whose lines are entries is bounded in both. */
 export type TextLimit = number | { characters: number; lines: number };
 
-/** What a form may bring. It is checked before its handler sees a field, so that no handler meets more. */
+/** The limits of a form. They are checked before its handler sees a field, so no handler receives more. */
 export interface FormLimits {
   /**
-   * Fields that take other than `MAX_FIELD_LENGTH` characters, by name. `*` stands for any part between two dots:
+   * Fields with a limit other than `MAX_FIELD_LENGTH` characters, by name. `*` stands for any part between two dots:
    * `description.*` is the description in each language.
    */
   texts?: Readonly<Record<string, TextLimit>> | undefined;
-  /** How many values the form has at most, where these are more than `MAX_VALUES`. */
+  /** Maximum number of values, where it is more than `MAX_VALUES`. */
   values?: number | undefined;
 }
 
-/** The fields of a form that was sent. */
+/** The fields of a submitted form. */
 export interface FormFields {
   /** The trimmed value of a field; '' when it is missing. */
   field: (name: string) => string;
-  /** All values of a field, for boxes that are ticked. */
+  /** All values of a field, for ticked boxes. */
   fieldList: (name: string) => string[];
   /** The names of all fields. */
   fieldNames: readonly string[];
 }
 
-/** A form brought more than it may. The pages put it into words of the reader's language. */
+/** A form exceeded its limits. The pages say so in the reader's language. */
 export class FormLimitError extends HttpError {
   readonly limit: number;
   readonly unit: 'characters' | 'lines' | 'values';
-  /** Of the field; undefined for the whole form. */
+  /** The field's name; undefined for the whole form. */
   readonly field: string | undefined;
 
   constructor(unit: FormLimitError['unit'], limit: number, field?: string) {
@@ -93,7 +93,7 @@ function countOf(text: string, part: string, max: number): number {
   return count;
 }
 
-/** The limits by the steps of a name, so that finding one costs no more than the name is long. */
+/** The limits by the steps of a name, so a lookup costs no more than the length of the name. */
 interface LimitTree {
   limit?: TextLimit;
   steps: Map<string, LimitTree>;

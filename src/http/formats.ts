@@ -4,13 +4,13 @@ import { languageTag } from './locale.ts';
 export interface Formats {
   /** Up to six decimals. */
   quantity: Intl.NumberFormat;
-  /** Of a share: 0.19 is `19%`. */
+  /** For a share: 0.19 is `19%`. */
   percent: Intl.NumberFormat;
   /** Such as `15 November 2026`, in UTC. */
   longDate: Intl.DateTimeFormat;
 }
 
-/** By locale: making a format takes many times as long as using it. */
+/** By locale: creating a format takes many times as long as using it. */
 const formats = new LRUCache<string, Formats>({
   max: 100,
   memoMethod: (locale) => {

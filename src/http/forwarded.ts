@@ -10,7 +10,7 @@ const PROXY_HEADER =
   /^(?:forwarded|via|cdn-|cf-|fly-|fastly-|cloudfront-|akamai-|vercel-|max-forwards|surrogate-capability|front-end-https|ssl-client|client-cert|eagleid|rndr-id)|client-?ip|real-?ip|connecting-?ip|remote-?(?:addr|ip|host)|forwarded|proxy-client/;
 
 /**
- * What browsers, scripts of pages, tracers and clients of the API send by themselves. Every other header that begins with
+ * Headers that browsers, page scripts, tracers and API clients send by themselves. Every other header that begins with
  * `x-` counts as a proxy's, because there are more of them than any list can name.
  */
 const CLIENT_X_HEADER =
@@ -20,14 +20,14 @@ const PORT = /:\d{1,5}$/;
 
 const isLoopbackHost = (host: string) => isLoopback(host.replace(PORT, ''));
 
-/** What a request looks like that an ordinary program on this machine did not send directly. */
+/** Signs that an ordinary program on this machine did not send the request directly. */
 type SignedRequest = Pick<IncomingMessage, 'headers' | 'httpVersion' | 'socket'>;
 
 /**
- * The sign that a request came through a proxy or from a stranger; undefined: a program on this machine seems to have
- * sent it directly. A host that is not loopback is somebody else's name for this machine (a proxy that passes it on, or
- * DNS rebinding), and so is an origin; nginx calls with HTTP/1.0 unless it is told otherwise. A page from another port of
- * this machine, a file and a browser extension are no strangers.
+ * The sign that a request came through a proxy or from outside; undefined: a program on this machine seems to have
+ * sent it directly. A host that is not loopback is a foreign name for this machine (a proxy that passes it on, or DNS
+ * rebinding), and so is an origin; nginx uses HTTP/1.0 by default. A page from another port of this machine, a file
+ * and a browser extension count as local.
  */
 export function signOfOthers({ headers, httpVersion, socket }: SignedRequest): string | undefined {
   if (!isLoopback(socket.remoteAddress ?? '')) return 'a peer that is not this machine';
@@ -36,7 +36,8 @@ export function signOfOthers({ headers, httpVersion, socket }: SignedRequest): s
   if (headers.origin !== undefined && isForeignOrigin(headers.origin)) {
     return 'an Origin header that is not localhost';
   }
-  // A browser says of its own page that it is the same origin, while the page is at another address for it than here.
+  // A browser reports its own page as same origin, although it sees the page at another address than this service
+  // does.
   if (headers['sec-fetch-site'] === 'same-origin' && isForeignOrigin(headers.referer ?? '')) {
     return 'a Referer header that is not localhost';
   }
@@ -53,28 +54,28 @@ function isForeignOrigin(origin: string): boolean {
   return host !== undefined && !isLoopbackHost(host);
 }
 
-/** Whether a program on this machine has sent the request directly. */
+/** Whether a program on this machine sent the request directly. */
 export function isFromThisMachine({ raw }: FastifyRequest): boolean {
   return signOfOthers(raw) === undefined;
 }
 
 /**
- * Whether a browser on this machine has sent a form from a page of this service: it says so in headers that no page and
- * no script can set. A proxy that rewrites Host leaves them alone, and then they name its own address.
+ * Whether a browser on this machine sent a form from a page of this service: it says so in headers that no page and no
+ * script can set. A proxy that rewrites Host leaves them alone, and then they name its own address.
  */
 export function isOwnFormOnThisMachine({ headers, raw }: FastifyRequest): boolean {
   return (
     signOfOthers(raw) === undefined &&
     headers['sec-fetch-site'] === 'same-origin' &&
     headers.origin === `http://${headers.host}` &&
-    // nginx ends the connection after each request; a browser never asks for that.
+    // nginx closes the connection after each request; a browser never asks for that.
     headers.connection !== 'close'
   );
 }
 
 /**
- * Logs once when a peer that is not in TRUST_PROXY sends X-Forwarded-*: then either somebody tries to pass for another
- * address, or the operator has forgotten the setting, and all visitors share one address and one rate limit.
+ * Logs once when a peer that is not in TRUST_PROXY sends X-Forwarded-*: either a client fakes its address, or the
+ * operator has forgotten the setting, and all visitors share one address and one rate limit.
  */
 export function proxyWarning(): (request: FastifyRequest) => void {
   let isLogged = false;

@@ -2,8 +2,8 @@ import { decodeHTMLStrict } from 'entities/decode';
 import { scanMarkup } from './markup-scanner.ts';
 
 /**
- * HTML in plain sight: html`<p>${name}</p>` escapes everything that is put in, unless it is Markup itself. What a
- * merchant or a client wrote can therefore only ever be text.
+ * HTML in plain sight: html`<p>${name}</p>` escapes everything that is put in, unless it is Markup itself. Input of a
+ * merchant or a client can therefore only ever be text.
  */
 export class Markup {
   readonly text: string;
@@ -24,10 +24,10 @@ export class Markup {
   }
 }
 
-/** A template prints nothing for null, undefined and false, so that `condition && ...` works. */
+/** A template prints nothing for null, undefined and false, so `condition && ...` works. */
 export type Part = Markup | string | number | null | undefined | false | readonly Part[];
 
-/** The indentation of a template is not printed; what is put in keeps its blanks. */
+/** The indentation of a template is not printed; inserted values keep their blanks. */
 export function html(template: TemplateStringsArray, ...parts: Part[]): Markup {
   const { strings, places } = parsedTemplate(template);
   return new Markup(
@@ -36,8 +36,8 @@ export function html(template: TemplateStringsArray, ...parts: Part[]): Markup {
 }
 
 /**
- * The bytes of a whole document. Each part that is Markup is encoded on its own, so that the parts which are cached for
- * all visitors are encoded once.
+ * The bytes of a whole document. Each Markup part is encoded on its own, so parts cached for all visitors are encoded
+ * once.
  */
 export function encodeHtml(template: TemplateStringsArray, ...parts: Part[]): Buffer {
   const { encodedStrings, places } = parsedTemplate(template);
@@ -50,7 +50,7 @@ export function encodeHtml(template: TemplateStringsArray, ...parts: Part[]): Bu
   );
 }
 
-/** Declares our own text to be markup, such as a stylesheet. Nothing that a client or a merchant wrote may come here. */
+/** Declares our own text to be markup, such as a stylesheet. Never pass text of a client or a merchant. */
 export function safe(text: string): Markup {
   return new Markup(text);
 }
@@ -63,12 +63,12 @@ const ENTITIES: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** A text of this length is split at each sign, which is slower for few signs and much faster for many. */
+/** From this length on, a text is split at each sign, which is slower for few signs and much faster for many. */
 const LONG = 10_000;
 
 export function escapeHtml(text: string): string {
   if (text.length < LONG) return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
-  // The ampersand comes first, so that no entity is escaped again.
+  // The ampersand comes first, so no entity is escaped twice.
   return Object.entries(ENTITIES).reduce((escaped, [sign, entity]) => escaped.split(sign).join(entity), text);
 }
 
@@ -81,7 +81,9 @@ function printed(part: Part, place: Place): string {
   return escapeHtml(String(part));
 }
 
-/** Where a value stands; `tag` is where a whole attribute may stand, as in <option ${isChosen && html`selected`}>. */
+/**
+ * The position of a value; `tag` is where a whole attribute may stand, as in <option ${isChosen && html`selected`}>.
+ */
 type Place = 'text' | 'attribute' | 'tag' | 'code';
 
 interface ParsedTemplate {
@@ -101,7 +103,7 @@ function parsedTemplate(template: readonly string[]): ParsedTemplate {
 
 /**
  * Escaping protects text and quoted attributes, nothing else: in `<p class=${x}>` a blank would begin the next
- * attribute, and a script knows no entities. A template with a value in such a place fails when it first runs.
+ * attribute, and scripts have no entities. A template with a value in such a place fails when it first runs.
  */
 function parseTemplate(template: readonly string[]): ParsedTemplate {
   const strings = template.map(withoutIndentation);
@@ -122,14 +124,14 @@ function placeAfter(before: string): Place {
   throw new Error(`A value stands in a tag and outside of quotes: ${tag}\${...}`);
 }
 
-/** The address if a link may lead there, which excludes `javascript:` and the like. */
+/** The address if a link may use it, which excludes `javascript:` and the like. */
 export function webAddress(text: string | null | undefined): string | undefined {
   if (!text || !URL.canParse(text)) return undefined;
   const { protocol, href } = new URL(text);
   return protocol === 'https:' || protocol === 'http:' ? href : undefined;
 }
 
-/** Tags that stand inside of a line. Every other one begins a new line. */
+/** Inline tags. Every other tag begins a new line. */
 const INLINE = new Set(
   'a abbr b bdi bdo cite code del dfn em font i img ins kbd mark q s samp small span strong sub sup time u var wbr'.split(
     ' ',
@@ -137,8 +139,8 @@ const INLINE = new Set(
 );
 
 /**
- * A merchant's markup as text: no tags, entities decoded, one line per block. It reads well; what makes it safe
- * is that it is escaped like any text when it is printed. Nothing is read beyond the `longest` characters of text.
+ * A merchant's markup as text: no tags, entities decoded, one line per block. This is for readability; it is safe
+ * because it is escaped like any text when printed. Nothing is read beyond the `longest` characters of text.
  */
 export function plainText(markup: string, longest = Infinity): string {
   let text = '';
@@ -168,10 +170,10 @@ const LINE_END = '\uffff';
 /** The length of the entities that people write; `&CounterClockwiseContourIntegral;` is longer. */
 const MAX_ENTITY_LENGTH = 10;
 
-/** The decoder is slow for an ampersand that begins no entity, so it gets only what looks like one. */
+/** The decoder is slow for an ampersand that begins no entity, so it gets only likely entities. */
 const ENTITY = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi;
 
-/** A reference to a character that does not exist (`&#0;`) is decoded to U+FFFD, which nobody wants to read. */
+/** A reference to a character that does not exist (`&#0;`) is decoded to U+FFFD, which is useless to readers. */
 function decoded(text: string): string {
   return text
     .replaceAll(ENTITY, (entity) => decodeHTMLStrict(entity))

@@ -4,9 +4,9 @@ import { sql } from '../db/sql.ts';
 import { badRequest, conflict } from './errors.ts';
 
 /**
- * `Idempotency-Key`: the first answer to a write is stored in the write's own transaction and replayed for 24
- * hours. A refused write stores nothing, because it changed nothing. Of two at once, the second waits on the
- * unique key of the first until that has committed.
+ * `Idempotency-Key`: the first answer to a write is stored in the write's own transaction and replayed for 24 hours. A
+ * refused write stores nothing, because it changed nothing. Of two concurrent ones, the second waits on the unique key
+ * until the first has committed.
  */
 
 const STORED_FOR = 24 * 3_600_000;
@@ -32,7 +32,7 @@ export function checkKey(key: string): void {
   if (!KEY.test(key)) throw badRequest('Idempotency-Key must be 1 to 255 visible ASCII characters');
 }
 
-/** Runs `work` unless this key was answered before; then the first answer comes back. */
+/** Runs `work` unless this key was answered before; then it returns the first answer. */
 export async function onceOnly(
   tx: Transaction,
   request: KeyedRequest,
@@ -79,7 +79,7 @@ function updateAnswer(tx: Transaction, { shopId, key }: KeyedRequest, caller: Bu
     where shop_id = ${shopId} and caller = ${caller} and key = ${key}`);
 }
 
-/** An answer that is written anew meanwhile is not deleted, because that moves its time. */
+/** An answer that is replaced meanwhile is not deleted, because replacing moves its time. */
 export const answerCleanup = {
   name: 'idempotent answers',
   run: async (db: Database, limit: number): Promise<number> => {

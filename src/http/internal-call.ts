@@ -9,35 +9,35 @@ import { CART_TOKEN_HEADER } from './cart-token.ts';
 import { HttpError } from './errors.ts';
 
 /**
- * The admin is a client of the operations: a form of its pages is sent to the same operation that an app would call, so
- * that there is one validation, one check of scopes and one audit log. The call does not leave the process. Who makes it
- * is passed beside the request, where nothing that comes over the network can put it.
+ * The admin is a client of the operations: a form of its pages is sent to the same operation that an app would call,
+ * so there is one validation, one scope check and one audit log. The call does not leave the process. The caller is
+ * passed beside the request, where nothing from the network can set it.
  */
 interface InternalCaller {
   shopId: string;
   app: CallingApp;
-  /** The transaction that this call is a part of; undefined: it has one of its own. */
+  /** The transaction that this call belongs to; undefined: it has its own. */
   joined?: JoinedTransaction | undefined;
 }
 
-/** A transaction of several calls, which are done together or not at all. */
+/** A transaction of several calls: all or nothing. */
 export interface JoinedTransaction {
   tx: Transaction;
-  /** What its calls do outside of the database once it is committed. */
+  /** Effects of its calls outside of the database, run after the commit. */
   afterCommit: (effect: () => void | Promise<void>) => void;
-  /** What its calls have made outside of the database, and must remove when it is not. */
+  /** Things that its calls made outside of the database, to remove if it is not committed. */
   afterRollback: (effect: () => Promise<void>) => void;
 }
 
 const internalCaller = new AsyncLocalStorage<InternalCaller>();
 
-/** In whose name this request is made inside of the process; undefined: it came over the network. */
+/** The caller of a request made inside the process; undefined: it came over the network. */
 export function internalCallerOf(shopId: string): CallingApp | undefined {
   const caller = internalCaller.getStore();
   return caller?.shopId === shopId ? caller.app : undefined;
 }
 
-/** The transaction that this request is a part of; undefined: it has one of its own. */
+/** The transaction that this request belongs to; undefined: it has its own. */
 export function joinedTransactionOf(shopId: string): JoinedTransaction | undefined {
   const caller = internalCaller.getStore();
   return caller?.shopId === shopId ? caller.joined : undefined;
@@ -52,11 +52,11 @@ export interface InternalRequest {
   /** Sent as it is, with its own type: a form with a file. */
   upload?: { content: Readable; type: string; length?: string | undefined };
   idempotencyKey?: string | undefined;
-  /** Of the cart that the call is about. */
+  /** The token of the cart that is called. */
   cartToken?: string | undefined;
   /** The answer is a `Readable` of its text, for one that may be long. */
   asStream?: boolean;
-  /** Gets the headers of the answer: the token of a new cart is in one of them. */
+  /** Receives the headers of the answer: one of them holds the token of a new cart. */
   onHeaders?: (headers: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -94,7 +94,7 @@ export function createInternalCall(app: FastifyInstance): InternalCall {
         [value ?? []].flat().map((one): [string, string] => [name, String(one)]),
       ),
     ).toString();
-    // Awaited inside: the request begins when it is awaited, and then the caller must be known.
+    // Awaited inside: the request begins when it is awaited, and the caller must be known then.
     const response = await internalCaller.run(
       caller,
       async () =>
@@ -125,13 +125,13 @@ export function createInternalCall(app: FastifyInstance): InternalCall {
   };
 }
 
-/** Without the request that the contract adds to the message of an error. */
+/** The message of an error without the request that the contract adds. */
 function refusalText(body: string): string {
   const { message = '' } = JSON.parse(body) as { message?: string };
   return message.replace(/, Request: [A-Z]+ \S+$/, '');
 }
 
-/** Makes several calls in one transaction: all of them are done, or none is. */
+/** Makes several calls in one transaction: all or none. */
 export async function joinCalls<Result>(
   db: ShopDatabase,
   { appId, log }: { appId: string; log: FastifyBaseLogger },
@@ -145,7 +145,7 @@ export async function joinCalls<Result>(
   const result = await db
     .transaction(
       async (tx) => {
-        // A transaction that is tried again begins from nothing.
+        // A transaction that is retried begins from nothing.
         effects = [];
         await discardAll();
         return work({
@@ -157,7 +157,7 @@ export async function joinCalls<Result>(
       { appId },
     )
     .catch(async (error: unknown) => {
-      // Of a commit that was not answered nobody knows whether it happened.
+      // A commit without an answer may or may not have happened.
       if (!isDatabaseAway(error)) await discardAll();
       throw error;
     });
@@ -165,7 +165,7 @@ export async function joinCalls<Result>(
   return result;
 }
 
-/** What is done outside of the database after a commit. If it fails, the write stays done. */
+/** Runs the effects outside of the database after a commit. If one fails, the write stays done. */
 export async function runEffects(
   effects: readonly (() => void | Promise<void>)[],
   log: FastifyBaseLogger,

@@ -3,8 +3,8 @@ import { invalid } from './errors.ts';
 import { check, compileBody } from './validation.ts';
 
 /**
- * The contract's dialect of JSON Patch: add sets or overwrites, remove unsets, replace overwrites. A room lists
- * its paths with their operations and the schema of the value; here they become checked changes, all or none.
+ * The contract's dialect of JSON Patch: add sets or overwrites, remove unsets, replace overwrites. A module lists its
+ * paths with their operations and value schemas; here they become checked changes, all or none.
  */
 
 const OPERATIONS = ['add', 'remove', 'replace'] as const;
@@ -30,7 +30,7 @@ export const JsonPatch = Type.Array(
 export interface PatchPath<Value extends TSchema = TSchema> {
   ops: readonly PatchOperation[];
   value: Value;
-  /** Only the listed operations are accepted: a replace is not taken as an add. */
+  /** Only the listed operations are accepted: a replace does not count as an add. */
   isStrict?: boolean;
 }
 
@@ -59,7 +59,7 @@ export function patchOf<const Paths extends Record<string, PatchPath>>(paths: Pa
     }) as Changes<Paths>;
 }
 
-/** Clients in the field send replace where add is documented, and null where they mean remove. */
+/** Existing clients send replace where add is documented, and null where they mean remove. */
 function operationOf(
   asked: PatchOperation,
   value: unknown,

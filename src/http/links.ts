@@ -4,24 +4,26 @@ import { badRequest } from './errors.ts';
 const HOST = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
- * Scheme and host of the links in an answer: PUBLIC_URL, else the request's own. Behind a configured proxy
- * Fastify takes them from X-Forwarded-*; from anybody else those headers are ignored.
+ * Scheme and host of the links in an answer: PUBLIC_URL, or else the request's own. With a configured proxy Fastify
+ * takes them from X-Forwarded-*; from any other peer those headers are ignored.
  */
 export function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return publicUrl;
   const host = request.host || 'localhost';
   if (!HOST.test(host)) throw badRequest('The Host header is not a host name');
-  // X-Forwarded-Proto is text that somebody has sent: nothing but these two may become the scheme of a link.
+  // X-Forwarded-Proto is client input: only these two may become the scheme of a link.
   const scheme = request.protocol.toLowerCase() === 'https' ? 'https' : 'http';
   return `${scheme}://${host}`;
 }
 
-/** Where the API of a shop is; `origin` is the service's. */
+/** The base address of a shop's API; `origin` is the service's. */
 export function shopUrl(origin: string, shopId: string): string {
   return `${origin}/rs/shops/${shopId}`;
 }
 
-/** Where the pages of a shop are: on its main domain, else below /shop on the service's host, whose origin is given. */
+/**
+ * The base address of a shop's pages: its main domain, else below /shop on the service's host, whose origin is given.
+ */
 export function storefrontUrl(
   origin: string,
   { shopId, domainsInUse: [domain] }: { shopId: string; domainsInUse: readonly string[] },

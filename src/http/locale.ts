@@ -3,8 +3,8 @@ import { badRequest } from './errors.ts';
 const FULL_LOCALE = /^[a-z]{2}_[a-z]{2}$/i;
 
 /**
- * The shop's spelling of the locale a client asked for, ignoring case (clients send `fi_fi`); undefined when the
- * shop does not have it. A language without a country is refused in the contract's words.
+ * The shop's spelling of the requested locale, ignoring case (clients send `fi_fi`); undefined when the shop does not
+ * have it. A language without a country is refused with the contract's message.
  */
 export function offeredLocale(asked: string, offered: readonly string[]): string | undefined {
   if (!FULL_LOCALE.test(asked)) throw badRequest('expected full locale for example en_US');
@@ -12,7 +12,7 @@ export function offeredLocale(asked: string, offered: readonly string[]): string
   return offered.find((locale) => locale.toLowerCase() === wanted);
 }
 
-/** For reading: what the shop does not offer falls back to its default. */
+/** For reading: a locale that the shop lacks falls back to its default. */
 export function readingLocale(
   asked: string | undefined,
   settings: { locales: readonly string[]; defaultLocale: string },
@@ -30,7 +30,7 @@ export function readingCurrency(
   return settings.currencies.find((currency) => currency === wanted) ?? settings.defaultCurrency;
 }
 
-/** For writing: a text or a price must not end up in another language or currency than the client named. */
+/** For writing: a text or a price must not be stored in another language or currency than the client named. */
 export function writingLocale(
   asked: string | undefined,
   settings: { locales: readonly string[]; defaultLocale: string },

@@ -1,12 +1,12 @@
-/** What is done with the pieces of a markup; a function that returns false ends the reading. */
+/** Handles the pieces of a markup; a function that returns false stops the reading. */
 export interface MarkupHandler {
-  /** A piece of text with its entities, as it was written; a `<` that begins no tag is text. */
+  /** A piece of text with its entities, as written; a `<` that begins no tag is text. */
   text: (piece: string) => boolean;
-  /** A tag; `name` is in lower case, `attributes` is what stands between the name and the end of the tag. */
+  /** A tag; `name` is in lower case, `attributes` is the text between the name and the end of the tag. */
   tag: (name: string, isClosing: boolean, attributes: string) => boolean;
 }
 
-/** Elements whose content is no text of the page, with what ends it. It is skipped together with them. */
+/** Elements whose content is not page text, with their end. They are skipped with their content. */
 const HIDDEN = new Map(
   ['script', 'style', 'template', 'textarea', 'title', 'xmp'].map((name) => [
     name,
@@ -21,8 +21,8 @@ const QUESTION_MARK = 63;
 
 /**
  * Reads the markup of a merchant from front to back, once: the time it takes is proportional to the length of the
- * text, whatever the text holds. It finds tags where browsers find them, as far as that needs no tree. Returns how far
- * it has read: to the end, or to the beginning of the piece that its handler did not take.
+ * text, whatever the text holds. It finds tags where browsers find them, as far as that needs no tree. Returns the
+ * position reached: the end, or the beginning of the piece that its handler did not take.
  */
 export function scanMarkup(markup: string, { text, tag }: MarkupHandler): number {
   const lastBracket = markup.lastIndexOf('>');
@@ -73,8 +73,8 @@ function endOfName(markup: string, from: number): number {
 }
 
 /**
- * Finds the place behind a tag; a `>` in the quotes of a value does not end it. A tag that never ends takes the rest of
- * the markup, as in browsers: to try again at the next `<` would take quadratic time.
+ * Finds the position after a tag; a `>` in the quotes of a value does not end it. A tag that never ends takes the rest
+ * of the markup, as in browsers: retrying at the next `<` would take quadratic time.
  */
 function tagEnds(markup: string): (from: number) => number {
   const special = /[>"']/g;
@@ -85,7 +85,7 @@ function tagEnds(markup: string): (from: number) => number {
     for (let found = special.exec(markup); found; found = special.exec(markup)) {
       const sign = found[0] as '>' | '"' | "'";
       if (sign === '>') return found.index + 1;
-      // A quote that is never closed is an error of typing, and must not swallow the rest of the text.
+      // A quote that is never closed is a typing error and must not swallow the rest of the text.
       if (found.index < last[sign] && beginsValue(markup, found.index))
         special.lastIndex = markup.indexOf(sign, found.index + 1) + 1;
     }

@@ -45,43 +45,43 @@ export interface OperationMetadata {
   name: string;
   /** Imperative; begins the message of a refused value: "Create customer failed: ...". */
   summary: string;
-  /** What that message begins with instead: "Update cart failed: ...". */
+  /** Replaces the beginning of that message: "Update cart failed: ...". */
   action?: string;
   description?: string;
-  /** The resource that it belongs to in the reference. */
+  /** Its resource in the reference. */
   tag: string;
   labels: readonly Label[];
   access: Access;
   accepts?: BodyKind;
   produces?: Produces;
-  /** The named constraints of the database that a caller can run into, as errors. */
+  /** Named database constraints that a caller can violate, as errors. */
   constraints?: Readonly<Record<string, () => HttpError>>;
   /**
-   * The answer holds a secret, which must not lie in the database in clear: an Idempotency-Key is ignored,
-   * because keeping the answer for a replay would do just that.
+   * The answer holds a secret, which must not be stored in clear text: an Idempotency-Key is ignored, because a stored
+   * answer would contain the secret.
    */
   secretAnswer?: boolean;
-  /** Of an operation that can be used for guessing: how often a caller may fail. Of `writeWithStore` only. */
+  /** For an operation that can be used for guessing: how often a caller may fail. Only for `writeWithStore`. */
   failureLimit?: (guess: {
     shopId: string;
     params: Record<string, string>;
     caller: Caller;
     address: string;
   }) => FailureLimit;
-  /** It only reads, but what it gives away is worth an entry in the audit log. */
+  /** It only reads, but its data is sensitive enough for an entry in the audit log. */
   isReadAudited?: boolean;
-  /** Keys are answered in the order of the handler; the schema's serialiser would put optional ones last. */
+  /** Keys are answered in the handler's order; the schema's serialiser would put optional ones last. */
   keepsKeyOrder?: boolean;
-  /** It is replaced, and answers say so; see docs/versioning.md. */
+  /** It is deprecated, and answers say so; see docs/versioning.md. */
   deprecated?: Deprecation;
   /**
-   * The ETag of what the answer shows, for clients that send it back as If-Match; a GET of the same answers the same. It
-   * stays strong when the answer is compressed.
+   * The ETag of the resource, for clients that send it back as If-Match; a GET of the resource answers the same one.
+   * It stays strong when the answer is compressed.
    */
   etag?: (answer: never) => string;
-  /** It is done only if the ETag in the header If-Match is still true. */
+  /** It runs only if the ETag in the header If-Match is still current. */
   takesIfMatch?: boolean;
-  /** Headers of the answer beside those that all have: what they say, by name. */
+  /** Headers of the answer beside the common ones: their descriptions, by name. */
   answerHeaders?: Readonly<Record<string, string>>;
 }
 
@@ -94,7 +94,7 @@ export interface Operation<
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below /rs/shops/:shopId, or below /manage/shops/:shopId. */
   path: string;
-  /** What goes beyond the contract that clients know has a place of its own. */
+  /** Operations beyond the contract that clients know have a separate place. */
   under?: 'rs' | 'manage';
   params?: Params;
   query?: Query;
@@ -104,18 +104,18 @@ export interface Operation<
   answer?: Result;
 }
 
-/** What a handler gets to know of its request. */
+/** The request as a handler sees it. */
 export interface Call<Params, Query, Body> {
   shopId: string;
   params: Params;
   query: Query;
   body: Body;
   caller: Caller;
-  /** The caller as it is now, for a response that goes on for long; undefined: its token is not valid any more. */
+  /** The caller as it is now, for a long response; undefined: its token is no longer valid. */
   currentCaller: () => Promise<Caller | undefined>;
   /** Whether the header Accept of a GET names an event stream. */
   wantsEventStream: boolean;
-  /** The header Last-Event-ID of a client that goes on with an event stream. */
+  /** The header Last-Event-ID of a client that resumes an event stream. */
   lastEventId: string | undefined;
   /** Absolute address of a path of this shop: link('/customers/1'). */
   link: (path: string) => string;
@@ -131,7 +131,7 @@ export interface Call<Params, Query, Body> {
 export type ReadCall<Params, Query, Body> = Call<Params, Query, Body> & { db: Queries };
 export type WriteCall<Params, Query, Body> = Call<Params, Query, Body> & {
   tx: Transaction;
-  /** Names what was created, for the audit log: `created({ productId })`. */
+  /** Names the created resources for the audit log: `created({ productId })`. */
   created: (ids: Readonly<Record<string, string>>) => void;
   /**
    * For effects outside of the database (caches, files): runs once, after the commit and before the answer, and
@@ -140,13 +140,11 @@ export type WriteCall<Params, Query, Body> = Call<Params, Query, Body> & {
   afterCommit: (effect: () => void | Promise<void>) => void;
 };
 
-/** What a store needs to write for a request. */
+/** The request data that a store needs to write. */
 export type StoreCall<Params, Query, Body> = Call<Params, Query, Body> & {
-  /**
-   * Set with an Idempotency-Key, and where several calls are one write: the write belongs into this transaction.
-   */
+  /** Set with an Idempotency-Key, and where several calls are one write: the write must use this transaction. */
   transaction: Transaction | undefined;
-  /** Is written together with the change; undefined: the operation needs no scope and leaves no entry. */
+  /** Written together with the change; undefined: the operation needs no scope and leaves no entry. */
   entry: Entry | undefined;
 };
 
@@ -155,7 +153,7 @@ export type PrepareCall<Params, Query, Body> = ReadCall<Params, Query, Body> & {
   isKeyed: boolean;
 };
 
-/** What was made before the transaction, and how to undo it when nothing was committed. */
+/** The result of the preparation, and how to undo it when nothing was committed. */
 export interface Preparation<Prepared> {
   prepared: Prepared;
   discard: () => Promise<void>;
@@ -168,11 +166,11 @@ export interface Deps {
   authentication: Authentication;
   limiter: RateLimiter;
   isRefusedDemoToken: DemoTokenCheck;
-  /** Throws unless there is such an open cart and the token is its own: 404, 403 or 410. */
+  /** Throws unless such an open cart exists and the token is its own: 404, 403 or 410. */
   checkCart: (request: CartCheck) => Promise<unknown>;
 }
 
-/** What decides whether a request has access to a cart. */
+/** Decides whether a request has access to a cart. */
 export interface CartCheck {
   shopId: string;
   params: { cartId: string };
@@ -181,7 +179,7 @@ export interface CartCheck {
 
 const METHODS = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** What modules register their operations with. */
+/** Registers the operations of the modules. */
 export function operations(app: FastifyInstance, deps: Deps) {
   const { config, db, authentication, limiter, isRefusedDemoToken, checkCart } = deps;
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
@@ -193,13 +191,13 @@ export function operations(app: FastifyInstance, deps: Deps) {
   };
 
   /**
-   * The contract checks the cart token before Accept and the body. The handlers compare it with the cart that they read
-   * anyway; only when a request is refused for another reason, the cart is asked first whether it may be used at all.
+   * The contract checks the cart token before Accept and the body. The handlers compare it with the cart that they
+   * read anyway; only when a request is refused for another reason is the cart checked first.
    */
   const answerCartFailure = (failure: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const { status } = refusalOf(failure, request);
     const isAsked = status === 400 || status === 406 || status === 413;
-    // A cart that the transaction of the request has made is not there for others yet.
+    // A cart created by the request's own transaction is not visible to others yet.
     if (!isAsked || joinedTo(request)) return answerFailure(failure, request, reply);
     checkCartOf(request).then(
       () => answerFailure(failure, request, reply),
@@ -219,7 +217,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
   const queriesOf = (request: FastifyRequest): Queries =>
     joinedTo(request)?.tx ?? db.ofShop((request.params as { shopId: string }).shopId);
 
-  /** Runs `work` in the transaction that the request is a part of, or in one of its own. */
+  /** Runs `work` in the transaction that the request belongs to, or in its own. */
   const inTransaction = <Result>(request: FastifyRequest, work: (tx: Transaction) => Promise<Result>) => {
     const joined = joinedTo(request);
     const { shopId } = request.params as { shopId: string };
@@ -245,7 +243,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       body: request.body as never,
       caller: request.caller,
       currentCaller: () => authentication.currentCaller(request),
-      // A HEAD would run through a stream that has no end.
+      // A HEAD would read a stream that has no end.
       wantsEventStream: request.method === 'GET' && request.headers.accept?.includes(EVENT_STREAM) === true,
       lastEventId: request.headers['last-event-id'] as string | undefined,
       link: (path) => base + path,
@@ -259,7 +257,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
     return { call, headers };
   };
 
-  /** Outside of any transaction: to read a count takes a connection, and all of them could be waiting for one. */
+  /** Outside of any transaction: reading a count takes a connection, and all of them could be waiting for one. */
   const withFailureLimit = <Result>(
     request: FastifyRequest,
     { failureLimit }: OperationMetadata,
@@ -294,7 +292,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
         ...(operation.produces === 'csv' ? { produces: ['text/csv'] } : {}),
         ...(body ? { consumes: bodyTypes(method, operation.accepts) } : {}),
         params: Type.Object({ shopId: ShopId, ...params?.properties }),
-        // Also where there are none, because a handler sees only the parameters that are declared.
+        // Set even where there are none, because a handler sees only declared parameters.
         querystring: query ?? Type.Object({}),
         ...(body ? { body } : {}),
         response: {
@@ -310,7 +308,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       app.route(route);
       return;
     }
-    // The schema of such a body is for the reference: it is read part by part, and checked there.
+    // The schema of such a body is for the reference: the body is read and checked part by part.
     route.validatorCompiler = ({ schema, httpPart }) =>
       httpPart === 'body' ? () => true : compileParameters(schema);
     void app.register(async (scope) => {
@@ -351,8 +349,8 @@ export function operations(app: FastifyInstance, deps: Deps) {
     },
 
     /**
-     * An operation that writes: one transaction, and one effect per Idempotency-Key. What takes long and needs no
-     * transaction belongs into `prepare`, which runs before it opens: a connection is not held for it.
+     * An operation that writes: one transaction, and one effect per Idempotency-Key. Slow work that needs no
+     * transaction belongs into `prepare`, which runs before it opens and holds no connection.
      */
     write<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema, Prepared = undefined>(
       {
@@ -400,13 +398,13 @@ export function operations(app: FastifyInstance, deps: Deps) {
           return { status, headers, body: textOf(answer, operation, reply) };
         };
         const { answer, replayed } = await inTransaction(request, async (tx) => {
-          // A transaction that is tried again begins from nothing.
+          // A transaction that is retried begins from nothing.
           effects = [];
           return key === undefined
             ? { answer: await work(tx), replayed: false }
             : onceOnly(tx, keyedRequest(request, key), () => work(tx));
         }).catch(async (error: unknown) => {
-          // Of a commit that was not answered nobody knows whether it happened.
+          // A commit without an answer may or may not have happened.
           if (!isDatabaseAway(error)) await discard();
           throw error;
         });
@@ -421,8 +419,8 @@ export function operations(app: FastifyInstance, deps: Deps) {
     },
 
     /**
-     * An operation that writes through a store, which opens its own transaction, and only when it needs a lock: a cart
-     * is usually saved by one conditional statement, and `write` would cost it two more round trips.
+     * An operation that writes through a store, which opens its own transaction only when it needs a lock: a cart is
+     * usually saved by one conditional statement, and `write` would cost two more round trips.
      */
     writeWithStore<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema>(
       operation: Operation<P, Q, B, A>,
@@ -450,7 +448,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       });
     },
 
-    /** After all modules: 405 with Allow, and OPTIONS, on every path that was registered. */
+    /** After all modules: 405 with Allow, and OPTIONS, on every registered path. */
     finish(): void {
       for (const [url, methods] of methodsOf) {
         const allow = [...METHODS.filter((method) => methods.has(method)), 'OPTIONS'];
@@ -507,7 +505,7 @@ function bodyTypes(method: string, accepts: BodyKind = 'json'): string[] {
   return method === 'PATCH' ? [JSON_TYPES[1], JSON_TYPES[0]] : [JSON_TYPES[0]];
 }
 
-/** The audit entry of a call: the ids of its path, and those of what it has created. */
+/** The audit entry of a call: the ids of its path, and those of the created resources. */
 function entryOf(
   request: FastifyRequest,
   { shopId, params, caller }: Call<unknown, unknown, unknown>,
@@ -515,7 +513,7 @@ function entryOf(
   created: Readonly<Record<string, string>> = {},
 ): Entry {
   const { shopId: _shopId, ...ids } = params as Record<string, string>;
-  // What is created in one of its own kind, such as a category, must not hide where it was created.
+  // A resource created inside one of its own kind, such as a category, must not hide its parent.
   const parent = Object.keys(created)
     .map((name) => ids[name])
     .find((id) => id !== undefined);
@@ -545,7 +543,7 @@ function send(reply: FastifyReply, answer: Answer, replayed: boolean) {
   return reply.send(answer.body ?? undefined);
 }
 
-/** The one place where the answer of an operation becomes text. */
+/** The only place where the answer of an operation becomes text. */
 function textOf(answer: unknown, { keepsKeyOrder }: OperationMetadata, reply: FastifyReply): string | null {
   if (answer === undefined) return null;
   if (answer instanceof RawJson) return answer.bytes.toString();
@@ -563,7 +561,7 @@ function keyedRequest(request: FastifyRequest, key: string) {
   const { shopId } = request.params as { shopId: string };
   const { access } = request.routeOptions.config.operation!;
   const app = request.caller.app?.tokenHash;
-  // Who may not see a cart gets no answer again that shows it. Elsewhere a cart token means nothing.
+  // A caller without access to a cart gets no replay that shows it. Elsewhere a cart token means nothing.
   const cartToken = (request.headers[CART_TOKEN_HEADER] as string | undefined) ?? '';
   return {
     shopId,

@@ -6,7 +6,7 @@ export interface Page {
   offset: number;
 }
 
-/** The two parameters of a list, and what they mean for a list with this default and maximum. */
+/** The two parameters of a list, and their meaning for a list with this default and maximum. */
 export function paging(size: { standard: number; maximum: number } = { standard: 10, maximum: 100 }) {
   const parameters = {
     page: Type.Integer({
@@ -29,12 +29,12 @@ export function paging(size: { standard: number; maximum: number } = { standard:
   return { parameters, pageOf };
 }
 
-/** More pages than any list has; an offset of so many is a number that the database accepts. */
+/** More pages than any list has; the database accepts an offset of this size. */
 const MAX_OFFSET_PAGES = 2_147_483_646;
 
 /**
- * The page of a list whose pages are counted from `first`. Any number is a page, so that one beyond all lists is an
- * empty page; a number that JSON can't hold exactly is answered as the largest that it can.
+ * The page of a list whose pages are counted from `first`. Any number is a page, so one beyond the list is an empty
+ * page; a number that JSON can't hold exactly is answered as the largest that it can.
  */
 export function toPage(asked: number, first: 0 | 1, pageSize: number): { page: number; offset: number } {
   const page = Math.min(asked, Number.MAX_SAFE_INTEGER);

@@ -2,7 +2,7 @@ import { languageTag } from './locale.ts';
 import type { Price } from './price.ts';
 import { currencyDigits, toDecimal } from '../kernel/money.ts';
 
-/** By locale and currency: making one takes much longer than using it. */
+/** By locale and currency: creating one takes much longer than using it. */
 const formats = new Map<string, Intl.NumberFormat>();
 
 function formatOf(locale: string, currency: string): Intl.NumberFormat {
@@ -23,7 +23,9 @@ function formatOf(locale: string, currency: string): Intl.NumberFormat {
   return format;
 }
 
-/** A price in the way of the locale: `€12.00` in British English, `12,00 €` in German. The API always puts the sign last. */
+/**
+ * A price in the locale's format: `€12.00` in British English, `12,00 €` in German. The API always puts the sign last.
+ */
 export function priceText({ amount, currency }: Pick<Price, 'amount' | 'currency'>, locale: string): string {
   return formatOf(locale, currency)
     .format(amount)
@@ -31,7 +33,7 @@ export function priceText({ amount, currency }: Pick<Price, 'amount' | 'currency
     .replace('\u2212', '-');
 }
 
-/** The same of an amount in minor units. */
+/** The same for an amount in minor units. */
 export function moneyText(minor: number, currency: string, locale: string): string {
   return priceText({ amount: toDecimal(minor, currency), currency }, locale);
 }

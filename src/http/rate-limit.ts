@@ -7,9 +7,9 @@ const MAX_IDLE = 10_000;
 
 /** One caller's calls in one hour. */
 interface Window {
-  /** What all processes counted, as far as the database has told us. */
+  /** The count of all processes, as last read from the database. */
   shared: number;
-  /** What this process counted since. */
+  /** The count of this process since then. */
   fresh: number;
   startsAt: number;
 }
@@ -23,9 +23,9 @@ export interface Allowance {
 }
 
 /**
- * Counts calls per caller in fixed hours. Calls are traffic: counting them is exact in this process and costs no statement;
- * about once a second they are added to the database, which answers with the sum over all processes. Tries are what
- * somebody may guess with, or cause emails with: they are counted in the database one by one.
+ * Counts calls per caller in fixed hours. Calls are traffic: counting them is exact in this process and costs no
+ * statement; about once a second they are added to the database, which answers with the sum over all processes. Tries,
+ * which can be used to guess or to cause emails, are counted in the database one by one.
  */
 export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
   const windows = new Map<string, Window>();
@@ -33,7 +33,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
 
   const hourOf = (now: Date) => now.getTime() - (now.getTime() % HOUR);
 
-  /** Counts one call; undefined when this caller is not known here yet: `load` first. */
+  /** Counts one call; undefined when this process does not know the caller: `load` first. */
   const count = (caller: string): Allowance | undefined => {
     const now = db.now;
     const startsAt = hourOf(now);
@@ -54,9 +54,9 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
   };
 
   /**
-   * Counts one try in the database at once, so that tries in several processes at the same moment can't pass a limit. It
-   * costs a statement, except for a caller whose tries are used up as far as this process knows: a guesser who goes on
-   * is refused without one.
+   * Counts one try in the database at once, so concurrent tries in several processes can't pass a limit. It costs a
+   * statement, except for a caller whose tries are used up as far as this process knows: further guesses are refused
+   * without one.
    */
   const countTry = async (caller: string, perHour: number): Promise<Allowance> => {
     const now = db.now;
@@ -91,7 +91,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
     return reset.text;
   };
 
-  /** Asks the database what was counted before, so that a restart or another process forgives nothing. */
+  /** Reads the earlier count from the database, so a restart or another process forgives nothing. */
   const load = async (caller: string): Promise<void> => {
     const startsAt = hourOf(db.now);
     const row = await db.one<{ calls: number }>(sql`
@@ -123,7 +123,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
     );
   };
 
-  /** Past hours, and in a flood of addresses those that are quiet: the database still knows them. */
+  /** Drops past hours, and in a flood of addresses those that are quiet: the database still has them. */
   const forgetIdle = () => {
     const startsAt = hourOf(db.now);
     const crowded = windows.size > MAX_IDLE;
@@ -146,7 +146,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
     load,
     countTry,
     uncountTry,
-    /** Writes what is left; for the end of the process and for tests. */
+    /** Writes the rest; for the end of the process and for tests. */
     async flush() {
       await flushing;
       await tick();
@@ -159,7 +159,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
 
 export type RateLimiter = ReturnType<typeof rateLimiter>;
 
-/** Counts one call and refuses it with 429 when there were more than so many in this hour. */
+/** Counts one call and refuses it with 429 when the limit of this hour is exceeded. */
 export async function countCall(
   limiter: RateLimiter,
   caller: string,
@@ -171,7 +171,7 @@ export async function countCall(
   if (allowance.used > perHour) throw tooManyRequests(perHour, allowance.secondsLeft, what);
 }
 
-/** Counts one try, over all processes, and refuses it with 429 when there were more than so many in this hour. */
+/** Counts one try, over all processes, and refuses it with 429 when the limit of this hour is exceeded. */
 export async function countTry(
   limiter: RateLimiter,
   caller: string,
@@ -183,8 +183,8 @@ export async function countTry(
 }
 
 /**
- * Runs `work` unless it has failed so often in this hour. A try is counted before it is made, so that tries at the same
- * moment can't pass the limit, and taken back unless it fails in the way that `isFailure` names.
+ * Runs `work` unless it has failed too often in this hour. A try is counted before it runs, so concurrent tries can't
+ * pass the limit, and taken back unless it fails in the way that `isFailure` names.
  */
 export async function limitFailures<Result>(
   limiter: RateLimiter,
@@ -204,7 +204,7 @@ export async function limitFailures<Result>(
 }
 
 export interface FailureLimit {
-  /** Whose tries are counted: a key such as `coupon/address/192.0.2.1`. */
+  /** The key that tries are counted by, such as `coupon/address/192.0.2.1`. */
   caller: string;
   perHour: number;
   /** What is counted, for the message. */
@@ -212,10 +212,10 @@ export interface FailureLimit {
   isFailure: (error: unknown) => boolean;
 }
 
-/** The key of a token's calls holds its shop and hash, so that the last use can be written with them. */
+/** The key of a token's calls holds its shop and hash, so the last use can be written with them. */
 export const tokenCaller = (shopId: string, tokenHash: string) => `token/${shopId}/${tokenHash}`;
 
-/** An IPv6 host owns a whole /64; counting single addresses would let it go on for ever. */
+/** An IPv6 host owns a whole /64; a count per address would give it unlimited tries. */
 export function addressCaller(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return `address/${address}`;
   const [left, right = ''] = address.split('::', 2);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** JSON that is serialised already, with its ETag: what many requests get is serialised and hashed once. */
+/** JSON that is serialised already, with its ETag: a shared answer is serialised and hashed once. */
 export class RawJson {
   readonly bytes: Buffer;
   readonly etag: string;
@@ -28,7 +28,7 @@ export function toRawJson(value: unknown): RawJson {
 export function joinRawJson(fields: Readonly<Record<string, unknown>>): RawJson {
   const parts: Buffer[] = [];
   let etags = '';
-  /** What stands between two raw parts. */
+  /** The text between two raw parts. */
   let text = '{';
   const append = ({ bytes, etag }: RawJson) => {
     parts.push(Buffer.from(text), bytes);
@@ -51,9 +51,9 @@ export function joinRawJson(fields: Readonly<Record<string, unknown>>): RawJson 
   return new RawJson(Buffer.concat(parts), etagOf(etags + text));
 }
 
-/** An object of which some fields change more often than the others: those are serialised once. */
+/** An object with some fields that change more often than the others: the others are serialised once. */
 export interface RawTemplate {
-  /** What stands before, between and after the values that change. */
+  /** The texts before, between and after the values that change. */
   parts: readonly Buffer[];
   changing: readonly string[];
   etag: string;
@@ -83,7 +83,7 @@ export function toRawTemplate(
   return { parts, changing: found, etag: etagOf(bytes) };
 }
 
-/** The object with the values that these fields have now. */
+/** The object with the current values of these fields. */
 export function fillRawTemplate(
   { parts, changing, etag }: RawTemplate,
   fields: Readonly<Record<string, unknown>>,

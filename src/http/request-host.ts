@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import proxyAddr from '@fastify/proxy-addr';
 
 /**
- * The host that a request is for, before Fastify has a request object: what its `request.host` will say. From a
- * trusted proxy that is X-Forwarded-Host (the last one, as there); from anybody else that header is ignored.
+ * The host that a request is for, before Fastify has a request object: the later value of `request.host`. From a
+ * trusted proxy that is X-Forwarded-Host (the last one, as there); from any other peer that header is ignored.
  */
 export function requestHostReader(trustProxy: string | undefined): (request: IncomingMessage) => string {
   const isTrusted =

@@ -1,6 +1,6 @@
 import { Type, type Static, type TObject, type TSchema, type TUnsafe } from 'typebox';
 
-/** Schemas that every room shares. Each field has a description and an example: they are the API reference. */
+/** Schemas that all modules share. Each field has a description and an example: they are the API reference. */
 
 /** May be null. One type array instead of a union: cheaper to serialise, easier to read in the reference. */
 export function Nullable<Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> {

@@ -1,4 +1,4 @@
-/** The 16 scopes of the contract. A token holds what it names: a write scope does not include reading. */
+/** The 16 scopes of the contract. A token has only the scopes it names: write does not include read. */
 export const SCOPES = [
   'carts_read',
   'carts_price_write',
@@ -24,13 +24,13 @@ export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text);
 }
 
-/** What shoppers may read without a token, while the shop's setting `publicCatalogue` is on. */
+/** Scopes that shoppers have without a token, while the shop's setting `publicCatalogue` is on. */
 export const ANONYMOUS_SCOPES: ReadonlySet<Scope> = new Set(['products_read', 'legal_read']);
 
 /**
- * What a route demands of its caller. `public`: nothing. `cart token`: the header X-ePages-Cart-Token, which the
- * carts compare with the cart they have locked; some of them demand a scope as well. `allOf`: each of the scopes.
- * `any token`: a token of the shop, and the handler decides by its scopes what it shows.
+ * The access that a route requires. `public`: none. `cart token`: the header X-ePages-Cart-Token, which the carts
+ * compare with the cart they have locked; some of them require a scope as well. `allOf`: each of the scopes. `any
+ * token`: a token of the shop, and the handler decides by its scopes what it shows.
  */
 export type Access =
   | 'public'
@@ -44,12 +44,12 @@ export function needsCartToken(access: Access): boolean {
   return access === 'cart token' || (typeof access === 'object' && 'cartTokenAnd' in access);
 }
 
-/** Nobody without a token of the shop has access, unless all of the scopes are those of shoppers. */
+/** Requires a token of the shop, unless all of the scopes are those of shoppers. */
 export function needsToken(access: Access): boolean {
   return access === 'any token' || scopesOf(access).length > 0;
 }
 
-/** All of them are needed; none for what is public. */
+/** All of them are required; none for public routes. */
 export function scopesOf(access: Access): readonly Scope[] {
   if (access === 'public' || access === 'cart token' || access === 'any token') return [];
   if (typeof access === 'string') return [access];

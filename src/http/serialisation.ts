@@ -7,9 +7,9 @@ type Serialise = ReturnType<Compile>;
 const compiledByText = new Map<string, Serialise>();
 
 /**
- * Fastify's own compiler of answers, called when an answer is first sent: all of them together would take a fifth of
- * a second of every start, and most answers are rendered texts that need none. No schema refers to another by its name,
- * so its text says all about it.
+ * Fastify's own compiler of answers, called when an answer is first sent: all of them together would take a fifth of a
+ * second of every start, and most answers are rendered texts that need none. No schema refers to another by its name,
+ * so its text is complete.
  */
 export const buildSerializer: ReturnType<typeof SerializerSelector> = (schemas, options) => {
   const compile = SerializerSelector()(schemas, options);

@@ -1,14 +1,14 @@
 import { HttpError } from './errors.ts';
 
-/** Runs work when it is its turn among all work with the same key. */
+/** Runs work in turn among all work with the same key. */
 export type Turns = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Lets so many pieces of work with one key run at the same time. The others wait in the order in which they came, and
- * those for which the queue is too long are refused.
+ * Limits how many pieces of work with one key run at the same time. The others wait in the order of arrival, and are
+ * refused when the queue is too long.
  */
 export function createTurns({ running, waiting }: { running: number; waiting: number }): Turns {
-  /** Only keys of which something runs are in it, so it is as large as the number of open requests. */
+  /** Only keys with running work are in it, so it is as large as the number of open requests. */
   const queues = new Map<string, { running: number; waiting: (() => void)[] }>();
   return async (key, work) => {
     let queue = queues.get(key);
@@ -17,7 +17,7 @@ export function createTurns({ running, waiting }: { running: number; waiting: nu
       queue.running++;
     } else {
       if (queue.waiting.length >= waiting) throw tooManyAtOnce(running + waiting);
-      // Whoever ends hands its place on, so the number of those that run stays the same.
+      // Finished work hands its place on, so the number of running ones stays the same.
       await new Promise<void>((resolve) => void queue.waiting.push(resolve));
     }
     try {

@@ -9,15 +9,15 @@ import type { Config } from '../config.ts';
 import { wrongContentType } from './body.ts';
 import { badRequest, HttpError } from './errors.ts';
 
-/** Of the whole body, with the headers of its parts, where a route says nothing else. */
+/** Limit of the whole body, with the headers of its parts, unless a route sets another one. */
 export const UPLOAD_LIMIT = 10 * 1_048_576;
 
-/** Where files wait that came in. No shop has a name that begins with a dot. */
+/** Where uploaded files wait. No shop has a name that begins with a dot. */
 export function uploadFolder({ KONTOR_DATA }: Config): string {
   return path.resolve(KONTOR_DATA, 'media/.uploads');
 }
 
-/** A file that came in. It lies at `path` while the write is prepared. */
+/** An uploaded file. It is at `path` while the write is prepared. */
 export class Upload {
   readonly name: string;
   readonly sha256: string;
@@ -29,22 +29,22 @@ export class Upload {
     this.path = path;
   }
 
-  /** What makes two requests the same, for an Idempotency-Key. */
+  /** Identifies equal requests, for an Idempotency-Key. */
   toJSON() {
     return { name: this.name, sha256: this.sha256 };
   }
 }
 
-/** For an instance of its own: the hooks of this parser would cost every other request time. */
+/** For a separate instance: the hooks of this parser would slow down every other request. */
 export async function registerUploadParser(app: FastifyInstance, limit = UPLOAD_LIMIT): Promise<void> {
   app.removeAllContentTypeParsers();
   await app.register(multipart, {
-    // Other parts are ignored, so little of them is kept; files end with the limit of the whole body.
+    // Other parts are ignored, so little of them is stored; files end with the limit of the whole body.
     limits: { parts: 50, fieldSize: 1_000, fileSize: limit, headerPairs: 20 },
   });
 }
 
-/** Takes the file of the part `name` in, runs `work` with it in the request's body, and removes the file. */
+/** Receives the file of the part `name`, runs `work` with it in the request's body, and removes the file. */
 export async function withUpload<Result>(
   request: FastifyRequest,
   name: string,
@@ -83,7 +83,7 @@ async function received(
   }
 }
 
-/** Fails as soon as more came than may: a Content-Length need not be there, and need not be true. */
+/** Fails as soon as the limit is exceeded: a Content-Length may be missing or wrong. */
 function bodyOver({ raw }: FastifyRequest, limit: number, overflow: AbortController): Promise<never> {
   return new Promise((_resolve, reject) => {
     let bytes = 0;
@@ -100,7 +100,7 @@ function bodyOver({ raw }: FastifyRequest, limit: number, overflow: AbortControl
 const PARSED_WITHIN = 1_000;
 
 /**
- * Fails when the whole body has come and the parser still waits: a part whose head has no end is never finished by it,
+ * Fails when the whole body has arrived and the parser still waits: it never finishes a part whose head has no end,
  * and the request would hang for ever. While a file is being written to disk, the parser waits for that.
  */
 function partWithoutEnd({ raw }: FastifyRequest, parsing: { isWriting: boolean }): Promise<never> {
@@ -114,7 +114,7 @@ function partWithoutEnd({ raw }: FastifyRequest, parsing: { isWriting: boolean }
   });
 }
 
-/** Reads the body to its end, whatever is wrong with it, so that the connection can go on. */
+/** Reads the body to its end, even if it is invalid, so the connection can be reused. */
 async function fileOf(
   request: FastifyRequest,
   name: string,
@@ -158,7 +158,7 @@ async function fileOf(
   return upload;
 }
 
-/** The client may go on sending, so the connection ends with the answer. */
+/** The client may continue to send, so the connection ends with the answer. */
 function tooMuch(limit: number): HttpError {
   return new HttpError(413, `The body is larger than ${limit} bytes`, { connection: 'close' });
 }

@@ -6,26 +6,26 @@ const options = {
   allErrors: false,
   useDefaults: true,
   strict: false,
-  // Formats document a field; what must hold is said by pattern, so that no slow expression hides in a format.
+  // Formats only document a field; patterns are enforced, so no slow expression hides in a format.
   validateFormats: false,
 } as const;
 
 /**
- * Bodies come as JSON: a wrong type is the client's mistake and is named. JSON.parse makes Infinity of 1e999, which
+ * Bodies come as JSON: a wrong type is the client's mistake and is named. JSON.parse turns 1e999 into Infinity, which
  * no column and no answer can hold: `strictNumbers` refuses it.
  */
 const bodyAjv = new Ajv({ ...options, strictNumbers: true });
 
 /**
- * Parameters come as text: "10" is a number, "true" a boolean. One that comes twice is a list, which is refused where it
- * is declared as anything else. What is not declared is taken away: no handler may ever see it, because nothing has
- * checked it.
+ * Parameters come as text: "10" is a number, "true" a boolean. One that comes twice is a list, which is refused where
+ * it is declared as anything else. Undeclared parameters are removed: no handler may ever see them, because nothing
+ * has checked them.
  */
 const parameterAjv = new Ajv({ ...options, coerceTypes: true, removeAdditional: 'all' });
 
 export interface Validate {
   (value: unknown): boolean;
-  /** Of the last call. */
+  /** Errors of the last call. */
   errors?: ErrorObject[] | null;
 }
 
@@ -57,9 +57,9 @@ function isNumeric(schema: TSchema): boolean {
 }
 
 /**
- * Compiles a schema when it is first needed: all of them together would take a fifth of a second of every start. Schemas
- * with the same text share a function, so that a process with several apps compiles and keeps each of them once; their
- * number is a constant of the program.
+ * Compiles a schema at its first use: all of them together would take a fifth of a second of every start. Schemas with
+ * the same text share a function, so a process with several apps compiles and keeps each of them once; their number is
+ * a constant of the program.
  */
 function compilerOf(ajv: Ajv): (schema: TSchema) => Validate {
   const compiledByText = new Map<string, ValidateFunction>();
@@ -83,7 +83,7 @@ function compilerOf(ajv: Ajv): (schema: TSchema) => Validate {
   };
 }
 
-/** Throws what the schema refuses; `at` names the place of the value, where it is not the body itself. */
+/** Throws on a refused value; `at` names the place of the value, where it is not the body itself. */
 export function check(validate: Validate, value: unknown, at?: string): void {
   if (!validate(value)) throw new ValidationError([problemOf(validate.errors![0]!, at)]);
 }

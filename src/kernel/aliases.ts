@@ -20,12 +20,12 @@ export function freeAlias(wanted: string, taken: ReadonlySet<string>): string {
   return alias;
 }
 
-/** Whatever `freeAlias` may try begins with this: it leaves room for any number. */
+/** All aliases that `freeAlias` may try begin with this: it leaves room for any number. */
 export function aliasStart(wanted: string): string {
   return start(wanted, MAX_ALIAS_LENGTH - 10);
 }
 
-/** Counted as the database counts, in characters and not in halves of them. */
+/** Counted like the database, in characters and not in surrogate halves. */
 function start(text: string, length: number): string {
   return Array.from(text).slice(0, length).join('');
 }

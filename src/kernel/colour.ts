@@ -1,6 +1,6 @@
-/** Colours are `#rrggbb`. Contrast is what WCAG 2.2 says it is: from 1 (the same) to 21 (black on white). */
+/** Colours are `#rrggbb`. Contrast is as WCAG 2.2 defines it: from 1 (the same) to 21 (black on white). */
 
-/** Of text; of borders and of what shows the focus it is 3. */
+/** For text; for borders and focus indicators it is 3. */
 export const READABLE = 4.5;
 
 /** `#0AF` is `#00aaff`. */
@@ -14,7 +14,7 @@ export function contrast(one: string, other: string): number {
   return (lighter! + 0.05) / (darker! + 0.05);
 }
 
-/** Against the one of these grounds that it is hardest to see on. */
+/** The lowest contrast against any of these backgrounds. */
 export function leastContrast(colour: string, grounds: readonly string[]): number {
   return Math.min(...grounds.map((ground) => contrast(colour, ground)));
 }
@@ -31,7 +31,7 @@ export function isDark(colour: string): boolean {
   return contrast(colour, '#ffffff') > contrast(colour, '#000000');
 }
 
-/** So much of the second, the rest of the first. */
+/** This share of the second, the rest of the first. */
 export function mixed(from: string, to: string, share: number): string {
   const end = channels(to);
   const mix = channels(from).map((start, index) => Math.round(start + (end[index]! - start) * share));
@@ -39,8 +39,8 @@ export function mixed(from: string, to: string, share: number): string {
 }
 
 /**
- * The colour itself if it is seen well enough on all these grounds; else the nearest one that is, darker or lighter.
- * The grounds must be alike, so that black or white is seen on all of them.
+ * The colour itself if its contrast suffices on all these backgrounds; else the nearest darker or lighter one that
+ * does. The backgrounds must be alike, so black or white is visible on all of them.
  */
 export function visible(colour: string, grounds: readonly string[], least: number): string {
   for (let share = 0; share < 1; share += 0.02) {

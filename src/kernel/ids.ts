@@ -12,14 +12,14 @@ function randomPart(length: number): Buffer {
   return part;
 }
 
-/** How many ids of this process are counted before the sequence starts again: the eighteen bits that follow the time. */
+/** How many ids this process counts before the sequence starts again: the eighteen bits that follow the time. */
 const SEQUENCE_LENGTH = 2 ** 18;
 
 let sequence = randomBytes(4).readUInt32BE() % SEQUENCE_LENGTH;
 
 /**
- * A version 7 UUID in upper case: sorts by time, so that index pages fill from one side. Ids that one process makes in
- * the same millisecond sort in the order in which they were made, unless the sequence starts again between them.
+ * A version 7 UUID in upper case: sorts by time, so index pages fill from one side. Ids that one process creates in
+ * the same millisecond sort in the order of creation, unless the sequence starts again between them.
  */
 export function newId(now: Date): string {
   const bytes = randomPart(16);
@@ -46,15 +46,15 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 export function newSecret(length: 24 | 32): string {
   let secret = '';
   while (secret.length < length) {
-    // Six bits choose one of 64; those beyond the alphabet are thrown away, so that all characters are as likely.
+    // Six bits choose one of 64; values beyond the alphabet are discarded, so all characters are equally likely.
     for (const byte of randomPart(length)) secret += ALPHABET[byte & 63] ?? '';
   }
   return secret.slice(0, length);
 }
 
 /**
- * What the database keeps of a secret. One round of SHA-256 is enough, because the secrets are random and
- * long: there is no dictionary to try.
+ * The stored form of a secret. One round of SHA-256 is enough, because the secrets are random and long: there is no
+ * dictionary to try.
  */
 export function secretHash(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');

@@ -3,8 +3,8 @@ import { readJson } from './json-file.ts';
 import type english from './messages/en.json';
 
 /**
- * The message catalogue: every text that the program itself says to people, one JSON file per language in `messages/`.
- * A new language is a new file there. What a file leaves out, and a language without a file, is said in English.
+ * The message catalogue: every text of the program for people, one JSON file per language in `messages/`. A new
+ * language is a new file there. Missing texts and languages fall back to English.
  *
  * A text with placeholders names them in its key, because the type of a JSON file knows keys and not texts:
  * `"added(name)": "{name} is in your cart."` is called as `messages(locale).storefront.cart.added({ name })`. A text
@@ -72,7 +72,7 @@ export function openMessages<English>(folder: URL) {
     return Object.fromEntries(sections) as Catalogue<English>;
   };
 
-  /** The texts are compiled here, so that a page that says them parses nothing. */
+  /** The texts are compiled here, so a page that uses them parses nothing. */
   const load = (from: URL): void => {
     const languages = readdirSync(from)
       .filter((file) => file.endsWith('.json'))
@@ -91,7 +91,7 @@ export function openMessages<English>(folder: URL) {
   };
 }
 
-/** Takes each text from its own language where that has it, and the names of all texts from the English file. */
+/** Takes each text from its own language if present, and the names of all texts from the English file. */
 function compile(english: Json, own: Json = {}, rules: Intl.PluralRules): object {
   return Object.fromEntries(
     Object.entries(english).map(([key, value]) => {

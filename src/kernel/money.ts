@@ -43,8 +43,8 @@ export function scaled(amount: number, factor: number, divisor: number): number 
 const MILLION = 1_000_000;
 
 /**
- * `amount x factor / divisor`, rounded once, where these are decimals such as quantities and rates of exchange; then
- * the decimal point is moved by `shift` digits.
+ * `amount x factor / divisor`, rounded once, for decimals such as quantities and exchange rates; then the decimal
+ * point is moved by `shift` digits.
  */
 export function scaledByDecimals(
   amount: number,
@@ -66,7 +66,7 @@ export function scaledByDecimals(
   );
 }
 
-/** A decimal in millionths; undefined when it is too large or has too many decimals for that to be exact. */
+/** A decimal in millionths; undefined when it is too large or has too many decimals to be exact. */
 function wholeMillionths(value: number | string): number | undefined {
   const number = Number(value);
   const millionths = Math.round(number * MILLION);
@@ -74,7 +74,7 @@ function wholeMillionths(value: number | string): number | undefined {
   return Math.abs(number) < 100_000 && millionths / MILLION === number ? millionths : undefined;
 }
 
-/** Of an amount, rounded once. */
+/** Percentage of an amount, rounded once. */
 export function percentOf(minor: number, basisPoints: number): number {
   return scaled(minor, basisPoints, 10_000);
 }
@@ -113,8 +113,8 @@ export function toDecimal(minor: number, currency: string): number {
 }
 
 /**
- * An amount in another currency. Rates are decimal texts such as '0.85', from the currency that all rates are given
- * from; `fromRate` is that of the currency the amount is in, when it is not that one itself.
+ * An amount in another currency. Rates are decimal texts such as '0.85', from the common base currency; `fromRate` is
+ * that of the amount's currency, if it is not the base itself.
  */
 export function convert(minor: number, from: string, to: string, rate: string, fromRate = '1'): number {
   return scaledByDecimals(minor, rate, fromRate, currencyDigits(to) - currencyDigits(from));
@@ -123,7 +123,7 @@ export function convert(minor: number, from: string, to: string, rate: string, f
 interface Format {
   number: Intl.NumberFormat;
   sign: string;
-  /** Prices come again and again, and Intl takes its time. */
+  /** Prices repeat, and Intl is slow. */
   texts: Map<number, string>;
 }
 
@@ -153,8 +153,8 @@ function formatOf(locale: string, currency: string): Format {
 }
 
 /**
- * `1,234.50 €` in English, `1.234,50 €` in German: the number in the locale's way, a blank, the sign behind.
- * Blanks and minus signs are plain ASCII, as the contract prints them (French groups with U+202F).
+ * `1,234.50 €` in English, `1.234,50 €` in German: the number in the locale's format, a blank, then the sign. Blanks
+ * and minus signs are plain ASCII, as the contract prints them (French groups with U+202F).
  */
 export function formatMoney(minor: number, currency: string, locale: string): string {
   const { number, sign, texts } = formatOf(locale, currency);
@@ -187,7 +187,7 @@ export function allocate(amount: number, weights: readonly number[]): number[] {
   return shares.map(({ quotient }) => (amount < 0 ? 0 - quotient : quotient));
 }
 
-/** `amount x factor / divisor`, rounded down, and what is left; in whole numbers of any size. */
+/** `amount x factor / divisor`, rounded down, and the remainder; in whole numbers of any size. */
 function divide(amount: number, factor: number, divisor: number): { quotient: number; remainder: number } {
   const product = amount * factor;
   if (product < EXACT) return { quotient: Math.floor(product / divisor), remainder: product % divisor };

@@ -4,7 +4,7 @@ export function suggestion(word: string, known: readonly string[]): string {
   return near === undefined ? '' : `, did you mean ${near}?`;
 }
 
-/** The known word that differs least, if a third of its letters is enough to get there. */
+/** The known word that differs least, if at most a third of its letters differ. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const near = known
     .map((name) => ({ name, distance: editDistance(word.toLowerCase(), name.toLowerCase()) }))
@@ -13,7 +13,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return near?.name;
 }
 
-/** Letters to add, drop, change or swap with their neighbour, to get from one word to the other. */
+/** Number of letters to add, drop, change or swap with a neighbour, to get from one word to the other. */
 export function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let above = Array.from({ length: to.length + 1 }, (_, column) => column);

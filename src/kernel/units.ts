@@ -5,9 +5,9 @@ import type units from './units.json';
 export interface UnitNames {
   /** As in `2 piece(s)`. */
   long: string;
-  /** The sign, where there is one; else the long name is shown. */
+  /** The sign, if there is one; else the long name is shown. */
   short?: string;
-  /** Where the short name of an order unit is spelled differently from the sign behind a quantity. */
+  /** Where the short name of an order unit differs from the sign after a quantity. */
   orderShort?: string;
 }
 
@@ -16,7 +16,7 @@ export type UnitKey = keyof typeof units;
 /**
  * The units of the contract with their English names. The keys are spelled as clients send them, `terrabyte` and
  * `tone` among them. The contract's two sources pair `box` and `carton` differently; this is the reading that its
- * table prefers. `code` is the one of UN/ECE recommendations 20 and 21, which electronic invoices use; C62 is one of
+ * table prefers. `code` is from UN/ECE recommendations 20 and 21, which electronic invoices use; C62 is one of
  * something.
  */
 export const UNITS = readJson(new URL('./units.json', import.meta.url)) as Readonly<

@@ -1,7 +1,7 @@
 import type { Settings } from '../shops/settings/settings.ts';
 import { grouped } from './documents/iban.ts';
 
-/** By this a shop finds the order that money is for: it is the same on pages, in emails and on invoices. */
+/** Identifies the order that a payment is for: it is the same on pages, in emails and on invoices. */
 export function paymentReference({ orderNumber }: { orderNumber: string }): string {
   return orderNumber;
 }
@@ -9,7 +9,7 @@ export function paymentReference({ orderNumber }: { orderNumber: string }): stri
 /** Every new shop has this key for a bank transfer in advance. */
 const IN_ADVANCE = 'advance';
 
-/** Where the customer transfers money to. */
+/** The account that the customer pays into. */
 export interface BankTransfer {
   holder: string | undefined;
   bank: string | undefined;

@@ -9,12 +9,12 @@ import type { ManagedOrder } from './queries.ts';
 /** Why an order was cancelled; the words are `email.cancelled.causes` of the message catalogue. */
 export type CancelCause = keyof Messages['email']['cancelled']['causes'];
 
-/** An order was cancelled. What the merchant wrote about it is for the shop, so it is not among the facts. */
+/** An order was cancelled. The merchant's note about it is for the shop, so it is not among the facts. */
 export interface OrderCancelled {
   orderId: string;
   orderNumber: string;
   cause: CancelCause;
-  /** What was paid and not paid back yet; null: nothing. */
+  /** The amount paid and not yet refunded; null: none. */
   paid: string | null;
 }
 
@@ -23,7 +23,7 @@ export const cancelEmail: EmailKind<OrderCancelled, EmailWords & Messages['email
   name: 'cancelled',
   occasion: 'To the customer, when the order was cancelled.',
   example: { en_GB: { subject: 'Order {orderNumber} is cancelled' } },
-  // Whoever orders with somebody else's address can let the orders lapse.
+  // A stranger can order with another person's address and let the orders lapse.
   isLimited: true,
   isAlwaysSent: ({ cause }) => cause === 'merchant',
   sample: { ...SAMPLE_ORDER, cause: 'merchant', paid: '30,00 €' },
@@ -41,7 +41,7 @@ export const cancelEmail: EmailKind<OrderCancelled, EmailWords & Messages['email
   words: (email) => ({ ...email.aboutOrder, ...email.cancelled }),
 };
 
-/** Tells the customer that the order, which is cancelled now, was cancelled. */
+/** Tells the customer that the order was cancelled. */
 export async function queueOrderCancelled(
   tx: Transaction,
   shopId: string,

@@ -14,10 +14,10 @@ import { refunded } from './refund.ts';
 import { sentQuantities } from './returns.ts';
 
 /**
- * Cancels an order that this transaction has locked and that is not cancelled yet: what was not sent goes back into the
- * stock, and the use of the coupon is given back. The history records who did it (`appId`; null: the shop itself, or its
- * customer) and why. The customer gets an email. Money that came through a payment provider goes back through it.
- * Returns the cancelled order.
+ * Cancels an order that this transaction has locked and that is not cancelled yet: unsent goods go back into stock,
+ * and the use of the coupon is given back. The history records the app (`appId`; null: the shop itself, or its
+ * customer) and the reason. The customer gets an email. Money paid through a provider is refunded through it. Returns
+ * the cancelled order.
  */
 export async function cancelOrder(
   tx: Transaction,
@@ -32,7 +32,7 @@ export async function cancelOrder(
   if (lines.length > 0 && rest.length === 0) {
     throw conflict('All of the order was sent, record a return instead');
   }
-  // Nobody is to pay for it any more; what comes all the same is refunded.
+  // It must no longer be paid; a payment that still arrives is refunded.
   await requestCancel(tx, shopId, order.orderId);
   const productOf = new Map(lines.map(({ lineItemId, productId }) => [lineItemId, productId]));
   await moveStock(
@@ -68,9 +68,9 @@ export async function cancelOrder(
 }
 
 /**
- * Requests the refund of what was paid through a provider for an order of which nothing was sent. The merchant is told of
- * the rest: a transfer goes back by hand, and what the customer keeps goods for, nobody else can decide. After a
- * withdrawal, too, the merchant decides, because of the costs of the delivery.
+ * Requests the refund of payments through a provider for an order of which nothing was sent. The merchant is told of
+ * the rest: a transfer is refunded by hand, and only the merchant can decide about goods that the customer keeps.
+ * After a withdrawal the merchant decides, too, because of the delivery costs.
  */
 async function refundCancelled(
   tx: Transaction,

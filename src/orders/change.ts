@@ -6,7 +6,7 @@ import { orderEvents } from './order-events.ts';
 import type { ManagedOrder } from './queries.ts';
 import { netRevenue } from './revenue.ts';
 
-/** What may change in an order after it was placed. */
+/** The mutable parts of an order after it was placed. */
 export type OrderChanges = Partial<
   Omit<
     ManagedOrder,
@@ -15,17 +15,17 @@ export type OrderChanges = Partial<
 >;
 
 /**
- * Changes an order that this transaction has locked, and what is counted of it, and records the events. `moves`: it is
- * a change that lastUpdatedOnDate tells of (lines, methods, addresses, documents). `also`: what has changed beside the
- * row, for the event. `releaseAt`: when it is cancelled unless it is paid, if the payment method changes; without it, it
- * waits for its payment for ever. Returns the order as it is now.
+ * Changes an order that this transaction has locked, and its counts, and records the events. `moves`: the change
+ * updates lastUpdatedOnDate (lines, methods, addresses, documents). `also`: changes beside the row, for the event.
+ * `releaseAt`: when it is cancelled unless it is paid, if the payment method changes; without it, the order waits for
+ * payment for ever. Returns the order as it is now.
  *
- * lastUpdatedOnDate is the time of the commit, so that a list of what has changed since a moment never shows a later
- * change while an earlier one is still to come. The time is taken when all that others lock as well is locked, such as
- * stock and coupon, and before the sums of days (see `recordEvents`).
+ * lastUpdatedOnDate is the time of the commit, so a list of changes since a moment never shows a later change before
+ * an earlier one. The time is taken after all shared rows are locked, such as stock and coupon, and before the sums of
+ * days (see `recordEvents`).
  *
- * Writes every column that may change, so that the statement is the same whatever has changed: nobody else can have
- * written the others. Only the long ones are left alone when they stay, because writing them again costs space.
+ * Writes every column that may change, so the statement is the same for every change: the lock keeps others from
+ * writing them. Only long ones are skipped when unchanged, because writing them again costs space.
  */
 export async function changeOrder(
   tx: Transaction,
@@ -46,7 +46,7 @@ export async function changeOrder(
   const keepsRelease = !content || paymentMethodOf(content) === paymentMethodOf(order.content);
   // As text where numbers are exact: PostgreSQL adds them up.
   const counted = sql`created_at, currency, states, grand_total as gross, net_revenue::text as net`;
-  // Sent at once and done one after the other.
+  // Sent at once and executed one after the other.
   const [before, after] = await Promise.all([
     tx.one<CountedOrder>(sql`
       select ${counted} from customer_order where shop_id = ${shopId} and order_id = ${order.orderId}`),

@@ -16,9 +16,9 @@ import { paymentPriceToday } from './revision.ts';
 import type { CustomerOrder } from './withdrawal-period.ts';
 
 /**
- * The other payment methods that the customer of an unpaid order may choose. Each costs what the order's own method
- * costs, so that the total stays what was ordered. A method of an app is not among them, because only the app could lead
- * to its payment; neither is one that the coupon of the order does not hold with.
+ * The other payment methods that the customer of an unpaid order may choose. Each costs the same as the order's own
+ * method, so the total does not change. A method of an app is excluded, because only the app could lead to its
+ * payment; so is one that the coupon of the order excludes.
  */
 export async function otherPaymentMethods(
   db: Queries,
@@ -62,8 +62,8 @@ async function findCouponMethods(
 }
 
 /**
- * Lets the customer pay an order in another way. The page of the former method is closed; money that comes there all the
- * same pays the order. What is paid by hand, such as by a transfer, is explained by email. Returns the method.
+ * Lets the customer pay an order in another way. The page of the former method is closed; money that still arrives
+ * there pays the order. Payment by hand, such as a transfer, is explained by email. Returns the method.
  */
 export async function choosePaymentMethod(
   tx: Transaction,
@@ -96,8 +96,8 @@ export async function choosePaymentMethod(
 }
 
 /**
- * When the order is cancelled unless it is paid with the new method. It counts from when the order was placed, so that
- * nobody reserves goods for longer by choosing again and again; what the former method allowed for, it allows for, too.
+ * When the order is cancelled unless it is paid with the new method. It counts from the placing of the order, so
+ * repeated choices do not reserve goods for longer; it is never earlier than the former method's time.
  */
 async function releaseAfter(
   tx: Transaction,
@@ -109,7 +109,7 @@ async function releaseAfter(
     select created_at as "createdAt", release_at as "releaseAt" from customer_order
     where shop_id = ${shopId} and order_id = ${orderId}`);
   const { createdAt, releaseAt } = row!;
-  // An order that was to wait for ever was placed long ago, perhaps: its time begins now.
+  // An order without a deadline may have been placed long ago: its time begins now.
   if (releaseAt === null) return releaseFrom(tx.now);
   const next = releaseFrom(createdAt);
   return next && next < releaseAt ? releaseAt : next;

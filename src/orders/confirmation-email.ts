@@ -21,7 +21,7 @@ interface PricedText {
   amount: string;
 }
 
-/** An order that was placed. Amounts are formatted; a row that is null does not appear. */
+/** A placed order. Amounts are formatted; a row that is null does not appear. */
 export interface OrderPlaced {
   orderId: string;
   orderNumber: string;
@@ -34,7 +34,7 @@ export interface OrderPlaced {
   extras: string | null;
   shipping: PricedText | null;
   payment: PricedText | null;
-  /** Where prices are net: what all of it costs before the taxes are added. */
+  /** Where prices are net: the total before taxes. */
   totalBeforeTax: string | null;
   grandTotal: string;
   /** By rate, such as `19%`. */
@@ -51,7 +51,7 @@ export interface OrderPlaced {
   comment: string | null;
 }
 
-/** With the texts that the customer must have on a durable medium (Consumer Rights Directive, article 8(7)). */
+/** Includes the texts that the customer must have on a durable medium (Consumer Rights Directive, article 8(7)). */
 export interface OrderConfirmed extends OrderPlaced {
   legalTexts: LegalText[];
 }
@@ -79,7 +79,7 @@ export const ORDER_PLACED_PLACEHOLDERS = {
   },
 };
 
-/** Every fact is there. */
+/** Contains every fact. */
 export const SAMPLE_PLACED: OrderPlaced = {
   ...SAMPLE_ORDER,
   orderedOn: '15.11.2026',

@@ -27,9 +27,9 @@ import { revised } from './revision.ts';
 import { withdrawalAcknowledgement } from './withdrawal-emails.ts';
 import { isInReturnPeriod, isInWithdrawalPeriod, type CustomerOrder } from './withdrawal-period.ts';
 
-/** What a customer does to an order of his own, which whoever has the link to its page can do. */
+/** Actions of customers on their own orders, open to every holder of the link to the order page. */
 
-/** An order that nobody else changes until the transaction ends. The customer has no app. */
+/** An order that is locked until the transaction ends. The customer has no app. */
 type OpenCustomerOrder = CustomerOrder & { appId: null };
 
 export async function openCustomerOrder(
@@ -43,7 +43,7 @@ export async function openCustomerOrder(
   return { order, activity, settings: await shopSettings(tx, shopId), appId: null };
 }
 
-/** Until the merchant has begun to pack or to invoice it; while an app edits it, it waits. */
+/** Until the merchant begins to pack or to invoice it; not while an app edits it. */
 export function isUntouched({ order, activity }: CustomerOrder): boolean {
   return (
     !order.cancelledAt &&
@@ -71,7 +71,7 @@ const MAX_RETURNS = 50;
 
 const isFull = ({ returns }: OrderActivity) => returns.length >= MAX_RETURNS;
 
-/** What the customer may ask to send back. */
+/** The lines that the customer may ask to return. */
 export function returnableLines(open: CustomerOrder, now: Date): PartLine[] {
   if (isFull(open.activity) || !isInReturnPeriod(open, now)) return [];
   return sentLines(open, isAnnounced);
@@ -99,7 +99,7 @@ export async function requestReturn(
   await tellMerchant(tx, shopId, open, { parts: lines, wish: 'return', reason });
 }
 
-/** The merchant reads it in the language of the shop. */
+/** For the merchant, in the language of the shop. */
 async function tellMerchant(
   tx: Transaction,
   shopId: string,
@@ -112,7 +112,7 @@ async function tellMerchant(
   await queueEmails(tx, shopId, returnNoticeEmail, [{ to, locale, facts }]);
 }
 
-/** What the customer may withdraw from: all that was ordered, but for what was sold without the right. */
+/** The lines that the customer may withdraw from: all that were ordered, except those sold without the right. */
 export function withdrawableLines(open: CustomerOrder, now: Date): PartLine[] {
   const { order, activity } = open;
   if (order.cancelledAt || isFull(activity) || !isInWithdrawalPeriod(open, now)) return [];
@@ -124,16 +124,16 @@ export function withdrawableLines(open: CustomerOrder, now: Date): PartLine[] {
 
 export interface Declaration {
   parts: readonly PartLine[];
-  /** Who withdraws. */
+  /** The person who withdraws. */
   name: string;
   /** The email address for the acknowledgement. */
   contact: string;
 }
 
 /**
- * The withdrawal from a contract, or from a part of it. It counts at once: nobody has to agree. What was not sent is
- * cancelled; what was sent becomes a return that waits for the goods. The acknowledgement names everything, with date
- * and time (article 11a).
+ * The withdrawal from a contract, or from a part of it. It takes effect at once, without any consent. Unsent goods are
+ * cancelled; sent goods become a return that waits for them. The acknowledgement names everything, with date and time
+ * (article 11a).
  */
 export async function withdraw(
   tx: Transaction,
@@ -187,7 +187,7 @@ export async function withdraw(
 }
 
 /**
- * Of each line what was not sent is withdrawn first, because it need not be sent back. An invoice can only be undone by
+ * In each line, unsent goods are withdrawn first, because they need not be sent back. An invoice can only be undone by
  * the merchant's credit note, so the lines of an invoiced order stay, and the merchant takes the unsent goods back.
  */
 function splitWithdrawal(
@@ -220,7 +220,7 @@ function isWhole({ order }: OpenCustomerOrder, unsentLines: readonly PartLine[])
   );
 }
 
-/** Takes what was not sent out of the order and puts it into the stock again; the sums follow. */
+/** Removes unsent goods from the order and returns them to stock; the sums follow. */
 async function removeUnsent(
   tx: Transaction,
   shopId: string,

@@ -5,8 +5,8 @@ import type { Content } from './pricing/content.ts';
 import { linesSold, netRevenue } from './revenue.ts';
 
 /**
- * What lists and sales are counted from: the sums of each day (`order_day`) and the lines (`order_line`). Whatever writes
- * an order writes them in the same transaction.
+ * Lists and sales are counted from the sums of each day (`order_day`) and the lines (`order_line`). All code that
+ * writes an order writes them in the same transaction.
  */
 
 const insertLines = insertInto('order_line', {
@@ -20,7 +20,7 @@ const insertLines = insertInto('order_line', {
   net: 'numeric',
 });
 
-/** What is counted of an order when it is written. */
+/** The counted values of an order that is written. */
 interface WrittenOrder {
   orderId: string;
   createdAt: Date;
@@ -44,7 +44,7 @@ export async function insertOrderLines(
   await tx.run(insertLines(shopId, lines));
 }
 
-/** A row of `order_day`, or what is added to it. */
+/** A row of `order_day`, or an addition to it. */
 interface DaySum {
   /** `2026-11-16` in UTC. */
   day: string;
@@ -56,7 +56,7 @@ interface DaySum {
   net: string;
 }
 
-/** A new order has reached no state. */
+/** A new order has no state yet. */
 const NEW = 0;
 
 /** Adds new orders to the sums of their days: one statement for each day and currency. */
@@ -84,7 +84,7 @@ export async function addPlacedOrders(
   await addToDaySums(tx, shopId, sums);
 }
 
-/** What the sums of a day count of an order. */
+/** The values of an order in the sums of a day. */
 export interface CountedOrder {
   created_at: Date;
   currency: string;
@@ -95,9 +95,9 @@ export interface CountedOrder {
 }
 
 /**
- * An order that counted as `before` counts as `after`: a sum that no order is left in is deleted. The transaction must
- * have taken the time of its commit: those who place orders lock the counter of events before the sums, and so must
- * everybody else, or the two wait for each other.
+ * Moves an order that counted as `before` to `after`: a sum without orders is deleted. The transaction must have taken
+ * the time of its commit: placing orders locks the counter of events before the sums, and so must all others, or two
+ * transactions could deadlock.
  */
 export async function moveDaySum(
   tx: Transaction,
@@ -121,8 +121,8 @@ const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 const negated = (decimal: string) => (decimal.startsWith('-') ? decimal.slice(1) : `-${decimal}`);
 
 /**
- * Adds to the sums of days; what is taken away is negative. Every transaction changes the sums in the same order, so that
- * two of them cannot deadlock. Returns the sums as they are now.
+ * Adds to the sums of days; negative values subtract. Every transaction changes the sums in the same order, so two of
+ * them cannot deadlock. Returns the new sums.
  */
 function addToDaySums(tx: Transaction, shopId: string, changes: readonly DaySum[]): Promise<DaySum[]> {
   const key = ({ day, currency, states }: DaySum) => `${day} ${currency} ${String(states).padStart(5, '0')}`;
@@ -142,8 +142,8 @@ function addToDaySums(tx: Transaction, shopId: string, changes: readonly DaySum[
 }
 
 /**
- * Deletes the sums that no order is left in, because the last one has got another state. The transaction has locked
- * these rows by changing them, so that nobody is waited for.
+ * Deletes the sums without orders, after the last order has changed its state. The transaction has locked these rows
+ * by changing them, so it does not wait.
  */
 async function deleteEmptyDaySums(
   tx: Transaction,

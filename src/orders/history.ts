@@ -3,8 +3,8 @@ import { sql } from '../db/sql.ts';
 import { newId } from '../kernel/ids.ts';
 
 /**
- * The history of an order: who did what, and when. Entries are added and never changed. They name things by their ids
- * and contain nothing about a person, so that they can stay when a customer is erased.
+ * The history of an order: actions, actors and times. Entries are added and never changed. They name things by their
+ * ids and contain no personal data, so they can stay when a customer is erased.
  */
 export const HISTORY_KINDS = [
   'editing started',
@@ -57,7 +57,7 @@ export async function recordHistory(
     values (${shopId}, ${orderId}, ${newId(tx.now)}, ${tx.now}, ${appId}, ${kind}, ${details})`);
 }
 
-/** For what may be learnt twice: `eventId` says what it is. false: it stands there already. */
+/** For events that may be reported twice: `eventId` identifies them. false: it is recorded already. */
 export async function recordHistoryOnce(
   tx: Transaction,
   shopId: string,
@@ -74,7 +74,7 @@ export async function recordHistoryOnce(
 
 /**
  * Records that the confirmation of an order was not sent, because its address had reached the limit of the day. The
- * event has the id of the email, so that a job that runs twice leaves one entry.
+ * event has the id of the email, so a job that runs twice leaves one entry.
  */
 export async function recordUnsentEmail(
   db: Queries,
@@ -101,7 +101,7 @@ export function findHistory(db: Queries, shopId: string, orderId: string, limit:
     order by at, event_id limit ${limit} offset ${offset}`);
 }
 
-/** The kinds of entries that tell of a return, with the state that it reached. */
+/** Entry kinds of a return, with the state that it reached. */
 const RETURN_KINDS = {
   'return requested': 'requested',
   'return approved': 'approved',
@@ -116,7 +116,7 @@ export interface ReturnStep {
   state: (typeof RETURN_KINDS)[keyof typeof RETURN_KINDS];
 }
 
-/** What became of the returns of an order, oldest first. An order has few of them. */
+/** The outcome of the returns of an order, oldest first. An order has few of them. */
 export async function findReturnSteps(db: Queries, shopId: string, orderId: string): Promise<ReturnStep[]> {
   const rows = await db.many<{ at: Date; kind: keyof typeof RETURN_KINDS; returnId: string }>(sql`
     select at, kind, details ->> 'returnId' as "returnId" from order_event

@@ -5,9 +5,9 @@ import { Id, Links, Nullable } from '../http/schemas.ts';
 import { Image } from '../platform/media/schema.ts';
 import { COUPON_PROBLEMS } from './pricing/coupon-problems.ts';
 
-/** What a cart, an order and a document show of their lines, delivery and payment. Keys stand in the order of the wire. */
+/** The lines, delivery and payment of a cart, an order and a document. Keys stand in the order of the wire. */
 
-/** Most lines that a cart or an order has, and that one request brings. */
+/** Maximum lines of a cart, an order and a request. */
 export const MAX_LINES = 500;
 
 const text = (description: string, example: string) => Type.String({ description, examples: [example] });

@@ -10,7 +10,7 @@ import type { Settings } from '../shops/settings/settings.ts';
 import { providerLabel } from './payments/providers.ts';
 import type { LineItemContainer, PaymentData, ShippingData } from './line-item-schema.ts';
 
-/** The language and the address that a cart, an order or a document is shown with. */
+/** The language and the address for showing a cart, an order or a document. */
 export interface RenderContext {
   locale: string;
   origin: string;
@@ -26,7 +26,7 @@ export function apiOf({ origin, settings }: Pick<RenderContext, 'origin' | 'sett
   return `${origin}/rs/shops/${settings.shopId}`;
 }
 
-/** What a cart and an order hold, with their totals. */
+/** The content of a cart and an order, with their totals. */
 export function lineItemContainer(content: Content, context: RenderContext): LineItemContainer {
   const { locale } = context;
   const { currency, taxType, coupon } = content;
@@ -145,7 +145,7 @@ export function shippingData(
   };
 }
 
-/** The name of a payment that was set by hand is for the merchant, and not shown here. */
+/** The name of a payment set by hand is for the merchant, and not shown here. */
 export function paymentData(
   { payment, currency, taxType }: Pick<Content, 'payment' | 'currency' | 'taxType'>,
   context: RenderContext,

@@ -5,7 +5,10 @@ import { messages } from '../kernel/messages.ts';
 import type { ContentLine } from './pricing/content.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 
-/** `2 × Harbour Tea (Size: small)`, `1 × Board (Your engraving: For Anna)`, or `7.5 m Rope`: so much of a line, for people to read. */
+/**
+ * `2 × Harbour Tea (Size: small)`, `1 × Board (Your engraving: For Anna)`, or `7.5 m Rope`: a quantity of a line, for
+ * people.
+ */
 export function lineText(
   {
     orderUnit: { unit },

@@ -11,13 +11,13 @@ import {
 import type { Window } from './window.ts';
 
 /**
- * Pages of orders. What a page costs does not grow with the number of orders, so there is a statement for each way of
- * finding one: by the sums of days, by a customer or product, by the last change, and by what has changed since a
- * moment. `findPage` chooses; each function below it is one of these ways.
+ * Pages of orders. The cost of a page does not grow with the number of orders, so there is a statement for each way of
+ * finding one: by the sums of days, by a customer or product, by the last change, and by changes since a moment.
+ * `findPage` chooses; each function below it is one of these ways.
  */
 
 export interface OrderFilter extends Window {
-  /** Of the bits of `states`, those in `asked` are as in `set`, and of those in `missing`, if any, one is not set. */
+  /** The bits of `states` in `asked` are as in `set`, and of those in `missing`, if any, one is not set. */
   states: { asked: number; set: number; missing?: number };
   currency: string | null;
   customerId: string | null;
@@ -27,7 +27,7 @@ export interface OrderFilter extends Window {
 
 export interface OrderSort {
   by: 'created' | 'touched';
-  /** Only by the last change; else, and by default, the newest come first. */
+  /** Only by the last change; otherwise, and by default, the newest come first. */
   isOldestFirst?: boolean;
   limit: number;
   offset: number;
@@ -50,7 +50,7 @@ export function findWholeOrders(db: Queries, shopId: string, filter: OrderFilter
 
 export type ListedManagedOrder = Omit<ManagedOrder, 'content'> & ListedOrder;
 
-/** With what the back office sees. */
+/** With the data for the back office. */
 export function findManagedOrders(db: Queries, shopId: string, filter: OrderFilter, sort: OrderSort) {
   const columns = sql`${columnsWithoutLines}, ${managedColumns}`;
   return findPage<ListedManagedOrder>(db, { shopId, filter, sort, columns });
@@ -63,8 +63,8 @@ export function findWholeManagedOrders(db: Queries, shopId: string, filter: Orde
 }
 
 /**
- * What is left out is a parameter, so that a page with lines and one without are the same statement. Where nothing is,
- * PostgreSQL returns the content as it is, without a copy.
+ * Parts to leave out are a parameter, so a page with lines and one without are the same statement. If nothing is left
+ * out, PostgreSQL returns the content as it is, without a copy.
  */
 const columnsWithout = (leftOut: readonly (keyof Content)[]) =>
   orderColumnsWith(sql`customer_order.content - ${leftOut}::text[] as content`);
@@ -79,7 +79,7 @@ interface PageRequest {
   columns: Sql;
 }
 
-/** There is one row at least; it has no order when the page has none. */
+/** There is at least one row; it has no order when the page has none. */
 type PageRow<Row> = Omit<OrderPage<Row>, 'orders'> & (Row | { orderId: null });
 
 async function findPage<Row extends ListedOrder>(db: Queries, request: PageRequest): Promise<OrderPage<Row>> {
@@ -102,11 +102,11 @@ async function pageStatement(db: Queries, request: PageRequest): Promise<Sql> {
   return isNarrowed(filter) ? pageByStates(request, results) : pageOfMany(request, results);
 }
 
-/** Up to this number, all orders that match are collected and sorted; with more, a page is found along an index. */
+/** Up to this number, all matching orders are collected and sorted; with more, a page is found along an index. */
 const FEW = 2_000;
 
 /**
- * The orders that `orderIds` selects, with the number of all that match. The ids are put into an array, because
+ * The orders that `orderIds` selects, with the total number of matches. The ids are put into an array, because
  * PostgreSQL expects few elements in an array; joined with a subquery it might read all orders.
  */
 function selectPage({ shopId, sort, columns }: PageRequest, results: Sql, orderIds: Sql): Sql {
@@ -131,9 +131,9 @@ const inOrder = ({ by, isOldestFirst }: OrderSort) =>
     : sql`${SORT_KEYS[by]} desc, customer_order.order_id desc`;
 
 /**
- * Finds the days that the page lies in from the sums of days, and reads only the orders of these days, each set of
- * states from the index `customer_order_states`. So the last page costs what the first one costs, and a page of few
- * matches what a page of many costs.
+ * Finds the days of the page from the sums of days, and reads only the orders of these days, each set of states from
+ * the index `customer_order_states`. So the last page costs the same as the first, and a page of few matches the same
+ * as a page of many.
  */
 function pageByDays(request: PageRequest): Sql {
   const { shopId, filter } = request;
@@ -169,7 +169,7 @@ function pageByDays(request: PageRequest): Sql {
     ${selectPage(request, sql`(select results from span)`, sql`select order_id from page`)}`;
 }
 
-/** Reads all orders of one customer that match, perhaps with one product. */
+/** Reads all matching orders of one customer, optionally with one product. */
 function pageOfCustomer(request: PageRequest, customerId: string): Sql {
   const { shopId, filter } = request;
   const withProduct = filter.productId === null ? sql`` : sql`and ${hasProduct(shopId, filter.productId)}`;
@@ -183,8 +183,8 @@ function pageOfCustomer(request: PageRequest, customerId: string): Sql {
 }
 
 /**
- * Reads all orders with one product that match. The lines alone are enough when nothing is asked that only the order
- * knows: they are in an index with the moment when they were ordered.
+ * Reads all matching orders with one product. The lines alone suffice when no condition needs the order: they are in
+ * an index with the time of the order.
  */
 function pageOfProduct(request: PageRequest, productId: string): Sql {
   const { shopId, filter, sort } = request;
@@ -207,7 +207,7 @@ function pageOfProduct(request: PageRequest, productId: string): Sql {
   );
 }
 
-/** The page of orders that `found` selects in full: they are counted and sorted. */
+/** Counts and sorts all orders that `found` selects, and returns the page. */
 function pageOfSet(request: PageRequest, found: Sql): Sql {
   const { sort } = request;
   const orderIds = sql`
@@ -247,8 +247,8 @@ function pageOfUpdated(request: PageRequest, updatedFrom: Date, results: number)
 }
 
 /**
- * Finds a page by the last change. The sums of days say which sets of states the orders that match have, and of each set
- * the first ones are read from the index `customer_order_states_touched`: however few match, none is read in vain.
+ * Finds a page by the last change. The sums of days tell which sets of states the matching orders have, and the first
+ * orders of each set are read from the index `customer_order_states_touched`: however few match, none is read in vain.
  */
 function pageByStates(request: PageRequest, results: number): Sql {
   const { shopId, filter, sort } = request;
@@ -269,9 +269,9 @@ function pageByStates(request: PageRequest, results: number): Sql {
 }
 
 /**
- * Goes along the index of the sort key until the page is full, which is soon, because more than FEW orders match.
- * PostgreSQL does not know that: it expects that one order in 200 meets a comparison of bits, and would rather collect
- * and sort them. In `coalesce(..., false)` it expects every second one, which is nearer to the truth here.
+ * Follows the index of the sort key until the page is full, which is soon, because more than FEW orders match.
+ * PostgreSQL does not know that: it expects one order in 200 to meet a comparison of bits, and would rather collect
+ * and sort them. In `coalesce(..., false)` it expects every second one, which is closer to the truth here.
  */
 function pageOfMany(request: PageRequest, results: number): Sql {
   const { shopId, filter, sort } = request;
@@ -286,15 +286,15 @@ function pageOfMany(request: PageRequest, results: number): Sql {
 }
 
 /**
- * Whether not all orders are asked for. A statement names every one of these conditions or none, so that there are two
- * texts and not one for each combination; what is not asked for is then a condition that always holds.
+ * Whether the orders are filtered. A statement names all of these conditions or none, so there are two texts and not
+ * one for each combination; an unused condition then always holds.
  */
 function isNarrowed({ states, currency, createdAfter, createdBefore }: OrderFilter): boolean {
   const isAnyState = states.asked === 0 && !states.missing;
   return !isAnyState || currency !== null || createdAfter !== null || createdBefore !== null;
 }
 
-/** A condition on orders: states, currency and window are as asked for. */
+/** A condition on orders: states, currency and window match. */
 function matches(filter: OrderFilter): Sql {
   if (!isNarrowed(filter)) return sql`true`;
   const { currency } = filter;
@@ -302,7 +302,7 @@ function matches(filter: OrderFilter): Sql {
     and ${inWindow(filter)}`;
 }
 
-/** A condition on orders and on the sums of days: the states are as asked for. */
+/** A condition on orders and on the sums of days: the states match. */
 export function hasStates({ states: { asked, set, missing = 0 } }: Pick<OrderFilter, 'states'>): Sql {
   return sql`states & ${asked} = ${set} and (${missing} = 0 or states & ${missing} <> ${missing})`;
 }
@@ -313,14 +313,14 @@ function inWindow({ createdAfter, createdBefore }: Window): Sql {
     and created_at < ${createdBefore ?? 'infinity'}::timestamptz`;
 }
 
-/** A condition on orders: they have changed since the moment that was asked for, if any. */
+/** A condition on orders: they have changed since the requested moment, if any. */
 const isUpdatedSince = ({ updatedFrom }: OrderFilter) =>
   sql`(${updatedFrom}::timestamptz is null or updated_at >= ${updatedFrom})`;
 
 /**
- * A condition on orders: they match and have changed since this moment. Clients ask for what has changed since they
- * last asked, which is little. PostgreSQL expects a third of all orders in an open range and little in one that has
- * an end, and then it uses the index `customer_order_updated`.
+ * A condition on orders: they match and have changed since this moment. Clients ask for changes since their last
+ * request, which are few. PostgreSQL expects a third of all orders in an open range and few in one that has an end,
+ * and then it uses the index `customer_order_updated`.
  */
 const isUpdatedRecently = (shopId: string, filter: OrderFilter, updatedFrom: Date) =>
   sql`shop_id = ${shopId} and updated_at between ${updatedFrom} and 'infinity' and ${matches(filter)}`;
@@ -339,7 +339,10 @@ function daysThatMatch(shopId: string, filter: OrderFilter): Sql {
     and (${currency}::text is null or currency = ${currency})`;
 }
 
-/** How many orders of a day match: all of them, but on the days at the ends of a window those within it are counted. */
+/**
+ * How many orders of a day match: all of them, except that on the days at the ends of a window those within it are
+ * counted.
+ */
 function ordersOfDay(shopId: string, filter: OrderFilter): Sql {
   if (filter.createdAfter === null && filter.createdBefore === null) return sql`orders`;
   const { firstDay, lastDay } = daysOfWindow(filter);

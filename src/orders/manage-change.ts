@@ -28,7 +28,7 @@ import { ManagedOrderAnswer } from './manage-schema.ts';
 import { lockOrder, type ManagedOrder } from './queries.ts';
 import { toOrder } from './render.ts';
 
-/** What all operations share that change an order the way a merchant does. */
+/** Shared by all operations that change an order the way a merchant does. */
 export const manageOperation = {
   under: 'manage',
   tag: 'orders',
@@ -41,7 +41,7 @@ export const manageOperation = {
   keepsKeyOrder: true,
 } as const;
 
-/** What these operations know of their request. */
+/** The request data of these operations. */
 export interface OrderCall {
   tx: Transaction;
   shopId: string;
@@ -51,12 +51,12 @@ export interface OrderCall {
   origin: string;
 }
 
-/** An order that nobody else changes until the transaction ends, and what has been done about it. */
+/** An order that is locked until the transaction ends, and its activity. */
 export interface OpenOrder {
   order: ManagedOrder;
   activity: OrderActivity;
   settings: Settings;
-  /** Who calls. */
+  /** The calling app. */
   appId: string;
 }
 
@@ -79,7 +79,7 @@ export function refuseCancelled({ cancelledAt }: ManagedOrder): void {
   if (cancelledAt) throw conflict('The order is cancelled and can not be changed');
 }
 
-/** Lines and methods are changed in edit mode only, so that nobody sees them half changed. */
+/** Lines and methods change only in edit mode, so no one sees them half changed. */
 export function requireEditing({ order, appId }: OpenOrder): void {
   refuseCancelled(order);
   if (order.editingAppId !== appId) {
@@ -116,7 +116,7 @@ export function outstandingOf({ content, cancelledAt, paidAmount, refundedAmount
   return cancelledAt ? 0 : Math.max(0, content.grandTotal - paidAmount + refundedAmount);
 }
 
-/** What the customer is still to pay: what was refunded is not asked for again. */
+/** The amount that the customer still has to pay: refunds are not asked for again. */
 export function payableOf({ content, cancelledAt, paidAmount }: ManagedOrder): number {
   return cancelledAt ? 0 : Math.max(0, content.grandTotal - paidAmount);
 }
@@ -195,7 +195,7 @@ export function record(
   return recordHistory(tx, shopId, order.orderId, { appId, kind, details });
 }
 
-/** Takes from the stock or gives back, and tells those who have waited for it. */
+/** Takes from stock or returns to it, and notifies customers who wait for it. */
 export async function moveStock(
   { tx, shopId }: Pick<OrderCall, 'tx' | 'shopId'>,
   { order, settings }: Pick<OpenOrder, 'order' | 'settings'>,
@@ -220,7 +220,7 @@ export async function moveStock(
   if (backIds.length > 0) await queueAvailabilityNotifications(tx, shopId, backIds);
 }
 
-/** The states that an order reaches by what was paid and sent; the moment when one was first reached stays. */
+/** The states that an order reaches through payments and shipments; the time when one was first reached stays. */
 export function statesReached(
   { content, paidAmount, refundedAmount, ...states }: ManagedOrder,
   shipments: OrderActivity['shipments'],
@@ -238,12 +238,12 @@ export function statesReached(
   };
 }
 
-/** Quantities have up to six decimals; in millionths they are whole numbers that can be counted with. */
+/** Quantities have up to six decimals; in millionths they are whole numbers for exact arithmetic. */
 const MILLION = 1_000_000;
 export const millionths = (quantity: string | number) => Math.round(Number(quantity) * MILLION);
 export const quantityText = (parts: number) => String(parts / MILLION);
 
-/** How much of each line was sent, or came back, in millionths. */
+/** Sent, or returned, quantity of each line, in millionths. */
 export function quantitiesOf(parts: readonly { lines: readonly PartLine[] }[]): Map<string, number> {
   const sums = new Map<string, number>();
   for (const { lineItemId, quantity } of parts.flatMap(({ lines }) => lines)) {
@@ -252,7 +252,7 @@ export function quantitiesOf(parts: readonly { lines: readonly PartLine[] }[]): 
   return sums;
 }
 
-/** What was not sent yet. */
+/** The unsent quantities. */
 export function unshippedLines(
   { lines }: Pick<Content, 'lines'>,
   shipments: readonly Pick<OrderActivity['shipments'][number], 'lines'>[],
@@ -264,7 +264,7 @@ export function unshippedLines(
   });
 }
 
-/** An amount in minor units; one that the currency has no coins for is refused. */
+/** An amount in minor units; one with too many decimals for the currency is refused. */
 export function exactAmount(
   value: number | string,
   { currency }: Pick<ManagedOrder, 'currency'>,
@@ -279,7 +279,7 @@ export function exactAmount(
   return minor;
 }
 
-/** For the history: what it was, and what it is. */
+/** For the history: the old and the new value. */
 export function moneyChange(from: number, to: number, { currency }: Pick<ManagedOrder, 'currency'>) {
   return { from: toDecimal(from, currency), to: toDecimal(to, currency) };
 }

@@ -196,14 +196,14 @@ export function managedLines(api: Operations): void {
       const payment = {
         method: contentMethod(method, settings),
         name: null,
-        // What a provider has said is about its own payment.
+        // The provider's message is about its own payment.
         transactionId: before === wanted ? content.payment!.transactionId : null,
         status: before === wanted ? content.payment!.status : null,
         price: isGiven(price)
           ? exactAmount(price, order, 'price', { least: -MAX_MINOR })
           : paymentPriceToday(content, method, countryOf(order, settings), pricedHere(order, settings)),
       };
-      // The page of the former method asks for money in its way.
+      // The page of the former method asks for the wrong payment.
       if (before !== wanted) await requestCancel(call.tx, call.shopId, order.orderId);
       return edited(call, open, { payment }, 'payment method changed', (after) => ({
         paymentMethodId: { from: before, to: wanted },
@@ -213,7 +213,7 @@ export function managedLines(api: Operations): void {
   );
 }
 
-/** Saves what an edit has made of the order, and answers with it. */
+/** Saves the edited order, and answers with it. */
 async function edited(
   call: OrderCall,
   open: OpenOrder,
@@ -248,8 +248,8 @@ function lineOf({ order }: OpenOrder, lineItemId: string): ContentLine {
 }
 
 /**
- * Lines, delivery and payment can be changed while nothing of the order is invoiced: a change of one line may move the
- * discount on all others, and then invoices would not sum to the order any more.
+ * Lines, delivery and payment can change while nothing of the order is invoiced: a change of one line may move the
+ * discount on all others, and then invoices would no longer sum to the order.
  */
 function requireChangeable(open: OpenOrder): void {
   requireEditing(open);
@@ -259,7 +259,7 @@ function requireChangeable(open: OpenOrder): void {
   }
 }
 
-/** There is something that can be delivered and paid for. */
+/** Requires something that can be delivered and paid for. */
 function refuseEmpty({ order }: OpenOrder): void {
   if (order.content.lines.length === 0) throw conflict('The order has no lines');
 }
@@ -269,18 +269,18 @@ function refuseBelowShipped({ activity }: OpenOrder, { lineItemId }: ContentLine
   if (wanted < shipped) throw conflict(`${quantityText(shipped)} of this line were sent already`);
 }
 
-/** Where the goods go. */
+/** The goods' destination. */
 export function countryOf({ shippingAddress, billingAddress }: ManagedOrder, { country }: Settings): string {
   return (shippingAddress ?? billingAddress).country ?? country;
 }
 
-/** The settings, if they say what something costs in the currency of the order. */
+/** The settings, if they have prices in the currency of the order. */
 function pricedHere({ currency }: ManagedOrder, settings: Settings): Settings {
   if (settings.currencies.includes(currency)) return settings;
   throw badRequest(`The shop does not sell in ${currency} any more, name a price`);
 }
 
-/** A product as it would be sold today, in the terms of the order. */
+/** A product as sold today, in the terms of the order. */
 async function lineOfToday(
   { tx, shopId }: OrderCall,
   { order, settings }: OpenOrder,

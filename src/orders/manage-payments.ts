@@ -39,7 +39,7 @@ export function managedPayments(api: Operations): void {
       if (amount > outstanding) {
         throw badRequest(`No more than ${decimalMoney(outstanding, order)} are outstanding`);
       }
-      // Whoever has paid by hand must not pay again on the page of a provider.
+      // A customer who has paid by hand must not pay again on the page of a provider.
       if (amount === outstanding) await requestCancel(tx, shopId, order.orderId);
       const paid = await recordPayment(tx, shopId, open, {
         paymentId: newId(tx.now),

@@ -22,8 +22,8 @@ export interface Shipment {
 }
 
 /**
- * `withdrawn`: the customer has withdrawn from the contract, which nobody can reject. `refundFailed`: the payment provider
- * could not pay the money back; the merchant refunds it again.
+ * `withdrawn`: the customer has withdrawn from the contract, which cannot be rejected. `refundFailed`: the payment
+ * provider could not refund the money; the merchant refunds it again.
  */
 export const RETURN_STATES = [
   'requested',
@@ -42,17 +42,19 @@ export interface Return {
   returnId: string;
   at: string;
   state: ReturnState;
-  /** Who began it. */
+  /** The initiator. */
   origin: (typeof RETURN_ORIGINS)[number];
   lines: PartLine[];
-  /** What was withdrawn before it was sent. It is no longer in the order, so its text is stored: "2 pieces Tea". */
+  /**
+   * Goods withdrawn before they were sent. They are no longer in the order, so their text is stored: "2 pieces Tea".
+   */
   unsentLines: (PartLine & { text: string })[];
   restocked: boolean;
-  /** Of the customer. */
+  /** From the customer. */
   reason: string | null;
-  /** Of the merchant. */
+  /** From the merchant. */
   note: string | null;
-  /** Who has withdrawn, and the email address that the acknowledgement went to. */
+  /** The person who has withdrawn, and the email address of the acknowledgement. */
   declaredBy: string | null;
   contact: string | null;
 }
@@ -66,13 +68,13 @@ export interface Payment {
   reference: string | null;
   note: string | null;
   returnId: string | null;
-  /** Of a refund that a provider makes: `requested` until it has. All others are done. */
+  /** For a refund by a provider: `requested` until it is made. All others are done. */
   state: 'requested' | 'done' | 'failed';
-  /** The attempt whose money goes back through the provider; null: by hand. */
+  /** The attempt that is refunded through the provider; null: by hand. */
   attemptId: string | null;
 }
 
-/** A payment through a provider that was begun. */
+/** A payment that was begun through a provider. */
 export interface PaymentAttempt {
   attemptId: string;
   at: string;
@@ -83,15 +85,15 @@ export interface PaymentAttempt {
   error: string | null;
 }
 
-/** What has been done about an order, oldest first. */
+/** The activity of an order, oldest first. */
 export interface OrderActivity {
   shipments: Shipment[];
   returns: Return[];
   payments: Payment[];
   attempts: PaymentAttempt[];
-  /** Lines that invoices cover and credit notes do not. */
+  /** Lines in invoices and not in credit notes. */
   invoicedIds: string[];
-  /** What invoices ask for, less what was credited; minor units. */
+  /** The invoiced amount less the credited amount; minor units. */
   invoicedAmount: number;
 }
 
@@ -142,7 +144,7 @@ export async function findOrderActivity(
   return row!;
 }
 
-/** What a product is sold as today, and to which group its buyer belongs. undefined: there is no such product. */
+/** The product as sold today, and the customer group of its buyer. undefined: there is no such product. */
 export async function findOffer(
   tx: Transaction,
   shopId: string,
@@ -167,17 +169,17 @@ export interface ChangedStock {
 
 export interface StockMove {
   productId: string;
-  /** Below zero: it is taken. At most six decimals. */
+  /** Below zero: taken from stock. At most six decimals. */
   quantity: number;
 }
 
 /**
- * Adds to the stock of the products whose stock is counted; says of each what it was and is. Products do not count as
- * changed by that, as they do not by orders either, or the log of events would say everything twice: STOCK_LOW and
- * STOCK_OUT tell of a stock that falls to a limit, and lists of products with a changed stock show all of them.
+ * Adds to the stock of products with counted stock; returns the old and the new stock of each. Products do not count
+ * as changed by that, nor by orders, or the log of events would say everything twice: STOCK_LOW and STOCK_OUT report a
+ * stock that falls to a limit, and lists of products with a changed stock show all of them.
  */
 export async function changeStock(tx: Transaction, shopId: string, moves: readonly StockMove[]) {
-  // As in place-queries.ts: the ids say how few products these are.
+  // As in place-queries.ts: the ids show how few products these are.
   const productIds = moves.map(({ productId }) => productId);
   const changes = moves.map(({ productId, quantity }) => ({ product_id: productId, quantity }));
   await lockStock(tx, shopId, productIds);
@@ -201,7 +203,7 @@ export async function changeStock(tx: Transaction, shopId: string, moves: readon
   return changed;
 }
 
-/** The use of a coupon does not count any more. */
+/** Takes back the use of a coupon. */
 export async function giveBackCoupon(tx: Transaction, shopId: string, codeKey: string): Promise<void> {
   const coupon = await tx.one<{ campaignId: string }>(sql`
     update coupon set used = used - 1
@@ -263,7 +265,7 @@ export interface ListedReturn extends Return {
   orderNumber: string;
 }
 
-/** Of this state; null: of those in which a return waits for the merchant, which have an index of their own. */
+/** In this state; null: in those in which a return waits for the merchant, which have their own index. */
 const isListed = (shopId: string, state: ReturnState | null) =>
   state === null
     ? sql`order_return.shop_id = ${shopId} and state in ('requested', 'approved', 'withdrawn', 'refundFailed')`
@@ -311,7 +313,7 @@ export function insertPayment(
       ${isRequested ? 'requested' : 'done'}, ${attemptId}, ${isRequested ? tx.now : null})`);
 }
 
-/** How the order began, and how many events followed. */
+/** The placing of the order, and the number of later events. */
 export function findPlacing(db: Queries, shopId: string, orderId: string) {
   return db.one<{ at: Date; appId: string | null; appName: string | null; events: number }>(sql`
     select customer_order.created_at as at, upper(customer_order.app_id::text) as "appId", app.name as "appName", (

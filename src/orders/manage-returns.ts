@@ -109,7 +109,7 @@ const NEXT_STEPS: Readonly<Record<'approved' | 'rejected' | 'received' | 'refund
   refunded: refundReturn,
 };
 
-/** The customer, who has asked, is told the answer. */
+/** Tells the customer the answer to the request. */
 async function answerRequest(call: UpdateCall, open: OpenOrder, returned: Return): Promise<ManagedOrder> {
   const { tx, shopId } = call;
   const { order } = open;

@@ -7,7 +7,7 @@ import { HISTORY_KINDS } from './history.ts';
 import { RETURN_ORIGINS, RETURN_STATES } from './manage-queries.ts';
 import { Order } from './schema.ts';
 
-/** What the back office sees of an order, and what it sends to change one. */
+/** An order as the back office sees it, and the bodies that change one. */
 
 const moment = (description: string) => Type.String({ description, examples: ['2026-11-15T08:30:00.000Z'] });
 const text = (description: string, example: string) =>

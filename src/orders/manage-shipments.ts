@@ -166,7 +166,7 @@ export function managedShipments(api: Operations): void {
   );
 }
 
-/** What is paid through a provider is paid, or the money is reserved, before it is sent. */
+/** A payment through a provider must be paid, or reserved, before goods are sent. */
 function refuseUnpaid({ order, activity, settings }: OpenOrder): void {
   const payable = payableOf(order);
   const isReserved = activity.attempts.some(
@@ -179,7 +179,7 @@ function refuseUnpaid({ order, activity, settings }: OpenOrder): void {
   }
 }
 
-/** What a request names of the lines, each line once; no more of any than there is. */
+/** The lines in a request, each once; no more of any than there is. */
 export function partsOf(
   wanted: readonly { lineItemId: string; quantity: number | string }[],
   open: Pick<OpenOrder, 'order'>,

@@ -65,7 +65,7 @@ export function managedOrders(api: Operations): void {
     async ({ db, shopId, params: { orderId }, query }) => {
       const page = pageOf(query);
       const { resultsPerPage, offset } = page;
-      // The placing is the first entry, and no event.
+      // The placing is the first entry, and not an event.
       const isFirst = offset === 0;
       const [placement, events] = await Promise.all([
         findPlacing(db, shopId, orderId),

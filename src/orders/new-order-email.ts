@@ -11,7 +11,7 @@ import {
 
 type NewOrderWords = EmailWords & Messages['email']['order'] & Messages['email']['newOrder'];
 
-/** To the merchant, who switches it off with `emailNewOrders`. */
+/** To the merchant, who can switch it off with `emailNewOrders`. */
 export const newOrderEmail: EmailKind<OrderPlaced, NewOrderWords> = {
   name: 'newOrder',
   occasion: 'To the shop, when an order was placed, unless emailNewOrders is false.',
@@ -35,7 +35,7 @@ export const newOrderEmail: EmailKind<OrderPlaced, NewOrderWords> = {
         .map((text) => ({ text, as: 'plain' })),
     },
   ],
-  // The page of the order is the customer's.
+  // The order page is for the customer.
   link: (_, { storefront }) => storefront,
   words: (email) => ({ ...email.order, ...email.aboutShop, ...email.newOrder }),
   load: loadOrders,

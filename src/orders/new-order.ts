@@ -10,7 +10,7 @@ export interface NewOrder {
   /** `ORD261115/`; the counter follows. */
   numberPrefix: string;
   cartId: string;
-  /** Of the cart that this order was made from. */
+  /** Version of the cart that this order was made from. */
   cartVersion: number;
   cartTokenHash: Buffer;
   locale: string;
@@ -18,39 +18,39 @@ export interface NewOrder {
   billingAddress: Address;
   shippingAddress: Address | null;
   content: Content;
-  /** Of the billing address; by it the customer is found, unless one is named. */
+  /** From the billing address; it identifies the customer, unless one is named. */
   email: string;
   customerId: string | null;
-  /** For a customer who is new. */
+  /** For a new customer. */
   newCustomerId: string;
-  /** Who placed it; null: the shop itself. */
+  /** The app that placed it; null: the shop itself. */
   appId: string | null;
-  /** Its use is counted; null: none, or one that takes nothing off. */
+  /** Its use is counted; null: none, or one without effect. */
   couponCodeKey: string | null;
-  /** Sell what is not in stock. */
+  /** Allow backorders. */
   beyondStock: boolean;
-  /** The stock that the merchant wants to hear of, for products without a level of their own; null: none. */
+  /** The stock level that the merchant is notified of, for products without their own; null: none. */
   lowStockLevel: number | null;
   /** When it is cancelled unless something was paid; null: never. */
   releaseAt: Date | null;
 }
 
-/** What became of an order. Without a number it was not placed, and nothing has changed. */
+/** The outcome of an order. Without a number it was not placed, and nothing has changed. */
 export interface Placement {
   orderNumber: string | null;
   /** The time of its commit. */
   createdAt: Date | null;
   customerId: string | null;
   customerNumber: string | null;
-  /** false: the cart, or something else that the order was computed from, has changed in the meantime. */
+  /** false: the cart, or another input of the order, has changed in the meantime. */
   isCurrent: boolean;
-  /** Products of which there is not enough. */
+  /** Products with insufficient stock. */
   shortIds: string[];
-  /** What is left in stock of the products that were taken, as decimal texts. */
+  /** The remaining stock of the ordered products, as decimal texts. */
   left: { productId: string; stock: string }[];
 }
 
-/** What the email says about the order is read when it is sent, so that placing an order does not wait for it. */
+/** The content of the email is read when it is sent, so placing an order does not wait for it. */
 export interface PlacedEmail {
   id: string;
   content: QueuedEmail<{ orderId: string }>;
@@ -61,7 +61,7 @@ export interface PlacementOptions {
   emails: readonly PlacedEmail[];
   /** For the audit log. */
   entry?: Entry | undefined;
-  /** What the order was computed from, if it came from a cache: the order is only placed if it is still the same. */
+  /** The inputs of the order, if they came from a cache: the order is placed only if they are unchanged. */
   expected?: { settingsVersion: number; products: readonly CartProduct[] } | undefined;
 }
 

@@ -13,8 +13,8 @@ import {
 } from './place-queries.ts';
 
 /**
- * The orders of a shop wait for each other anyway, because they count with the same counter and on the same day. Those
- * that come at the same time are placed in one transaction, so that they wait for one commit and not for one each.
+ * The orders of a shop wait for each other anyway, because they use the same counter and the same day. Concurrent
+ * orders are placed in one transaction, so they wait for one commit and not for one each.
  */
 export function createOrderBatcher(db: Database) {
   return createBatcher<OrderRequest, Placement>(
@@ -24,13 +24,13 @@ export function createOrderBatcher(db: Database) {
   );
 }
 
-/** Places one order in a transaction of its own. */
+/** Places one order in its own transaction. */
 export async function placeAlone(db: Database, shopId: string, request: OrderRequest): Promise<Placement> {
   const [placement] = await db.transaction((tx) => placeOrders(tx, shopId, [request]));
   return placement!;
 }
 
-/** A row that is locked by somebody else for long holds up the orders that need it, not the others of the batch. */
+/** A row that stays locked holds up the orders that need it, not the others of the batch. */
 async function placeBatch(
   db: Database,
   shopId: string,
@@ -51,7 +51,7 @@ async function placeBatch(
 
 /**
  * Those of these orders whose rows can be locked without waiting; the transaction holds them from then on. An order
- * whose cart is gone is not among them: it is told so when it is tried again by itself.
+ * whose cart is gone is not among them: it gets that answer when it is retried by itself.
  */
 async function lockFree(
   tx: Transaction,

@@ -8,9 +8,9 @@ import { toOrder } from './render.ts';
 const orderCache: CacheKind<OrderVersions & { json: RawJson }> = { name: 'orders', limit: { megabytes: 16 } };
 
 /**
- * The bytes of an order as answers show it, cached, because apps read the same orders again and again. They are used
- * again only while the versions they were made from are the ones that the database has just named, so no answer is ever
- * stale. undefined: the order is gone.
+ * The cached bytes of an order as answers show it, because apps read the same orders again and again. They are reused
+ * only while their versions are the ones that the database has just named, so no answer is ever stale. undefined: the
+ * order is gone.
  */
 export async function cachedOrder(
   db: Queries,

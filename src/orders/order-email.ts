@@ -2,7 +2,7 @@ import { SHOP_PLACEHOLDERS, type EmailContext } from '../platform/email/kind.ts'
 import { orderUrl } from './order-link.ts';
 import type { ManagedOrder } from './queries.ts';
 
-/** What the kinds of email about an order have in common. */
+/** Shared by the kinds of email about an order. */
 export const ORDER_EMAIL = {
   placeholders: {
     ...SHOP_PLACEHOLDERS,
@@ -11,7 +11,7 @@ export const ORDER_EMAIL = {
       value: ({ orderNumber }: { orderNumber: string }) => orderNumber,
     },
   },
-  /** Emails that the version before 2026-11-16 has queued do not name the order: they lead to the shop. */
+  /** Emails queued by the version before 2026-11-16 do not name the order: they link to the shop. */
   link: ({ orderId }: { orderId?: string }, context: EmailContext) =>
     orderId === undefined ? context.storefront : orderUrl(context, orderId),
 };
@@ -22,7 +22,7 @@ export const SAMPLE_ORDER = {
   orderNumber: 'ORD261115/1001',
 };
 
-/** Of who pays; undefined when the customer was erased. */
+/** The payer's; undefined when the customer was erased. */
 export function emailAddressOf({
   billingAddress,
   erasedAt,

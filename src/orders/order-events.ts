@@ -4,7 +4,7 @@ import type { NewEvent } from '../platform/events/log.ts';
 import type { ManagedOrder } from './queries.ts';
 import { STATES } from './schema.ts';
 
-/** The fields of an order that can change, by the names that the API has for them. */
+/** The fields of an order that can change, by their API names. */
 const FIELDS: Readonly<Record<string, (order: ManagedOrder) => unknown>> = {
   orderNumber: ({ orderNumber }) => orderNumber,
   customerId: ({ customerId }) => customerId,
@@ -25,8 +25,8 @@ const FIELDS: Readonly<Record<string, (order: ManagedOrder) => unknown>> = {
 };
 
 /**
- * The events of an order that has changed. `also` names what has changed beside its row: shipments, returns, payments
- * and documents. A change that changes nothing has no event.
+ * The events of a changed order. `also` names changes beside its row: shipments, returns, payments and documents. A
+ * change without effect has no event.
  */
 export function orderEvents(
   before: ManagedOrder,
@@ -54,7 +54,7 @@ export function orderEvents(
   ];
 }
 
-/** As JSON has it: what was read from the database lacks the keys that are undefined. */
+/** As in JSON: data from the database lacks the keys that are undefined. */
 function isSame(left: unknown, right: unknown): boolean {
   return isDeepStrictEqual(plain(left), plain(right));
 }

@@ -2,8 +2,8 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { EmailContext } from '../platform/email/kind.ts';
 
 /**
- * The token of `/order/{token}` shows an order to whoever has it: the customer, who gets it with every email about the
- * order, guests too. It is derived from the id of the order and the key of the installation, so that the database holds
+ * The token of `/order/{token}` shows an order to its holder: the customer, guests included, who gets it with every
+ * email about the order. It is derived from the id of the order and the key of the installation, so the database holds
  * nothing that opens an order, and a number can't be guessed.
  */
 export interface OrderTokens {
@@ -15,7 +15,7 @@ export interface OrderTokens {
 /** 16 bytes of the order's id and 16 bytes of the signature. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** Keys for this purpose alone, by the key of the installation that they are derived from: every email needs one. */
+/** Keys for this purpose alone, by the installation key that they are derived from: every email needs one. */
 const linkKeys = new WeakMap<Buffer, Buffer>();
 
 function linkKey(installationKey: Buffer): Buffer {

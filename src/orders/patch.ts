@@ -50,10 +50,10 @@ type SentAddress = Static<typeof AddressRequest>;
 export const orderPatch = patchOf(PATHS);
 export type OrderPatch = Changes<typeof PATHS>;
 
-/** What lastUpdatedOnDate tells of. */
+/** Changes that update lastUpdatedOnDate. */
 const MOVING: readonly string[] = ['/billingAddress', '/shippingAddress', '/payment'];
 
-/** What these changes make of an order, and whether they move lastUpdatedOnDate. */
+/** The order after these changes, and whether they update lastUpdatedOnDate. */
 export function patchedOrder(
   order: ManagedOrder,
   patch: OrderPatch,
@@ -117,14 +117,14 @@ export function patchedOrder(
 
 /**
  * Clients correct a name or an email address and send nothing else: the country stays as it was. An order without a
- * delivery address of its own is delivered to the billing address, so that is where its country was.
+ * delivery address of its own is delivered to the billing address, so its country came from there.
  */
 function withCountry(sent: SentAddress, before: Address): SentAddress {
   if (sent.country) return sent;
   return { ...sent, country: before.country };
 }
 
-/** A payment that is none of the shop's methods: it is named for the merchant, and costs nothing. */
+/** A payment outside the shop's methods: its name is for the merchant, and it costs nothing. */
 function paidByHand(content: Content, name: string): Content {
   const payment = { method: null, name, transactionId: null, status: null, price: 0 };
   return { ...revised(content, { payment }), payment: { ...payment, taxes: [] } };

@@ -8,27 +8,27 @@ import { outstandingOf } from './manage-change.ts';
 import { emailAddressOf, ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
 import type { ManagedOrder } from './queries.ts';
 
-/** Money of the customer came in. */
+/** A payment of the customer arrived. */
 export interface PaymentReceived {
   orderId: string;
   orderNumber: string;
   amount: string;
-  /** What is left to be paid; null: nothing. */
+  /** The amount left to pay; null: none. */
   outstanding: string | null;
 }
 
-/** The customer wanted to pay, and it did not succeed. */
+/** A payment attempt of the customer failed. */
 export interface PaymentFailed {
   orderId: string;
   orderNumber: string;
-  /** What is to be paid. */
+  /** The amount to pay. */
   amount: string;
 }
 
 /** The words of a problem are `email.paymentProblem.problems` of the message catalogue. */
 export type PaymentProblem = keyof Messages['email']['paymentProblem']['problems'];
 
-/** Something about a payment that the merchant should know, or must deal with. */
+/** A payment problem that the merchant should know, or must solve. */
 export interface PaymentProblemFacts {
   orderId: string;
   orderNumber: string;
@@ -59,7 +59,7 @@ export const paymentFailedEmail: EmailKind<PaymentFailed> = {
   name: 'paymentFailed',
   occasion: 'To the customer, when a payment did not succeed; the link leads to where it can be tried again.',
   example: { en_GB: { text: 'Your payment of {amount} did not arrive. Please try again.' } },
-  // Whoever orders with somebody else's address can let payments fail.
+  // A stranger can order with another person's address and let payments fail.
   isLimited: true,
   sample: { ...SAMPLE_ORDER, amount: '39,90 €' },
   placeholders: {
@@ -77,7 +77,7 @@ export const paymentProblemEmail: EmailKind<PaymentProblemFacts, ProblemWords> =
   occasion:
     'To the shop, when a payment, a refund or a capture failed, when money came for an order that needs none, when money of a cancelled order is to be paid back by hand, or when a customer has money charged back.',
   example: { en_GB: { subject: 'Look at the payment of {orderNumber}' } },
-  // Anybody can let payments fail, as often as they like.
+  // Any visitor can let payments fail, as often as they like.
   isLimited: true,
   isAlwaysSent: ({ problem }) => problem !== 'failed',
   sample: { ...SAMPLE_ORDER, amount: '39,90 €', problem: 'refundFailed' },
@@ -89,12 +89,12 @@ export const paymentProblemEmail: EmailKind<PaymentProblemFacts, ProblemWords> =
       value: ({ problem }, _, { problems }) => problems[problem],
     },
   },
-  // The page of the order is the customer's.
+  // The order page is for the customer.
   link: (_, { storefront }) => storefront,
   words: (email) => ({ ...email.aboutShop, ...email.paymentProblem }),
 };
 
-/** Tells the customer that `amount` (minor units) came in; `order` is as it is with the payment. */
+/** Tells the customer that `amount` (minor units) arrived; `order` includes the payment. */
 export async function queuePaymentReceived(
   tx: Transaction,
   shopId: string,
@@ -114,7 +114,7 @@ export async function queuePaymentReceived(
   await queueEmails(tx, shopId, paymentReceivedEmail, [{ to, locale, facts }]);
 }
 
-/** Tells the customer that the payment of what is outstanding failed, with the link to pay again. */
+/** Tells the customer that paying the outstanding amount failed, with the link to pay again. */
 export async function queuePaymentFailed(
   tx: Transaction,
   shopId: string,

@@ -19,7 +19,7 @@ export const paymentInstructionsEmail: EmailKind<OrderPlaced, OrderWords> = {
   name: 'paymentInstructions',
   occasion: 'To the customer, who has chosen another way to pay an order, such as a bank transfer.',
   example: { en_GB: { text: 'Please transfer {total} for {orderNumber}.' } },
-  // Whoever has the link to an order can choose again and again.
+  // A holder of the link to an order can choose again and again.
   isLimited: true,
   sample: SAMPLE_PLACED,
   placeholders: {

@@ -13,8 +13,9 @@ import { orderColumns, ordersWithCustomers, type OrderRow } from './queries.ts';
 import { toOrder } from './render.ts';
 
 /**
- * Orders with all that belongs to them. An erasure leaves their numbers, lines and sums, without what was typed for a product; of addresses it leaves the
- * country and the beginning of the postcode. Invoices and credit notes stay as they are, because the law demands it.
+ * Orders with all that belongs to them. An erasure keeps their numbers, lines and sums, without texts typed for a
+ * product; of addresses it keeps the country and the beginning of the postcode. Invoices and credit notes stay as they
+ * are, because the law demands it.
  */
 export const orderPersonalData: PersonalData = {
   sections: {
@@ -126,7 +127,7 @@ function findOrderRecords(
     order by customer_order.created_at, customer_order.order_id limit ${BATCH}`);
 }
 
-/** The order as everywhere else, in its own language, and then what only its merchant sees. */
+/** The order as everywhere else, in its own language, followed by the merchant's data. */
 function toExport(order: OrderRecords, origin: string, settings: Settings): object {
   const { currency, locale, cancelledAt, erasedAt } = order;
   return {
@@ -185,7 +186,7 @@ const BLANK = JSON.stringify(
 );
 const BLANK_WITH_EMAIL = BLANK.replace('"emailAddress":null', `"emailAddress":"${ERASED_EMAIL}"`);
 
-/** The text as JSON. Not `to_json`, which PostgreSQL does not call immutable, so that Citus refuses it in an update. */
+/** The text as JSON. Not `to_json`: PostgreSQL does not declare it immutable, so Citus refuses it in an update. */
 const asJson = (text: Sql) => sql`(json_object(array['it', ${text}]) -> 'it')::text`;
 
 const anonymised = (address: Sql, blank: string) => sql`
@@ -193,7 +194,7 @@ const anonymised = (address: Sql, blank: string) => sql`
     '"@country"', ${asJson(sql`${address} ->> 'country'`)})::json`;
 
 /**
- * Changes all orders in one statement, past `changeOrder`: nothing that it changes is counted by days or lines.
+ * Changes all orders in one statement, without `changeOrder`: none of the changed values is counted by days or lines.
  * Returns the ids of the orders.
  */
 async function anonymiseOrdersOf(tx: Transaction, shopId: string, { customerId }: Person): Promise<string[]> {
@@ -220,26 +221,26 @@ async function anonymiseOrdersOf(tx: Transaction, shopId: string, { customerId }
   return orderIds;
 }
 
-/** Erases what people have written beside the facts that the books need. */
+/** Erases free text beside the facts that accounting needs. */
 async function eraseRemarks(tx: Transaction, shopId: string, orderIds: readonly string[]): Promise<void> {
   const ofOrders = sql`shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])`;
   await tx.run(sql`
     update order_payment set note = null, error = null where ${ofOrders} and (note is not null or error is not null)`);
-  // Providers may name a person in what they say; the address leads to a page that shows the order.
+  // Provider messages may name a person; the address leads to a page that shows the order.
   await tx.run(sql`update payment_attempt set error = null, redirect_to = null where ${ofOrders}`);
   await tx.run(sql`
     update order_return set note = null, reason = null, declared_by = null, contact = null where ${ofOrders}`);
   await tx.run(sql`
     update order_shipment set tracking_code = null where ${ofOrders} and tracking_code is not null`);
-  // The history stays, but not the reason of a cancellation, which is free text.
+  // The history stays, except the reason of a cancellation, which is free text.
   await tx.run(
     sql`update order_event set details = details - 'reason' where ${ofOrders} and details ? 'reason'`,
   );
 }
 
 /**
- * Erases what the customer has typed for products, such as the name in an engraving. The lines are rewritten here,
- * because PostgreSQL does not call `jsonb_agg` immutable, so that Citus refuses it in an update.
+ * Erases the texts that the customer typed for products, such as the name in an engraving. The lines are rewritten
+ * here, because PostgreSQL does not declare `jsonb_agg` immutable, so Citus refuses it in an update.
  */
 async function eraseCustomTexts(tx: Transaction, shopId: string, orderIds: readonly string[]): Promise<void> {
   const orders = await tx.many<{ orderId: string; lines: ContentLine[] }>(sql`

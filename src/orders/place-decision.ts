@@ -1,13 +1,13 @@
 import { divideRounded, parseDecimal } from '../kernel/money.ts';
 import type { NewOrder } from './new-order.ts';
 
-/** What orders depend on, as it is while their rows are locked. */
+/** The data that orders depend on, while their rows are locked. */
 export interface PlacingState {
   /** By the id of the cart. */
   cartVersions: ReadonlyMap<string, number>;
-  /** As decimal texts, by the id of the product. A product whose stock is not counted is missing. */
+  /** As decimal texts, by the id of the product. A product without counted stock is missing. */
   stock: ReadonlyMap<string, string>;
-  /** The levels that merchants want to hear of, by the id of the product; one without a level is missing. */
+  /** The notification levels of merchants, by the id of the product; one without a level is missing. */
   minStocks: ReadonlyMap<string, number>;
   coupons: readonly { codeKey: string; campaignId: string; used: number }[];
   /** A limit of null: any number of uses. */
@@ -18,11 +18,11 @@ export interface PlacingState {
     campaignUsageLimit: number | null;
   }[];
   settingsVersion: number;
-  /** Of the products of the orders; without their stock, which is checked by itself. */
+  /** For the products of the orders; without their stock, which is checked separately. */
   productVersions: ReadonlySet<string>;
 }
 
-/** What an order was computed from, where that may be older than the stored cart. */
+/** The inputs of an order, if they may be older than the stored cart. */
 export interface ExpectedVersions {
   settingsVersion: number;
   productVersions: readonly string[];
@@ -30,9 +30,9 @@ export interface ExpectedVersions {
 
 export interface Verdict {
   isPlaced: boolean;
-  /** false: the cart, or something that the order was computed from, has changed in the meantime. */
+  /** false: the cart, or another input of the order, has changed in the meantime. */
   isCurrent: boolean;
-  /** Products of which there is not enough. */
+  /** Products with insufficient stock. */
   shortIds: string[];
 }
 
@@ -48,8 +48,8 @@ export interface OrderToDecide {
 }
 
 /**
- * Decides which of these orders are placed, one after the other: what an order takes is not there for the next one, and
- * an order that is refused takes nothing.
+ * Decides which of these orders are placed, one after the other: stock and coupons taken by one are not available to
+ * the next, and a refused order takes nothing.
  */
 export function decideOrders(orders: readonly OrderToDecide[], state: PlacingState): Verdict[] {
   const cartVersions = new Map(state.cartVersions);
@@ -98,7 +98,7 @@ function isAsExpected(
 
 const isLeft = (used: number, limit: number | null) => limit === null || used < limit;
 
-/** How much of each product these orders hold, in millionths, by its id. */
+/** The quantity of each product in these orders, in millionths, by its id. */
 export function millionthsOrdered(orders: readonly WithLines[]): Map<string, bigint> {
   const quantities = new Map<string, bigint>();
   for (const { productId, quantity } of orders.flatMap(({ content }) => content.lines)) {
@@ -109,7 +109,7 @@ export function millionthsOrdered(orders: readonly WithLines[]): Map<string, big
 
 const MILLION = 1_000_000n;
 
-/** Quantities have up to six decimals; in millionths they are whole numbers that can be counted with. */
+/** Quantities have up to six decimals; in millionths they are whole numbers for exact arithmetic. */
 function millionths(quantity: string): bigint {
   const { units, scale } = parseDecimal(quantity)!;
   return divideRounded(units * MILLION, 10n ** BigInt(scale));

@@ -8,28 +8,28 @@ import { millionthsOrdered } from './place-decision.ts';
 import { netRevenue } from './revenue.ts';
 
 /**
- * The statements that place orders, several of one shop at once. Those that lock come first, in the order in which they
- * are sent; `placeOrders` gives the reason for this order.
+ * The statements that place orders, several of one shop at once. Those that lock come first, in the order in which
+ * they are sent; `placeOrders` gives the reason for this order.
  *
- * Where a statement joins a list that was sent, it names the ids once more in an array: PostgreSQL expects many rows in
- * a list that it does not know, and might read all that the shop has; the array says how few they are.
+ * Where a statement joins a list that was sent, it names the ids once more in an array: PostgreSQL expects many rows
+ * in an unknown list, and might read all rows of the shop; the array shows how few they are.
  */
 
-/** The statements of this transaction that follow give up when a lock is held by somebody else for longer. */
+/** The later statements of this transaction fail when another one holds a lock for longer. */
 export function limitLockWaits(tx: Transaction) {
   return tx.run(sql`set local lock_timeout = '200ms'`);
 }
 
-/** They wait as long as a statement may run. */
+/** Statements wait as long as a statement may run. */
 export function unlimitLockWaits(tx: Transaction) {
   return tx.run(sql`set local lock_timeout = 0`);
 }
 
-/** What a statement does about a row that somebody else has locked. */
+/** How a statement treats a row that another transaction has locked. */
 export const WAIT = sql``;
 export const SKIP_LOCKED = sql`skip locked`;
 
-/** Locks in the order of the ids, so that two transactions cannot deadlock; so do the functions that follow. */
+/** Locks in id order, so two transactions cannot deadlock; so do the functions that follow. */
 export function lockCarts(tx: Transaction, shopId: string, cartIds: readonly string[], ifLocked = WAIT) {
   return tx.many<{ cartId: string; version: number }>(sql`
     select upper(cart_id::text) as "cartId", version from cart
@@ -37,7 +37,7 @@ export function lockCarts(tx: Transaction, shopId: string, cartIds: readonly str
     order by cart_id for update ${ifLocked}`);
 }
 
-/** Locks the products whose stock is counted. */
+/** Locks the products with counted stock. */
 export function lockStock(tx: Transaction, shopId: string, productIds: readonly string[], ifLocked = WAIT) {
   return tx.many<{ productId: string; stock: string; minStock: string | null }>(sql`
     select upper(product_id::text) as "productId", stock, min_stock as "minStock" from product
@@ -45,7 +45,7 @@ export function lockStock(tx: Transaction, shopId: string, productIds: readonly 
     order by product_id for no key update ${ifLocked}`);
 }
 
-/** The products whose stock is counted, locked or not. */
+/** The products with counted stock, locked or not. */
 export function findCountedProducts(tx: Transaction, shopId: string, productIds: readonly string[]) {
   return tx.many<{ productId: string }>(sql`
     select upper(product_id::text) as "productId" from product
@@ -89,7 +89,7 @@ export async function lockCampaigns(
     order by campaign_id for no key update ${ifLocked}`);
 }
 
-/** The last numbers that were given. */
+/** The last assigned numbers. */
 export interface Counters {
   order: number;
   customer: number;
@@ -111,7 +111,7 @@ export async function lockCounters(tx: Transaction, shopId: string): Promise<Cou
     rows.find((row) => row.name === name),
   );
   if (order && !event) {
-    // The shop was made by a process of the version before, which knows no events.
+    // The shop was created by a process of the previous version, which knows no events.
     await tx.run(sql`
       insert into counter (shop_id, name, value) values (${shopId}, 'event', 0) on conflict (shop_id, name) do nothing`);
     return lockCounters(tx, shopId);
@@ -137,16 +137,16 @@ export function setCounters(
 
 export interface Buyer {
   orderId: string;
-  /** The email address as customers are found by it. */
+  /** The normalised email address that identifies customers. */
   emailKey: string;
-  /** null: nobody is known by this address. */
+  /** null: no customer has this address. */
   customerId: string | null;
   customerNumber: string | null;
-  /** A customer was made for this address by an order, whether that customer still has it or not. */
+  /** An order created a customer for this address, whether that customer still has it or not. */
   isOrderedAs: boolean;
 }
 
-/** Finds the customer of each order: the one that is named, or else the oldest one with its email address. */
+/** Finds the customer of each order: the named one, or else the oldest one with its email address. */
 export function findBuyers(
   tx: Transaction,
   shopId: string,
@@ -176,8 +176,8 @@ export function findBuyers(
 }
 
 /**
- * The versions of the settings and of these products at this moment; a shop that was deleted has none. It locks the row
- * of the shop as an insert does, because nobody may lock it behind the counter of events.
+ * The current versions of the settings and of these products; a deleted shop has none. It locks the row of the shop as
+ * an insert does, because that row must not be locked after the counter of events.
  */
 export async function lockVersions(tx: Transaction, shopId: string, productIds: readonly string[]) {
   const row = await tx.one<{ settingsVersion: number; productVersions: string[] }>(sql`
@@ -186,7 +186,7 @@ export async function lockVersions(tx: Transaction, shopId: string, productIds: 
   return row ?? { settingsVersion: 0, productVersions: [] };
 }
 
-/** Takes what these orders hold from the stock of the products that are locked; returns what is left of each. */
+/** Takes the quantities of these orders from the stock of the locked products; returns the remaining stock of each. */
 export async function takeStock(
   tx: Transaction,
   shopId: string,
@@ -206,7 +206,7 @@ export async function takeStock(
     returning upper(product_id::text) as "productId", stock`);
 }
 
-/** Counts a use of these coupons, and of one as often as it is named. */
+/** Counts a use of these coupons, for each time that one is named. */
 export async function redeemCoupons(tx: Transaction, shopId: string, codeKeys: readonly string[]) {
   if (codeKeys.length === 0) return;
   await tx.run(sql`
@@ -214,7 +214,7 @@ export async function redeemCoupons(tx: Transaction, shopId: string, codeKeys: r
     where shop_id = ${shopId} and code_key = any (${codeKeys}::text[])`);
 }
 
-/** Counts a use of these campaigns, and of one as often as it is named. */
+/** Counts a use of these campaigns, for each time that one is named. */
 export async function countRedemptions(tx: Transaction, shopId: string, campaignIds: readonly string[]) {
   if (campaignIds.length === 0) return;
   await tx.run(sql`
@@ -251,8 +251,8 @@ export interface NewCustomer {
 export type NumberedCustomer = NewCustomer & { number: number };
 
 /**
- * Those of the next `count` customer numbers that a merchant has given by hand; they begin `skipped` behind the counter,
- * which is locked.
+ * Those of the next `count` customer numbers that a merchant has assigned by hand; they begin `skipped` after the
+ * counter, which is locked.
  */
 export async function findTakenNumbers(
   tx: Transaction,
@@ -276,8 +276,8 @@ const insertCustomer = insertInto('customer', {
 });
 
 /**
- * Makes the customers who order for the first time. Two orders cannot make the same customer twice, because whoever
- * places an order holds the counter of orders.
+ * Creates the customers who order for the first time. Two orders cannot create the same customer twice, because
+ * placing an order requires the counter of orders.
  */
 export async function insertCustomers(
   tx: Transaction,

@@ -35,7 +35,7 @@ import {
 
 export type { NewOrder, Placement, PlacementOptions };
 
-/** Places one order, as `placeOrders`. */
+/** Places one order, like `placeOrders`. */
 export async function placeOrder(
   tx: Transaction,
   shopId: string,
@@ -47,21 +47,21 @@ export async function placeOrder(
 }
 
 /**
- * Places orders of one shop: it locks what they depend on, decides, and writes. An order that is refused changes
- * nothing and leaves no gap in the numbers; the others are placed all the same. However many orders there are, the
- * number of statements is the same, and they are sent in two groups: all that lock and read, then all that write.
+ * Places orders of one shop: it locks what they depend on, decides, and writes. A refused order changes nothing and
+ * leaves no gap in the numbers; the others are placed all the same. However many orders there are, the number of
+ * statements is the same, and they are sent in two groups: all that lock and read, then all that write.
  *
  * Two transactions that place orders cannot deadlock, because each takes its locks in the same order: carts, products,
  * coupons, campaigns, each in the order of their keys, then the counters of orders, events and customers, which all
- * orders of the shop wait for and which are therefore the last. Whoever holds them has all that orders compete for:
- * customers and the sums of the day are written by one transaction at a time. Whoever cancels or edits an order takes
+ * orders of the shop wait for and which are therefore the last. Their holder has all that orders compete for:
+ * customers and the sums of the day are written by one transaction at a time. Cancelling or editing an order locks
  * products, coupon, the counter of events and sums in the same order.
  *
- * Orders are dated while the counters are held, so that their dates follow the commits: who asks for the orders after the
- * last one that was seen misses none.
+ * Orders are dated while the counters are held, so their dates follow the commits: a client that asks for the orders
+ * after the last one it saw misses none.
  *
- * `waits`: for a cart, product or coupon that somebody else has locked. A batch waits briefly, because not all of its
- * orders need the row, and then the transaction fails. The counters are always waited for.
+ * `waits`: for a cart, product or coupon that another transaction has locked. A batch waits briefly, because not all
+ * of its orders need the row, and then the transaction fails. The counters are always waited for.
  */
 export async function placeOrders(
   tx: Transaction,
@@ -95,7 +95,7 @@ interface Loaded {
   /** By the id of the order. */
   buyers: ReadonlyMap<string, Buyer>;
   counters: Counters;
-  /** Those of the next customer numbers, one for each order, that are taken. */
+  /** Those already taken among the next customer numbers, one per order. */
   takenNumbers: ReadonlySet<number>;
 }
 
@@ -110,7 +110,7 @@ export function rowsToLock(requests: readonly OrderRequest[]) {
   };
 }
 
-/** Sends all of it at once: the statements wait for each other in the database, not here. */
+/** Sends everything at once: the statements wait for each other in the database, not here. */
 async function lockAndLoad(
   tx: Transaction,
   shopId: string,
@@ -155,7 +155,7 @@ async function lockAndLoad(
   };
 }
 
-/** Writes the orders that were accepted, and returns what became of each by its id. */
+/** Writes the accepted orders, and returns the outcome of each by its id. */
 async function save(
   tx: Transaction,
   shopId: string,
@@ -189,7 +189,7 @@ async function save(
   const entries = requests.flatMap(({ options }) => options.entry ?? []);
   const emails = requests.flatMap(({ options }) => options.emails);
 
-  // Sent at once and done one after the other, so that the customers are there before their orders.
+  // Sent at once and executed one after the other, so the customers exist before their orders.
   const [left] = await Promise.all([
     takeStock(tx, shopId, orders, [...state.stock.keys()], createdAt),
     insertCustomers(tx, shopId, [...customers.values()]),
@@ -231,8 +231,8 @@ async function save(
 }
 
 /**
- * Gives new customers the next numbers that no merchant has given by hand. `taken` says which of the first are; only
- * where many are, more have to be asked for.
+ * Gives new customers the next numbers that no merchant has assigned by hand. `taken` lists those among the first;
+ * only if many are taken, more are requested.
  */
 async function numberCustomers(
   tx: Transaction,
@@ -257,7 +257,7 @@ async function numberCustomers(
   );
 }
 
-/** The customers who are not known yet, by their email address: several of the orders may be of the same one. */
+/** The unknown customers, by their email address: several orders may be of the same one. */
 function newCustomers(
   requests: readonly OrderRequest[],
   buyers: ReadonlyMap<string, Buyer>,

@@ -4,7 +4,7 @@ import { orderConfirmation } from './confirmation-email.ts';
 import { newOrderEmail } from './new-order-email.ts';
 import type { NewOrder, PlacedEmail } from './new-order.ts';
 
-/** The emails about an order that is placed: to the customer, and to the merchant who wants to know at once. */
+/** The emails about a placed order: to the customer, and to a merchant who wants to know at once. */
 export function placedEmails(
   { orderId, email, locale }: Pick<NewOrder, 'orderId' | 'email' | 'locale'>,
   { shopId, email: shopEmail, defaultLocale, emailNewOrders }: Settings,

@@ -9,9 +9,9 @@ type PlacedOrder = Pick<NewOrder, 'orderId' | 'appId' | 'couponCodeKey' | 'conte
 };
 
 /**
- * What others learn of orders that are placed: the orders, customers who are new, stocks that fall to a level, coupons
- * that cannot be redeemed again. The stock alone is no change of a product, or every order would be one of each of its
- * products as well.
+ * The events of placed orders: the orders, new customers, stocks that fall to a level, coupons that cannot be redeemed
+ * again. Stock alone does not count as a change of a product, or every order would also be a change of each of its
+ * products.
  */
 export function placedEvents(
   orders: readonly PlacedOrder[],
@@ -31,7 +31,7 @@ export function placedEvents(
 }
 
 function stockLevelEvents(orders: readonly PlacedOrder[], { stock, minStocks }: PlacingState): NewEvent[] {
-  // They are all of one shop.
+  // They all belong to one shop.
   const shopLevel = orders[0]?.lowStockLevel ?? null;
   return [...millionthsOrdered(orders)].flatMap(([productId, quantity]) => {
     const before = stock.get(productId);
@@ -43,7 +43,7 @@ function stockLevelEvents(orders: readonly PlacedOrder[], { stock, minStocks }: 
   });
 }
 
-/** One event for each campaign: the whole of it is used up, or some of its codes. */
+/** One event for each campaign: all of it is used up, or some of its codes. */
 function usedUpCoupons(orders: readonly PlacedOrder[], { coupons, campaigns }: PlacingState): NewEvent[] {
   const usesOf = new Map<string, number>();
   for (const { couponCodeKey } of orders) {

@@ -22,16 +22,16 @@ export interface OrderRow extends Record<State, Date | null> {
   content: Content;
 }
 
-/** As a list reads it: the lines are most of an order, and few want them there. */
+/** As a list reads it: the lines are most of an order, and few clients need them there. */
 export interface ListedOrder extends Omit<OrderRow, 'content'> {
   content: Omit<Content, 'lines' | 'coupon' | 'offers' | 'taxes'>;
 }
 
-/** The same with what only the back office sees. */
+/** The same with data for the back office only. */
 export interface ManagedOrder extends OrderRow {
   /** The app that placed it; null: the shop itself. */
   appId: string | null;
-  /** The app that edits it; null: nobody. */
+  /** The app that edits it; null: none. */
   editingAppId: string | null;
   editingSince: Date | null;
   cancelledAt: Date | null;
@@ -39,11 +39,11 @@ export interface ManagedOrder extends OrderRow {
   paidAmount: number;
   refundedAmount: number;
   erasedAt: Date | null;
-  /** Nobody has opened it in the admin yet. */
+  /** It was not opened in the admin yet. */
   isNew: boolean;
 }
 
-/** Of `customer_order` joined with `customer`; of the content, what is wanted. */
+/** Of `customer_order` joined with `customer`, with the requested content. */
 export const orderColumnsWith = (content: Sql) => sql`
   upper(customer_order.order_id::text) as "orderId", customer_order.order_number as "orderNumber",
   customer_order.created_at as "createdAt", customer_order.updated_at as "updatedAt",
@@ -60,7 +60,7 @@ export const orderColumnsWith = (content: Sql) => sql`
 
 export const orderColumns = orderColumnsWith(sql`customer_order.content`);
 
-/** What only the back office sees. */
+/** Data for the back office only. */
 export const managedColumns = sql`
   upper(customer_order.app_id::text) as "appId", upper(editing_app_id::text) as "editingAppId",
   editing_since as "editingSince", cancelled_at as "cancelledAt", paid_amount as "paidAmount",
@@ -70,7 +70,7 @@ export const ordersWithCustomers = sql`
   customer_order join customer on customer.shop_id = customer_order.shop_id
     and customer.customer_id = customer_order.customer_id`;
 
-/** What its text depends on. */
+/** Its text depends on these. */
 export interface OrderVersions {
   version: number;
   customerNumber: string;
@@ -91,21 +91,21 @@ export function findOrder(db: Queries, shopId: string, orderId: string) {
     where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}`);
 }
 
-/** With what the back office sees. */
+/** With data for the back office. */
 export function findManagedOrder(db: Queries, shopId: string, orderId: string) {
   return db.one<ManagedOrder>(sql`
     select ${orderColumns}, ${managedColumns} from ${ordersWithCustomers}
     where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}`);
 }
 
-/** Those of these orders that exist. */
+/** The existing ones of these orders. */
 export function findManagedOrders(db: Queries, shopId: string, orderIds: readonly string[]) {
   return db.many<ManagedOrder>(sql`
     select ${orderColumns}, ${managedColumns} from ${ordersWithCustomers}
     where customer_order.shop_id = ${shopId} and customer_order.order_id = any (${orderIds}::uuid[])`);
 }
 
-/** Nobody else changes it until the transaction ends. */
+/** Locks the order until the transaction ends. */
 export function lockOrder(tx: Transaction, shopId: string, orderId: string) {
   return tx.one<ManagedOrder>(sql`
     select ${orderColumns}, ${managedColumns} from ${ordersWithCustomers}
@@ -113,14 +113,14 @@ export function lockOrder(tx: Transaction, shopId: string, orderId: string) {
     for no key update of customer_order`);
 }
 
-/** The order that a cart became: whoever has the cart's token may know. */
+/** The order that a cart became: holders of the cart's token may know. */
 export function findOrderOfCart(db: Queries, shopId: string, cartId: string) {
   return db.one<{ orderId: string; tokenHash: Buffer }>(sql`
     select upper(order_id::text) as "orderId", cart_token_hash as "tokenHash" from customer_order
     where shop_id = ${shopId} and cart_id = ${cartId}`);
 }
 
-/** The order with this number, if this email address belongs to it; not that of somebody who was erased. */
+/** The order with this number, if this email address belongs to it; not that of an erased customer. */
 export function findOrderOf(db: Queries, shopId: string, orderNumber: string, email: string) {
   return db.one<{ orderId: string; orderNumber: string; locale: string; email: string }>(sql`
     select upper(order_id::text) as "orderId", order_number as "orderNumber", locale,

@@ -7,8 +7,8 @@ import { insertPayment, type Payment } from './manage-queries.ts';
 import type { ManagedOrder } from './queries.ts';
 
 /**
- * Records money that came in for an order that this transaction has locked: by hand, or through a provider. `appId` is
- * null for the shop itself. An order that is cancelled reaches no state by it. Returns the order as it is then.
+ * Records a payment for an order that this transaction has locked: by hand, or through a provider. `appId` is null for
+ * the shop itself. A cancelled order reaches no state by it. Returns the updated order.
  */
 export async function recordPayment(
   tx: Transaction,

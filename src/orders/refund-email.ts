@@ -1,7 +1,7 @@
 import type { EmailKind } from '../platform/email/kind.ts';
 import { ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
 
-/** Money was paid back to the customer. */
+/** A refund was made to the customer. */
 export interface OrderRefunded {
   orderId: string;
   orderNumber: string;

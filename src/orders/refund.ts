@@ -16,18 +16,18 @@ import { refundEmail } from './refund-email.ts';
 
 export interface RefundOptions {
   changes?: OrderChanges;
-  /** What has changed beside the row of the order and the payments. */
+  /** Changes beside the row of the order and the payments. */
   also?: readonly string[];
-  /** For the history: why the shop itself gives money back. */
+  /** For the history: why the shop itself makes a refund. */
   reason?: string;
-  /** The entry of the history about a return says what was paid back by hand. */
+  /** The history entry of a return says what was refunded by hand. */
   isPartOfReturn?: boolean;
 }
 
 /**
- * Gives back no more than what is left of the payments of an order that this transaction has locked. What came through a
- * provider is requested, and goes back through it a moment later; the rest has been given back by hand, and the
- * customer is told at once. `refund.paymentId` is the id of the first part. Returns the order as it is then.
+ * Refunds no more than the rest of the payments of an order that this transaction has locked. Payments through a
+ * provider are requested, and refunded through it a moment later; the rest has been refunded by hand, and the customer
+ * is told at once. `refund.paymentId` is the id of the first part. Returns the updated order.
  */
 export async function refunded(
   { tx, shopId }: { tx: Transaction; shopId: string },
@@ -55,7 +55,7 @@ export async function refunded(
       ...part,
       paymentId,
       kind: 'refund',
-      // A provider names its refunds itself.
+      // A provider assigns its own refund ids.
       reference: isByHand ? refund.reference : null,
     });
     if (!isByHand || !isPartOfReturn) {
@@ -73,7 +73,7 @@ export async function refunded(
   return after;
 }
 
-/** Money went back: the log of events and the customer hear of it. */
+/** A refund was made: records the event and tells the customer. */
 export async function tellOfRefund(
   tx: Transaction,
   shopId: string,
@@ -91,8 +91,8 @@ export async function tellOfRefund(
 }
 
 /**
- * Divides a refund among the payments that came through a provider, in their order, none gets more than is left of it.
- * What remains was paid by hand and goes back by hand.
+ * Divides a refund among the payments through a provider, in order, none beyond its refundable rest. The remainder was
+ * paid by hand and is refunded by hand.
  */
 export function refundParts(
   amount: number,

@@ -5,16 +5,16 @@ import type { Content } from './pricing/content.ts';
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
-/** Whoever pays on the page of a provider does so at once, or comes back soon. */
+/** Customers pay on the page of a provider at once, or come back soon. */
 const PAID_WITHIN = 60 * MINUTE;
 
-/** When an order is cancelled unless it is paid, as its payment method says, counted from `start`; null: never. */
+/** When an order is cancelled unless it is paid, according to its payment method, counted from `start`; null: never. */
 export function releaseTime(
   content: Pick<Content, 'grandTotal' | 'payment'>,
   settings: Settings,
   start: Date,
 ): Date | null {
-  // Nobody pays for an order that costs nothing.
+  // An order that costs nothing needs no payment.
   if (content.grandTotal <= 0) return null;
   const id = content.payment?.method?.paymentMethodId;
   const method = settings.paymentMethods.find(({ paymentMethodId }) => paymentMethodId === id);

@@ -19,9 +19,9 @@ interface DueOrder {
 }
 
 /**
- * Cancels orders that were not paid in time, at most `limit` of them, the oldest first, and returns how many. Each is
- * a transaction of its own. Several processes may do this at once: the first one that locks an order cancels it, and
- * the others find that it is not due any more. The same holds for a payment that comes at this moment.
+ * Cancels orders that were not paid in time, at most `limit` of them, the oldest first, and returns how many. Each has
+ * its own transaction. Several processes may do this at once: the first that locks an order cancels it, and the others
+ * find it no longer due. The same holds for a payment that arrives at this moment.
  */
 export async function releaseUnpaidOrders(db: Database, limit: number): Promise<number> {
   let released = 0;
@@ -30,7 +30,7 @@ export async function releaseUnpaidOrders(db: Database, limit: number): Promise<
     try {
       if (await db.transaction((tx) => releaseOrder(tx, due))) released++;
     } catch (error) {
-      // An order that can't be cancelled does not keep the others from being cancelled.
+      // An order that can't be cancelled does not block the others.
       failures.push(error);
     }
   }
@@ -47,13 +47,13 @@ async function releaseOrder(tx: Transaction, { shopId, orderId }: DueOrder): Pro
   return true;
 }
 
-/** Nothing of the order was paid, sent or invoiced, and nobody edits it: the condition of `customer_order_release`. */
+/** Nothing of the order was paid, sent or invoiced, and no app edits it: the condition of `customer_order_release`. */
 const isUnpaid = sql`
   release_at is not null and cancelled_at is null and editing_app_id is null and paid_amount = 0 and states < 16`;
 
 /**
- * No money can come through a provider any more. The worker of payments closes the payment pages of orders that are due:
- * then the provider has said that nobody has paid.
+ * No more money can come through a provider. The payment worker closes the payment pages of due orders: then the
+ * provider has confirmed that nothing was paid.
  */
 const hasNoLiveAttempt = (shopId: Sql) => sql`not exists (
   select from payment_attempt

@@ -20,7 +20,7 @@ export function toOrder(order: OrderRow, context: RenderContext): Order {
   };
 }
 
-/** The order as lists show it unless they are asked for the lines. */
+/** The order as lists show it unless the lines are requested. */
 export function toListedOrder(order: ListedOrder, context: RenderContext): Omit<Order, 'lineItemContainer'> {
   return { ...withoutLines(order, context), links: orderLinks(order, context) };
 }

@@ -7,11 +7,11 @@ import type { PartLine } from './manage-queries.ts';
 import { emailAddressOf, ORDER_EMAIL, SAMPLE_ORDER } from './order-email.ts';
 import type { ManagedOrder } from './queries.ts';
 
-/** Goods of an order came back. What is paid back for them is an email of its own. */
+/** Goods of an order came back. The refund for them is a separate email. */
 export interface OrderReturned {
   orderId: string;
   orderNumber: string;
-  /** What came back: "2 × Harbour Tea". */
+  /** The returned goods: "2 × Harbour Tea". */
   goods: string[];
 }
 

@@ -2,13 +2,13 @@ import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
 import { ORDER_EMAIL, SAMPLE_ORDER } from './order-email.ts';
 
-/** What becomes of a return that a customer has asked for. */
+/** The state of a return that a customer has requested. */
 export interface ReturnAnswered {
   orderId: string;
   orderNumber: string;
-  /** What is sent back: "2 pieces Harbour Tea". */
+  /** The goods to return: "2 pieces Harbour Tea". */
   goods: string[];
-  /** Of the merchant. */
+  /** From the merchant. */
   note: string | null;
 }
 
@@ -45,13 +45,13 @@ export const returnRejectedEmail: EmailKind<ReturnAnswered> = {
   words: (email) => ({ ...email.aboutOrder, ...email.returnRejected }),
 };
 
-/** What a customer wants, for the merchant. */
+/** A customer's request, for the merchant. */
 export interface ReturnAnnounced {
   orderNumber: string;
   goods: string[];
   /** The words are `email.returnNotice.wishes` of the message catalogue. */
   wish: keyof Messages['email']['returnNotice']['wishes'];
-  /** Of the customer; null: a withdrawal needs none. */
+  /** From the customer; null: a withdrawal needs none. */
   reason: string | null;
 }
 
@@ -59,7 +59,7 @@ export const returnNoticeEmail: EmailKind<ReturnAnnounced, EmailWords & Messages
   name: 'returnNotice',
   occasion: 'To the shop, when a customer asks for a return or has withdrawn from the contract.',
   example: { en_GB: { subject: 'Return for {orderNumber}' } },
-  // Only who has the link to an order can cause it, and an order has few returns.
+  // Only holders of the link to an order can cause it, and an order has few returns.
   isLimited: false,
   placeholders: {
     ...ORDER_EMAIL.placeholders,
@@ -73,7 +73,7 @@ export const returnNoticeEmail: EmailKind<ReturnAnnounced, EmailWords & Messages
     },
   },
   lines: { meaning: 'The goods.', rows: ({ goods }) => goods.map((text) => ({ text })) },
-  // The page of the order is the customer's.
+  // The order page is for the customer.
   link: (_, { storefront }) => storefront,
   sample: {
     orderNumber: SAMPLE_ORDER.orderNumber,

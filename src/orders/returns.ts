@@ -2,34 +2,34 @@ import { quantitiesOf, quantityText } from './manage-change.ts';
 import type { OrderActivity, PartLine, Return, ReturnState } from './manage-queries.ts';
 import type { ManagedOrder } from './queries.ts';
 
-/** The goods are with the merchant again. */
+/** The merchant has the goods again. */
 export const isBack = ({ state }: Pick<Return, 'state'>) =>
   state === 'received' || state === 'refunded' || state === 'refundFailed';
 
 /** The goods are back, or the customer has announced them. */
 export const isAnnounced = ({ state }: Pick<Return, 'state'>) => state !== 'rejected';
 
-/** An order, and what has been done about it. */
+/** An order, and its activity. */
 export interface ReturnableOrder {
   order: Pick<ManagedOrder, 'content' | 'dispatchedOn' | 'deliveredOn'>;
   activity: Pick<OrderActivity, 'shipments' | 'returns'>;
 }
 
 /**
- * How much of each line was sent, in millionths. Some merchants record no shipments and only mark the order as
- * dispatched or delivered: then all of it was sent.
+ * Sent quantity of each line, in millionths. Some merchants record no shipments and only mark the order as dispatched
+ * or delivered: then all of it was sent.
  */
 export function sentQuantities({ order, activity: { shipments } }: ReturnableOrder): Map<string, number> {
   const isMarked = order.dispatchedOn !== null || order.deliveredOn !== null;
   return quantitiesOf(shipments.length === 0 && isMarked ? [order.content] : shipments);
 }
 
-/** What was sent, less what these returns hold. */
+/** The sent quantities, less these returns. */
 export function sentLines(open: ReturnableOrder, counts: (one: Return) => boolean): PartLine[] {
   return without(sentQuantities(open), quantitiesOf(open.activity.returns.filter(counts)));
 }
 
-/** What was ordered, less what these returns hold. */
+/** The ordered quantities, less these returns. */
 export function orderedLines(
   { order, activity }: ReturnableOrder,
   counts: (one: Return) => boolean,
@@ -56,7 +56,7 @@ const NEXT: Readonly<Record<ReturnState, readonly ReturnState[]>> = {
   refundFailed: ['refunded'],
 };
 
-/** Goods that were withdrawn before they were sent need not come back before the money for them does. */
+/** Goods that were withdrawn before they were sent need not come back before the refund. */
 export function mayBecome({ state, lines }: Pick<Return, 'state' | 'lines'>, next: ReturnState): boolean {
   return NEXT[state].includes(next) || (state === 'withdrawn' && next === 'refunded' && lines.length === 0);
 }

@@ -1,7 +1,7 @@
 import type { Content, ContentLine } from './pricing/content.ts';
 import { divideRounded } from '../kernel/money.ts';
 
-/** The amounts that sales are summed from. They have 12 decimals behind the minor unit, because sales do not round. */
+/** The amounts that sales are summed from. They have 12 decimals after the minor unit, because sales do not round. */
 
 const DIGITS = 12;
 const PARTS = 10n ** BigInt(DIGITS);

@@ -8,11 +8,11 @@ import { priceOfQuantity } from './pricing/unit-price.ts';
 import { inCurrency } from '../catalogue/products/prices.ts';
 import type { PaymentMethod, Settings, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
 
-/** What changes in an order. Everything else stays as it was agreed when it was placed. */
+/** The edits of an order. Everything else stays as agreed when it was placed. */
 export interface Edits {
-  /** A line with the price and the texts of today. */
+  /** A line with today's price and texts. */
   added?: ContentLine;
-  /** The price is that of one unit, in minor units. */
+  /** The price is per unit, in minor units. */
   changed?: { lineItemId: string; quantity?: string | undefined; price?: number | undefined };
   /** Id of a line. */
   removed?: string;
@@ -21,8 +21,8 @@ export interface Edits {
 }
 
 /**
- * What an order comes to after an edit: computed by the totals of carts, from the terms that the order itself holds.
- * Neither today's prices nor today's taxes reach it.
+ * The content of an order after an edit: computed by the totals of carts, from the terms in the order itself. It uses
+ * neither today's prices nor today's taxes.
  */
 export function revised(content: Content, edits: Edits = {}): Content {
   const { added, changed, removed } = edits;
@@ -81,8 +81,8 @@ export function revised(content: Content, edits: Edits = {}): Content {
 }
 
 /**
- * A coupon that waives the delivery has left a price of 0, and counts as long as there would be one to waive. When it
- * counts no more, the delivery stays free: that was agreed.
+ * A coupon for free delivery has left a price of 0, and applies as long as there would be one to waive. When it no
+ * longer applies, the delivery stays free, as agreed.
  */
 function agreedTotals(facts: CartInput, rules: ShopRules): CartTotals {
   const { coupon, shipping } = facts;
@@ -92,7 +92,7 @@ function agreedTotals(facts: CartInput, rules: ShopRules): CartTotals {
   return waived.coupon!.problems.length === 0 ? waived : cartTotals(facts, rules);
 }
 
-/** One country is enough: in it every class has the one rate that was agreed. */
+/** One country is enough: in it every class has its one agreed rate. */
 const COUNTRY = 'ZZ';
 
 /** By class and rate, because a line that is added later may be taxed at another rate of the same class. */
@@ -137,7 +137,7 @@ function inTermsOfOrder(
   };
 }
 
-/** Its price was set by hand: that is a price of one unit, while a product's is that of `priceQuantity` units. */
+/** Its price was set by hand: that is a unit price, while a product's is for `priceQuantity` units. */
 function isPricedByUnit(line: ContentLine): boolean {
   const { quantity, orderUnit, unitPrice, quantityPrice, amount, shopPrices } = line;
   if (shopPrices) return shopPrices.quantityPrice === null;
@@ -148,7 +148,7 @@ function isPricedByUnit(line: ContentLine): boolean {
   );
 }
 
-/** One that took nothing off when the order was placed stays without effect; its use was not counted. */
+/** A coupon that took nothing off when the order was placed stays without effect; its use was not counted. */
 function couponOf({ coupon, currency }: Content): CouponInput | null {
   if (!coupon || coupon.codeKey === null) return null;
   return {
@@ -192,7 +192,7 @@ function rulesOf(
   };
 }
 
-/** Its price comes with the facts. */
+/** The facts contain its price. */
 function chosenMethod(shippingMethodId: string): ShippingMethod {
   return {
     shippingMethodId,
@@ -208,7 +208,7 @@ function chosenMethod(shippingMethodId: string): ShippingMethod {
   };
 }
 
-/** What the delivery of an order would cost by the method's rules of today, in the terms of the order. */
+/** The cost of an order's delivery by the method's rules of today, in the terms of the order. */
 export function deliveryPriceToday(
   { currency, taxType, lines }: Content,
   method: ShippingMethod,
@@ -234,7 +234,7 @@ export function deliveryPriceToday(
   return toTaxBasis(taxType, price, taxClassFor(null, settings), country, settings);
 }
 
-/** The same of the payment. */
+/** The same for the payment. */
 export function paymentPriceToday(
   { currency, taxType }: Content,
   method: PaymentMethod,

@@ -83,7 +83,7 @@ export function orders(api: Operations): void {
       } as const;
       const areIds = [filter.customerId, filter.productId].every((id) => id === null || isId(id));
       if (!areIds) {
-        // A bad locale is refused whatever is found.
+        // A bad locale is refused regardless of the result.
         readingLocale(query.locale, await shopSettings(db, shopId));
         return paged(page, 0, []);
       }

@@ -15,7 +15,7 @@ const total = (description: string, example: string) =>
     examples: [example],
   });
 
-/** The states of an order: each is the moment when it was reached, or null. In the order of the wire. */
+/** The states of an order: each is the time when it was reached, or null. In the order of the wire. */
 export const STATES = [
   'viewedOn',
   'rejectedOn',
@@ -35,7 +35,7 @@ export const STATES = [
 ] as const;
 export type State = (typeof STATES)[number];
 
-/** Those that lists are filtered by. */
+/** The states that filter lists. */
 export const STATE_FILTERS = [
   'viewedOn',
   'pendingOn',

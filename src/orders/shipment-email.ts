@@ -6,13 +6,13 @@ import { ORDER_EMAIL, SAMPLE_ORDER } from './order-email.ts';
 export interface OrderShipped {
   orderId: string;
   orderNumber: string;
-  /** What was sent: "2 pieces Harbour Tea". */
+  /** The sent goods: "2 pieces Harbour Tea". */
   goods: string[];
-  /** Whether nothing is left to be sent. */
+  /** Whether everything is sent. */
   isRest: boolean;
   carrier: string | null;
   trackingCode: string | null;
-  /** The carrier's page about the parcel. Emails that the version before has queued do not have it. */
+  /** The carrier's tracking page. Emails queued by the previous version do not have it. */
   trackingUrl?: string | null;
 }
 

@@ -5,7 +5,7 @@ import type { Payment, Return, Shipment } from './manage-queries.ts';
 import { providerMethodOf } from './payments/providers.ts';
 import type { CustomerOrder } from './withdrawal-period.ts';
 
-/** What the customer is told about an order. */
+/** The events of an order that its customer sees. */
 export type TimelineEntry = { at: Date } & (
   | { kind: 'placed' | 'paid' | 'partlyPaid' | 'dispatched' | 'delivered' | 'cancelled' }
   | { kind: 'sent'; shipment: Shipment }
@@ -28,7 +28,7 @@ export function orderTimeline(
     ...reached('partlyPaid', partiallyPaidOn),
     ...reached('paid', paidOn),
     ...activity.shipments.map((shipment) => ({ kind: 'sent' as const, at: new Date(shipment.at), shipment })),
-    // A merchant who records no shipments marks the order only.
+    // A merchant who records no shipments only marks the order.
     ...(activity.shipments.length === 0 ? reached('dispatched', dispatchedOn) : []),
     ...reached('delivered', deliveredOn),
     ...documents.map((document) => ({ kind: 'document' as const, at: document.createdAt, document })),
@@ -48,7 +48,7 @@ export function orderTimeline(
 
 export type OrderStatus = 'cancelled' | 'delivered' | 'sent' | 'partlySent' | 'awaitingPayment' | 'preparing';
 
-/** Where the order is at the moment. */
+/** The current stage of the order. */
 export function orderStatus(open: CustomerOrder): OrderStatus {
   const { order, activity } = open;
   const { content, cancelledAt, deliveredOn, dispatchedOn, partiallyDispatchedOn } = order;

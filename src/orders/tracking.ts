@@ -5,8 +5,8 @@ import type { Settings } from '../shops/settings/settings.ts';
 const BUILT_IN = readJson(new URL('./carriers.json', import.meta.url)) as Readonly<Record<string, string>>;
 
 /**
- * The page of the carrier that shows where a parcel is: as the shop has set it, else the built-in one. undefined: the
- * carrier is unknown, or there is no code. Capitals do not matter, because the carrier is typed by hand.
+ * The carrier's tracking page of a parcel: as the shop has set it, else the built-in one. undefined: the carrier is
+ * unknown, or there is no code. Case does not matter, because the carrier is typed by hand.
  */
 export function trackingUrl(
   { carrier, trackingCode }: { carrier: string | null; trackingCode: string | null },

@@ -6,7 +6,7 @@ import { orderUrl } from './order-link.ts';
 export interface WithdrawalDeclared {
   orderId: string;
   orderNumber: string;
-  /** What was withdrawn: "2 pieces Harbour Tea". */
+  /** The withdrawn goods: "2 pieces Harbour Tea". */
   goods: string[];
   name: string;
   contact: string;
@@ -14,13 +14,13 @@ export interface WithdrawalDeclared {
   date: string;
 }
 
-/** The acknowledgement on a durable medium that article 11a of the Consumer Rights Directive demands. */
+/** The acknowledgement on a durable medium required by article 11a of the Consumer Rights Directive. */
 export const withdrawalAcknowledgement: EmailKind<WithdrawalDeclared> = {
   ...ORDER_EMAIL,
   name: 'withdrawalAcknowledgement',
   occasion: 'To the customer, at once, when the customer has withdrawn from the contract.',
   example: { en_GB: { text: '{name} has withdrawn from order {orderNumber} on {date}:\n\n{lines}' } },
-  // Only who has the link to the order can cause it, and only as often as there is something to withdraw from.
+  // Only holders of the link to the order can cause it, and only while there is something to withdraw from.
   isLimited: false,
   placeholders: {
     ...ORDER_EMAIL.placeholders,
@@ -39,7 +39,7 @@ export const withdrawalAcknowledgement: EmailKind<WithdrawalDeclared> = {
   words: (email) => ({ ...email.aboutOrder, ...email.withdrawalAcknowledgement }),
 };
 
-/** Somebody has named an order and its email address: the link to withdraw goes to that address. */
+/** A visitor has named an order and its email address: the link to withdraw goes to that address. */
 export interface WithdrawalLinkRequested {
   orderId: string;
   orderNumber: string;

@@ -13,8 +13,8 @@ export interface CustomerOrder {
 const DAY = 86_400_000;
 
 /**
- * When the customer has had all goods for certain: on the date of delivery, else some days after the last shipment.
- * Where nothing is shipped, the contract itself is that moment. undefined: not yet.
+ * When the customer certainly has all goods: on the date of delivery, else some days after the last shipment. If
+ * nothing is shipped, it is the time of the contract. undefined: not yet.
  */
 export function arrivalOf({ order, activity, settings }: CustomerOrder): Date | undefined {
   const { content, createdAt, deliveredOn, dispatchedOn } = order;
@@ -46,7 +46,7 @@ export function isInWithdrawalPeriod(open: CustomerOrder, now: Date): boolean {
   return end === undefined || now < end;
 }
 
-/** Whether the merchant takes returns of it beside the right of withdrawal. */
+/** Whether the merchant accepts returns of it beside the right of withdrawal. */
 export function isInReturnPeriod(open: CustomerOrder, now: Date): boolean {
   const { returnDays } = open.settings.orderPage;
   if (returnDays === 0) return false;

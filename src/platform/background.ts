@@ -1,11 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify';
 
 export interface Background {
-  /** Returns when the run that is under way has ended; it hears of it by its signal. */
+  /** Returns when the current run has ended; its signal tells it to stop. */
   stop(): Promise<void>;
 }
 
-/** Runs `work` now and then again, each time `pause` milliseconds after it has ended. An error is logged. */
+/** Runs `work` repeatedly, each time `pause` milliseconds after it has ended. An error is logged. */
 export function repeat(
   name: string,
   pause: number,

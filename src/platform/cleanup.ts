@@ -11,34 +11,34 @@ import { newId } from '../kernel/ids.ts';
 export interface CleanupStep {
   /** Names it in the log and in the table `cleanup`, so it must not change. */
   name: string;
-  /** Milliseconds between two runs; an hour when not given. */
+  /** Milliseconds between two runs; default: an hour. */
   every?: number;
   /**
-   * Deals with at most `limit` rows in one short statement or transaction, and returns how many it found. It is called
-   * again until it finds fewer than `limit`. It may run twice at the same time, after a process was taken for dead.
+   * Processes at most `limit` rows in one short statement or transaction, and returns how many it found. It is called
+   * again until it finds fewer than `limit`. It may run twice at the same time, after a process was presumed dead.
    */
   run(db: Database, limit: number): Promise<number>;
 }
 
 const HOUR = 3_600_000;
 
-/** A process that has not renewed its lease for so long has died. */
+/** A process that has not renewed its lease for this long has died. */
 const LEASE = 10 * 60_000;
 const RENEW_AFTER = 60_000;
 
-/** Rows of one statement: few enough that nobody waits for it. */
+/** Rows of one statement: few enough that others do not wait for it. */
 const ROWS = 500;
 
 export interface CleanupOptions {
   log: FastifyBaseLogger;
   signal?: AbortSignal;
-  /** How many rows a step deals with at once. */
+  /** How many rows a step processes at once. */
   rows?: number;
 }
 
 /**
- * Runs the steps that are due and that no other process runs: most of the time none, which takes two short statements.
- * A step that fails is logged and comes again when it is due next.
+ * Runs the steps that are due and that no other process runs: usually none, which takes two short statements. A step
+ * that fails is logged and runs again when it is due next.
  */
 export async function runCleanup(
   db: Database,
@@ -60,7 +60,7 @@ export async function runCleanup(
     } catch (error) {
       log.warn({ err: error, step: step.name }, 'a step of the clean-up failed');
     }
-    // What was interrupted is done again by another process.
+    // Interrupted work is repeated by another process.
     if (signal?.aborted) break;
     left.shift();
     if (!(await endStep(db, step, holder))) return;
@@ -95,7 +95,7 @@ async function runStep(
   }
 }
 
-/** The names of the steps that this process runs now. A step that is new is due at once. */
+/** The names of the steps that this process runs now. A new step is due at once. */
 async function claimDue(db: Database, steps: readonly CleanupStep[], holder: string): Promise<Set<string>> {
   const names = steps.map(({ name }) => name);
   const { now } = db;
@@ -120,7 +120,7 @@ async function renew(db: Database, { holder, names }: Lease): Promise<boolean> {
   return renewed === names.length;
 }
 
-/** The other steps of this process keep their lease for another while. false: it has gone to another process. */
+/** Renews the lease of the other steps of this process. false: another process has it. */
 async function endStep(db: Database, { name, every = HOUR }: CleanupStep, holder: string): Promise<boolean> {
   const { now } = db;
   const ended = await db.run(sql`

@@ -3,8 +3,8 @@ import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 
 /**
- * `/health`: the process answers. `/ready`: it can serve, which it can't while the schema is being migrated or
- * the database is away; load balancers ask this one.
+ * `/health`: the process answers. `/ready`: it can serve, which it can't during a migration or while the database is
+ * down; load balancers ask this one.
  */
 export function registerHealth(app: FastifyInstance, db: Database, isMigrated: () => boolean): void {
   app.get('/health', { schema: { hide: true } }, async () => ({ status: 'ok' }));

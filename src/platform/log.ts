@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 
 /**
  * Writes JSON lines. PostgreSQL adds to an error the row it is about (`detail`), which may contain a person's address,
- * so that only the name, code, text and stack of an error are logged.
+ * so only the name, code, text and stack of an error are logged.
  */
 export function createLog(level: LevelWithSilent, destination: DestinationStream): Logger {
   return pino({ level, base: null, serializers: { err: errorForLog } }, destination);

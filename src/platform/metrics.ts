@@ -21,8 +21,8 @@ declare module 'fastify' {
 }
 
 /**
- * What the process uses is measured once, however many apps it has: the observers of the garbage collection and of the
- * event loop are never taken down, so those of a closed app would go on measuring and keep all of that app in memory.
+ * Process metrics are measured once, however many apps the process has: the observers of the garbage collection and of
+ * the event loop are never removed, so those of a closed app would continue and keep the whole app in memory.
  */
 let processMetrics: Registry | undefined;
 
@@ -69,7 +69,7 @@ export function registerMetrics(
   });
   registry.registerMetric(caches);
 
-  // One counter per route, method and status, found once: looking labels up costs more than counting.
+  // One counter per route, method and status, looked up once: finding labels costs more than counting.
   const observerOf = (route: string) => {
     const children = new Map<string, { observe: (seconds: number) => void }>();
     return (method: string, reply: FastifyReply) => {
@@ -92,7 +92,7 @@ export function registerMetrics(
     route.onResponse = [count, ...[route.onResponse ?? []].flat()];
   });
 
-  // Paths that lead nowhere share one label, or a scanner would fill the memory.
+  // Unknown paths share one label, or a scanner would fill the memory.
   const observeUnrouted = observerOf('unrouted');
   app.addHook('onResponse', (request, reply, done) => {
     if (request.is404) observeUnrouted('any', reply);
@@ -103,7 +103,7 @@ export function registerMetrics(
   if (config.METRICS_PORT === undefined && config.PROCESSES === '1') serveMetrics(app, registry, config);
 }
 
-/** With METRICS_PORT: the server that shows them there and nothing else; it has still to listen. */
+/** With METRICS_PORT: the server that serves only the metrics there; it must still be told to listen. */
 export function metricsServer({ metrics, log }: FastifyInstance, config: Config): FastifyInstance {
   const server = Fastify({
     loggerInstance: log,
@@ -122,8 +122,8 @@ function notFoundHere(): never {
 }
 
 /**
- * Whether anybody can read them: they say how much a shop sells, so that nobody may by default. Several processes need a
- * port of their own for each, because nobody can choose which of them answers on the shared one.
+ * Whether the metrics can be read at all: they reveal how much a shop sells, so the default is no. Several processes
+ * need a port each, because a client cannot choose which of them answers on the shared one.
  */
 export function areMetricsServed(config: Config): boolean {
   if (config.METRICS_PORT !== undefined) return true;
@@ -139,8 +139,8 @@ function serveMetrics(app: FastifyInstance, registry: Registry, config: Config):
 }
 
 /**
- * Who may read them: whoever holds METRICS_TOKEN; without one, whoever reaches METRICS_PORT; without both, programs on
- * this machine.
+ * Who may read them: clients with METRICS_TOKEN; without one, clients that reach METRICS_PORT; without both, programs
+ * on this machine.
  */
 function metricsCheck(config: Config): (request: FastifyRequest) => void {
   const { METRICS_TOKEN, METRICS_PORT } = config;

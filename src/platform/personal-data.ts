@@ -4,7 +4,7 @@ import type { Queries, Transaction } from '../db/database.ts';
 export interface Person {
   customerId: string;
   createdAt: Date;
-  /** The email addresses that are known to be this person's, in lower case. */
+  /** The known email addresses of this person, in lower case. */
   emails: string[];
 }
 
@@ -19,11 +19,11 @@ export interface ErasureOptions {
   afterCommit: (work: () => void) => void;
 }
 
-/** What a source has erased. */
+/** The result of erasing a source. */
 export interface Erased {
   /** By the names in `counts`. */
   counts: Record<string, number>;
-  /** Ids of carts: responses that are stored for idempotent retries and name one of them are deleted. */
+  /** Ids of carts: responses stored for idempotent retries that name one of them are deleted. */
   cartIds?: string[];
 }
 
@@ -36,14 +36,14 @@ export interface PersonalData {
   sections: Readonly<Record<string, ExportSection>>;
   /** The meaning of each count that `erase` returns. */
   counts?: Readonly<Record<string, string>>;
-  /** Locks what is to be erased before anything is, and throws a conflict when the person cannot be erased yet. */
+  /** Locks the data to erase before anything is erased, and throws a conflict when the person cannot be erased yet. */
   lock?(tx: Transaction, shopId: string, person: Person, options: ErasureOptions): Promise<void>;
   erase?(tx: Transaction, shopId: string, person: Person, options: ErasureOptions): Promise<Erased>;
 }
 
 export interface ExportSection {
   description: string;
-  /** Yields the entries in batches, so that no more than one batch is in memory. */
+  /** Yields the entries in batches, so only one batch is in memory. */
   read(db: Queries, shopId: string, person: Person, origin: string): AsyncIterable<readonly object[]>;
 }
 

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import pino, { type DestinationStream } from 'pino';
 
-/** The keys of a line that have a place of their own; the others follow as `key=value`. */
+/** Keys with a fixed place in the line; the others follow as `key=value`. */
 interface LogLine {
   level: number;
   time: number;
@@ -23,7 +23,7 @@ const COLOURS = {
   fatal: 'red',
 } as const;
 
-/** Passes the lines of the log on in a form for people. Only for terminals: programs read the JSON. */
+/** Prints the lines of the log in a form for people. Only for terminals: programs read the JSON. */
 export function terminalLines(destination: DestinationStream): DestinationStream {
   return { write: (line) => destination.write(terminalText(JSON.parse(line) as LogLine)) };
 }

@@ -6,7 +6,7 @@ const MAX_MILLISECONDS = 10_000;
 const MAX_MEGABYTES = 512;
 
 /**
- * Runs a module in a thread of its own and returns what it posts, so that other requests are served meanwhile. Work that
+ * Runs a module in its own thread and returns the result it posts, so other requests are served meanwhile. Work that
  * takes too long or too much memory is ended and refused.
  */
 export function runInThread<Answer>(module: URL, input: unknown): Promise<Answer> {
@@ -30,7 +30,7 @@ export function runInThread<Answer>(module: URL, input: unknown): Promise<Answer
   });
 }
 
-/** Tests and development run TypeScript, which a thread compiles only when it is told to. */
+/** Tests and development run TypeScript, which a thread compiles only on request. */
 function startWorker(module: URL, options: WorkerOptions): Worker {
   if (!module.pathname.endsWith('.ts')) return new Worker(module, options);
   const compiler = import.meta.resolve('tsx/esm/api');

@@ -26,19 +26,19 @@ import { isShopFolder } from './media/storage.ts';
  * Traces for OpenTelemetry: a span per request, and below it one per statement. This file is imported only when
  * OTEL_EXPORTER_OTLP_ENDPOINT is set; the exporter itself reads that variable and its relatives (headers, timeouts).
  *
- * A span holds the route and not the path, and the kind of a statement and not its values, so that no token, no address
- * of a person and no search word leaves the service.
+ * A span holds the route and not the path, and the kind of a statement and not its values, so no token, no personal
+ * address and no search word leaves the service.
  */
 export interface Tracing {
   /** Must come before all other hooks. */
   traceRequests(app: FastifyInstance): void;
-  /** Begins the span of a statement, and returns what ends it. */
+  /** Begins the span of a statement; the result ends it. */
   traceStatement: (text: string) => (error?: unknown) => void;
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   stop(): Promise<void>;
 }
 
-/** A collector that is away must not hold up the end of the process. */
+/** A collector that is down must not delay the end of the process. */
 const EXPORT_WITHIN = 3_000;
 
 const ignore = () => {};
@@ -50,7 +50,7 @@ export function startTracing(log: FastifyBaseLogger): Tracing {
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
   const provider = new TracerProvider({
-    // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say it better, where they are set.
+    // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override this, if set.
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'kontor' }))
       .merge(detectResources({ detectors: [envDetector] })),
@@ -82,12 +82,12 @@ export function startTracing(log: FastifyBaseLogger): Tracing {
         contexts.set(request, context);
         active.run(context, done);
       });
-      // The body comes in events of the socket, which know nothing of the request.
+      // The body arrives in socket events, which know nothing of the request.
       app.addHook('preValidation', (request, _reply, done) => active.run(contexts.get(request)!, done));
       app.addHook('onResponse', (request, { statusCode }, done) => {
         const span = trace.getSpan(contexts.get(request)!)!;
         span.setAttribute('http.response.status_code', statusCode);
-        // A shop that does not exist is text that the client chose.
+        // The id of a shop that does not exist is client input.
         const { shopId } = (request.params ?? {}) as { shopId?: string };
         if (shopId !== undefined && statusCode !== 404 && isShopFolder(shopId)) {
           span.setAttribute('kontor.shop', shopId);
@@ -100,14 +100,14 @@ export function startTracing(log: FastifyBaseLogger): Tracing {
 
     traceStatement(text) {
       const parent = active.getStore();
-      // Work beside requests, such as the clean-up, is not traced.
+      // Background work, such as the clean-up, is not traced.
       if (!parent) return ignore;
       const summary = summaries.memo(text);
       const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary };
       const span = tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes }, parent);
       return (error) => {
         if (error !== undefined) {
-          // The text of an error may hold a value.
+          // The text of an error may contain a value.
           const { code } = error as { code?: string };
           if (code !== undefined) span.setAttribute('db.response.status_code', code);
           span.setStatus({ code: SpanStatusCode.ERROR });
@@ -122,7 +122,7 @@ export function startTracing(log: FastifyBaseLogger): Tracing {
 
 const WRITES = /\b(?:(insert) into (\w+)|(update) (\w+)(?: \w+)? set|(delete) from (\w+))\b/;
 
-/** What a statement does and to which table, such as `select product`. Of several the first write counts. */
+/** The action and table of a statement, such as `select product`. Of several the first write counts. */
 export function statementSummary(text: string): string {
   const plain = text.replaceAll(/\s+/g, ' ');
   const [, ...words] = WRITES.exec(plain) ?? [];

@@ -6,8 +6,8 @@ export function number(amount: number, locale: string): string {
 }
 
 /**
- * `7,5 m`, `1 piece`, `2 pieces`. The names of units hold the ending of the plural in parentheses, as in `piece(s)`, or
- * both forms with a slash between them, as in `foot / feet`; the blank does not break, so that a line never ends
+ * `7,5 m`, `1 piece`, `2 pieces`. The names of units hold the ending of the plural in parentheses, as in `piece(s)`,
+ * or both forms with a slash between them, as in `foot / feet`; the space is non-breaking, so a line never ends
  * between a number and its unit.
  */
 export function amountText(amount: number, unit: string, locale: string): string {

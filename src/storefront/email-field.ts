@@ -1,7 +1,7 @@
 import { html, type Markup } from '../http/html.ts';
 import { MAX_EMAIL_ADDRESS_LENGTH } from '../platform/email/address.ts';
 
-/** The field of a form for an email address; `problem` says at the field what is wrong with `value`. */
+/** The field of a form for an email address; `problem` is the error of `value`, shown at the field. */
 export function emailField(label: string, value: string, problem?: string): Markup {
   return html`<div class="field">
     <label for="email">${label}</label>

@@ -37,7 +37,7 @@ declare module 'fastify' {
 }
 
 export interface VisitOptions {
-  /** Take the settings from the cache if it has any, although they may be out of date. */
+  /** Take the settings from the cache if present, although they may be stale. */
   mayBeStale?: boolean;
 }
 
@@ -53,7 +53,7 @@ export async function openVisit(
   const { shopId } = request.params as { shopId: string };
   delete request.visit;
   if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
-  // Without a share of the connections: a shop that somebody has made up must not count as one that is busy.
+  // Without a share of the connections: an invented shop must not count as a busy one.
   const found = (mayBeStale && cachedSettings(deps.db, shopId)) || (await findSettings(deps.db, shopId));
   if (!found) throw notFound();
   // A suspended shop looks like one that is not open to the public.
@@ -128,7 +128,7 @@ async function countPage(
   return allowance.used > limit ? tooManyRequests(limit, allowance.secondsLeft) : undefined;
 }
 
-/** What follows from the host of the request: the shop's own host, or the one that all shops share. */
+/** The addresses that follow from the host of the request: the shop's own host, or the shared one. */
 function visitAddresses(request: FastifyRequest, settings: Settings, { config, hosts }: PageDeps) {
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
   const { shopId, domainsInUse } = settings;

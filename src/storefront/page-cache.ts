@@ -3,14 +3,14 @@ import type { Queries } from '../db/database.ts';
 import type { RenderOptions } from '../catalogue/products/render.ts';
 import type { Visit } from './visit.ts';
 
-/** A page, or what a page is made of, without anything that belongs to a visitor. */
+/** A page, or a part of one, without anything specific to a visitor. */
 export interface RenderedPage<Content> {
   content: Content;
-  /** The versions of all that it shows. */
+  /** The versions of everything it shows. */
   versionStamp: string;
-  /** When it becomes wrong without any change; null: never. */
+  /** When it becomes stale without any change; null: never. */
   expires: (Date | null)[];
-  /** How many characters it holds, roughly. */
+  /** Approximate number of characters. */
   length: number;
 }
 
@@ -18,7 +18,7 @@ interface CachedPage<Content> {
   content: Content;
   versionStamp: string;
   settingsVersion: number;
-  /** In milliseconds since 1970; Infinity: it holds until a version moves. */
+  /** In milliseconds since 1970; Infinity: it is valid until a version changes. */
   expiresAt: number;
 }
 
@@ -29,8 +29,8 @@ export function pageCache<Content>(name: string, megabytes: number): PageCache<C
 }
 
 /**
- * Returns a page that is costly to render: from the cache while the database names the versions it was rendered from,
- * else rendered again. `render` reads everything, the version stamp too, in one snapshot, so that they belong together.
+ * Returns a page that is costly to render: from the cache while the database still has the versions it was rendered
+ * from, else rendered again. `render` reads everything, including the version stamp, in one snapshot.
  */
 export async function findOrRender<Content>(
   kind: PageCache<Content>,
@@ -57,7 +57,7 @@ export async function findOrRender<Content>(
     settingsVersion: settings.version,
     expiresAt: Math.min(Infinity, ...page.expires.flatMap((moment) => moment?.getTime() ?? [])),
   };
-  // A page contains the host it was requested from, and a client can make up any number of them.
+  // A page contains the host it was requested from, and a client can invent any number of them.
   const isCacheable = db.caches.isCacheableOrigin(origin) && db.caches.isCacheableOrigin(pageOrigin);
   if (isCacheable) cache.set(key, entry, 2 * (page.length + page.versionStamp.length + key.length));
   return page.content;

@@ -21,7 +21,7 @@ import type { Visit } from './visit.ts';
 
 const MAX_FORMS_PER_HOUR = 1_000;
 
-/** Fields that a page does not know are ignored, and a form that is a button alone has none. */
+/** Unknown fields are ignored, and a form that is only a button has none. */
 const Form = Nullable(Type.Object({}));
 
 type PageHandler = (visit: Visit, request: PageRequest) => Promise<PageResponse>;
@@ -34,7 +34,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     if (response instanceof Redirect) {
       if (response.notice !== undefined) session.notice = response.notice;
     } else {
-      // A page shows the notice and reports the events, so the next one must not.
+      // This page shows the notice and reports the events, so the next one must not.
       delete session.notice;
       delete session.visitorEvents;
     }
@@ -63,7 +63,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     return respond(reply, visit, before, await handler(visit, toPageRequest(request)));
   };
 
-  /** A form with a limit of its own is one that somebody may guess or send emails with; all others are traffic. */
+  /** Forms with their own limit could be used for guessing or for sending emails; all others are traffic. */
   const countForm = async (request: FastifyRequest, path: string, perHour: number | undefined) => {
     if (config.RATE_LIMIT_ANONYMOUS === 0) return;
     const caller = `form/${path}/${addressCaller(request.ip)}`;
@@ -108,7 +108,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
         try {
           return await respondToGet(request, reply, visit, handler);
         } catch (error) {
-          // A page that old settings refuse may exist with the current ones.
+          // A page refused under stale settings may exist with the current ones.
           if (!(error instanceof StaleSettings || isRefusal(error))) throw error;
           const current = await openVisit(request, deps);
           if (current.settings === visit.settings) throw error;
@@ -127,7 +127,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
           const redirect = redirectToHome(request, reply, visit);
           if (redirect) return redirect;
           if (!visit.settings.publicCatalogue) throw notFound();
-          // Browsers do not name the origin of a page that has a secret address. No other site knows that address.
+          // Browsers do not send the origin of a page with a secret address. No other site knows that address.
           if (!hasSecretPath) requireOwnForm(request, visit);
           await countForm(request, path, perHour);
           const before = visit.session;
@@ -181,7 +181,7 @@ function referrerPath(referer: string | undefined, { base, pageOrigin }: Visit):
   const isOurs =
     host === new URL(pageOrigin).host &&
     (pathname === base || pathname.startsWith(`${base}/`)) &&
-    // A browser that is sent to `//name/path` goes to another host.
+    // A browser redirected to `//name/path` goes to another host.
     !pathname.startsWith('//');
   return isOurs ? pathname + search : front;
 }
@@ -189,9 +189,9 @@ function referrerPath(referer: string | undefined, { base, pageOrigin }: Visit):
 const PATH_OF_SHOP = /^(?:https?:\/\/[^/?#]*)?\/shop\/[^/?#]+/i;
 
 /**
- * Redirects to the address where the page belongs: a shop with a domain shows its pages there only, and on its own host
- * they need no `/shop/ID`, which old links still have. A form is not sent again there: the visitor comes to the page on
- * which it stood.
+ * Redirects to the address where the page belongs: a shop with a domain shows its pages there only, and on its own
+ * host they need no `/shop/ID`, which old links still have. A form is not sent again there: the visitor is redirected
+ * to the page that contained it.
  */
 function redirectToHome(
   request: FastifyRequest,
@@ -204,7 +204,7 @@ function redirectToHome(
   const isHome = isOwnHost ? !request.originalUrl.endsWith(request.url) : settings.domainsInUse.length === 0;
   if (isHome) return undefined;
   const target = isOwnHost ? pageOrigin : home;
-  // Browsers must not remember the redirect, because the shop may lose its domain.
+  // Browsers must not cache the redirect, because the shop may lose its domain.
   reply.header('cache-control', 'no-cache');
   if (request.method === 'POST') {
     const formPage = referrerPath(request.headers.referer, visit).replace(PATH_OF_SHOP, '');
@@ -216,8 +216,8 @@ function redirectToHome(
 const absolutePath = (origin: string, path: string) => origin + (path.startsWith('/') ? path : `/${path}`);
 
 /**
- * Another site can send a form to us in the visitor's name, but it can't claim that the form is ours, because the
- * browser itself names the origin. A form without an origin is refused.
+ * Another site can send a form in the visitor's name, but it can't fake the origin, because the browser sets it. A
+ * form without an origin is refused.
  */
 function requireOwnForm({ headers, host }: FastifyRequest, { pageOrigin }: Visit): void {
   const site = headers['sec-fetch-site'];
@@ -268,20 +268,20 @@ export function sendPage(reply: FastifyReply, visit: Visit, page: Page): Fastify
       'cache-control': cacheControl(reply.request.headers, visit, page),
       // The pages of the service have another value, so that neither can reach the other's window.
       'cross-origin-opener-policy': 'same-origin-allow-popups',
-      // Elsewhere not no-referrer: with it, browsers would not say where our own forms come from.
+      // Elsewhere not no-referrer: with it, browsers would not send the origin of our own forms.
       'referrer-policy': isSecret ? 'no-referrer' : 'same-origin',
     });
   const bytes = documentBytes(shown, page);
   const { method, headers } = reply.request;
-  // Programs that ask for neither compressed pages nor new ones are spared the hash of the page.
+  // Clients that support neither compression nor revalidation are spared the hash of the page.
   const isTagged = headers['accept-encoding'] !== undefined || headers['if-none-match'] !== undefined;
   const mayBeKnown = isTagged && !isPersonal(page) && reply.statusCode === 200 && method !== 'POST';
   return reply.send(mayBeKnown ? unlessKnown(reply.request, reply, bytes) : bytes);
 }
 
 /**
- * A CDN may keep the page of a visitor of whom we know nothing, and asks with its ETag whether it still is the same: the
- * page of a visitor with a cart has another one. Pages that hold what somebody typed are not compressed on the way.
+ * A CDN may cache the page of an unknown visitor and revalidates it by its ETag: the page of a visitor with a cart has
+ * another one. Pages that contain typed input are not compressed in transit.
  */
 function cacheControl({ cookie }: IncomingHttpHeaders, visit: Visit, page: Page): string {
   if (isPersonal(page)) return 'no-store';

@@ -1,37 +1,37 @@
 import { html, safe, type Markup } from '../http/html.ts';
 
-/** A page as its handler returns it. The layout renders what is around it. */
+/** A page as its handler returns it. The layout is rendered around it. */
 export interface Page {
-  /** The title of the window, which the shop's name follows. */
+  /** The window title, followed by the shop's name. */
   title: string;
   /** The description that search engines show. */
   description?: string;
-  /** Below /shop/ID: what the canonical address, the other languages and the switch of languages lead to. */
+  /** Below /shop/ID: the path for the canonical address, the other languages and the language switch. */
   path: string;
   /** The parameters that belong to the address of the page, such as its number in a list. */
   query?: Readonly<Record<string, string | readonly string[]>>;
   main: Markup;
-  /** What was searched for, which stays in the search field. */
+  /** The search query, which stays in the search field. */
   searchQuery?: string;
-  /** Stands in the header instead of the search, the menu and the visitor's links where nothing should lead away. */
+  /** Replaces the search, the menu and the visitor's links in the header where nothing should lead away. */
   header?: Markup;
-  /** The address of the picture that is shown where people share the page. */
+  /** The address of the picture shown where the page is shared. */
   image?: string;
-  /** What the page adds to the head: structured data, a preloaded image. */
+  /** Additions to the head: structured data, a preloaded image. */
   head?: Markup;
-  /** It shows data of an account, so browsers must not keep it: nobody sees it with the back button after signing out. */
+  /** It shows account data, so browsers must not cache it: the back button must not show it after signing out. */
   hasPersonalData?: boolean;
   /** The path of a script of our own that only this page needs. */
   script?: string;
-  /** Search engines must not index pages of one visitor, nor lists without end. */
+  /** Search engines must not index pages of one visitor, nor endless lists. */
   isPrivate?: boolean;
   /**
-   * Whoever knows the address of the page may see what it shows. It is not stored anywhere, tells no other page where
-   * the visitor came from, and loads no scripts of apps, which could read the address.
+   * Knowing the address is enough to see the page. It is not cached anywhere, sends no referrer, and loads no scripts
+   * of apps, which could read the address.
    */
   hasSecretAddress?: boolean;
   events?: readonly PageEvent[];
-  /** The status of the response; 200 if it is missing. */
+  /** The status of the response; 200 by default. */
   status?: number;
 }
 
@@ -53,7 +53,7 @@ export class PageEvent {
   }
 }
 
-/** How many characters a cached page holds, roughly. */
+/** Approximate number of characters of a cached page. */
 export function pageLength({ main, head, events = [] }: Page): number {
   return [main, head, ...events.map(({ json }) => json)].reduce(
     (length, part) => length + (part?.text.length ?? 0),

@@ -16,16 +16,16 @@ export interface PageRequest {
 }
 
 export interface FormRequest extends PageRequest, FormFields {
-  /** How the browser names itself; '' when it does not. */
+  /** The user agent of the browser; '' if not sent. */
   userAgent: string;
-  /** The page of this shop on which the form stood; the front page when the browser does not say. */
+  /** The page of this shop that contained the form; the front page when the browser does not say. */
   referrerPath: string;
-  /** Runs work that may fail only so often in an hour; beyond that it is refused with 429. */
+  /** Runs work that may fail only a limited number of times per hour; beyond that it is refused with 429. */
   limitFailures: <Result>(
     limit: (address: string) => FailureLimit,
     work: () => Promise<Result>,
   ) => Promise<Result>;
-  /** Counts one call under this key; false: there were more than so many in this hour. */
+  /** Counts one call under this key; false: the limit of this hour is exceeded. */
   isWithinLimit: (key: string, perHour: number) => Promise<boolean>;
 }
 
@@ -34,7 +34,7 @@ export type PageResponse = Page | Redirect;
 export interface PageFile {
   type: string;
   content: string | Buffer | Readable;
-  /** Without quotes. A client that has this version already gets nothing but that answer. */
+  /** Without quotes. A client that already has this version gets no content. */
   etag?: string;
   headers?: object;
 }
@@ -42,9 +42,9 @@ export interface PageFile {
 export interface FormOptions {
   /** How often a client address may send the form in an hour. */
   perHour?: number;
-  /** The form stands on a page with a secret address, which its own address contains. */
+  /** The form is on a page with a secret address, which its own address contains. */
   hasSecretPath?: boolean;
-  /** What the form may bring beyond short fields. */
+  /** The limits of a form with more than short fields. */
   limits?: FormLimits;
 }
 
@@ -80,7 +80,7 @@ export interface Pages {
   ): void;
 }
 
-/** The page was begun with settings that have changed since, so it is rendered again with the current ones. */
+/** The page was started with settings that have changed since, so it is rendered again with the current ones. */
 export class StaleSettings extends Error {
   override name = 'StaleSettings';
 }

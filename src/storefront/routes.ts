@@ -46,7 +46,7 @@ import { wishlist } from './wishlist/wishlist.ts';
 
 export interface StorefrontDeps extends Omit<PageDeps, 'sessions' | 'devices'> {
   isMigrated: () => boolean;
-  /** All that is exported and erased about a person. */
+  /** All sources of data that is exported and erased for a person. */
   personalData: readonly PersonalData[];
 }
 

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
-/** What a visitor's cookie holds, signed, so that nobody but this service can have written it. */
+/** The content of a visitor's cookie, signed, so that only this service can have written it. */
 export interface Session {
   /** A secret that identifies the visitor's wish list; the database stores its hash only. */
   visitor?: string;
@@ -15,23 +15,23 @@ export interface Session {
   order?: string;
   currency?: string;
   /**
-   * The cart, the wish list and the order are those of an account: they are dropped when the browser is not signed in
-   * any more, wherever that was decided.
+   * The cart, the wish list and the order belong to an account: they are dropped when the browser is no longer signed
+   * in, wherever it was signed out.
    */
   isSignedIn?: true;
-  /** An email that signs in was asked for in this browser, so that its digits can be typed here and nowhere else. */
+  /** A sign-in email was requested in this browser, so its digits can be typed here and nowhere else. */
   signIn?: { requestId: string; email: string; target?: SignInTarget };
-  /** What a passkey has to sign, and when a page asked for it, in milliseconds since 1970. */
+  /** The challenge that a passkey has to sign, and when a page requested it, in milliseconds since 1970. */
   passkey?: { challenge: string; at: number };
-  /** What the visitor allowed; absent: not answered yet. */
+  /** The visitor's consent; absent: not answered yet. */
   consent?: 'all' | 'necessary';
   /** A message that the next page shows once. */
   notice?: string;
-  /** What the visitor did since the last page, which the next page reports to the scripts of apps. */
+  /** The visitor's actions since the last page, which the next page reports to the scripts of apps. */
   visitorEvents?: VisitorEvent[];
 }
 
-/** Where a visitor goes who has signed in on the way to it. */
+/** The page to which a visitor continues after signing in on the way. */
 export type SignInTarget = '/checkout';
 
 export type VisitorEvent =
@@ -43,14 +43,14 @@ export type VisitorEvent =
   | { event: 'paymentMethod:select' }
   | { event: 'order:completed' };
 
-/** A client that never opens a page must not fill the cookie, which has some 4,000 bytes. */
+/** A client that never opens a page must not fill the cookie, which is limited to some 4,000 bytes. */
 const MAX_VISITOR_EVENTS = 8;
 
 export function addVisitorEvents({ visitorEvents = [] }: Session, ...events: VisitorEvent[]): VisitorEvent[] {
   return [...visitorEvents, ...events].slice(-MAX_VISITOR_EVENTS);
 }
 
-/** Cookies that an older version wrote name the count of the wish list `wishes`. */
+/** Cookies written by an older version name the wish list count `wishes`. */
 type StoredSession = Session & { wishes?: number };
 
 /**
@@ -76,13 +76,13 @@ export const SESSION_SECONDS = 30 * 86_400;
 const SIGNATURE_LENGTH = 43;
 
 export interface Sessions {
-  /** Returns an empty session when the cookie is missing, expired, or not one of ours for this shop. */
+  /** Returns an empty session when the cookie is missing, expired, or not ours for this shop. */
   read(shopId: string, cookie: string | undefined, now: Date): Session;
   /** The session ends a month after it was last written, whatever the browser does with the cookie. */
   write(shopId: string, session: Session, now: Date): string;
 }
 
-/** Derives a key for this purpose alone from the key of the installation. */
+/** Derives a key for this purpose alone from the installation key. */
 export function createSessions(installationKey: Buffer): Sessions {
   const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'kontor storefront sessions', 32));
   const signatureOf = (shopId: string, text: string) =>
@@ -95,7 +95,7 @@ export function createSessions(installationKey: Buffer): Sessions {
       const expected = Buffer.from(signatureOf(shopId, text));
       if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) return {};
       const [content, end] = text.split('.') as [string, string | undefined];
-      // Cookies of an older version have no end.
+      // Cookies of an older version have no expiry.
       if (end === undefined || Number(end) * 1000 <= now.getTime()) return {};
       const { wishes, ...session } = JSON.parse(
         Buffer.from(content, 'base64url').toString(),

@@ -1,10 +1,10 @@
-/** A client may name the host in the address too, as to a proxy; it counts for nothing here. */
+/** A client may send the host in the address too, as to a proxy; it is ignored here. */
 const WHOLE_ADDRESS = /^https?:\/\/[^/?#]*/i;
 
 /**
- * The path that an address on a shop's own host stands for. Files that pages load are the same on every host: our
- * own, and the images of this shop. Everything else is below the shop, so that no other path of the service is
- * reached. `/shop/ID` stays, because old links have it: they are redirected to the path without it.
+ * The path that an address on a shop's own host stands for. Files that pages load are the same on every host: our own,
+ * and the images of this shop. Everything else is below the shop, so no other path of the service is reachable.
+ * `/shop/ID` stays, because old links have it: they are redirected to the path without it.
  */
 export function pathOnShopHost(url: string, shopId: string): string {
   const path = url.replace(WHOLE_ADDRESS, '');

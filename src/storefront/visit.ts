@@ -11,7 +11,7 @@ import type { SignedInAccount } from './account/signed-in-account.ts';
 import type { ShopLayout } from './layout/shop-layout.ts';
 import type { Session } from './session.ts';
 
-/** A request for a page of a shop, with what every page needs to know. */
+/** A request for a page of a shop, with the data that every page needs. */
 export interface Visit {
   db: ShopDatabase;
   carts: CartStore;
@@ -29,31 +29,33 @@ export interface Visit {
   origin: string;
   /** Scheme and host of this page, as the visitor's browser sees them. */
   pageOrigin: string;
-  /** What the paths of pages begin with: nothing on the shop's own host, `/shop/ID` on the service's. */
+  /** The prefix of page paths: empty on the shop's own host, `/shop/ID` on the service's. */
   base: string;
-  /** Where the shop's pages are for everybody, without a slash at the end: what search engines learn. */
+  /** The public address of the shop's pages, without a trailing slash, as search engines see it. */
   home: string;
-  /** Not on a host that other shops share: a script could read their pages with the visitor's cookies. */
+  /** False on a host that other shops share: a script could read their pages with the visitor's cookies. */
   loadsScripts: boolean;
   /** The account that the visitor is signed in to. */
   account: SignedInAccount | undefined;
-  /** Signs the browser in with the token of a new session, or out with null. What belonged to an account is dropped. */
+  /**
+   * Signs the browser in with the token of a new session, or out with null. Data of the previous account is dropped.
+   */
   setAccountToken: (token: string | null) => void;
-  /** What `setAccountToken` was called with, for the cookie of the response. */
+  /** The argument of `setAccountToken`, for the cookie of the response. */
   accountToken?: string | null;
-  /** What the browser remembers of the accounts that have signed in with it. */
+  /** The browser's record of the accounts that have signed in with it. */
   device: Device | undefined;
-  /** Lets the browser remember that this account has signed in with it. */
+  /** Makes the browser remember that this account has signed in with it. */
   rememberAccount: (accountId: string) => void;
-  /** What the browser remembers after `rememberAccount`, for the cookie of the response. */
+  /** The browser's record after `rememberAccount`, for the cookie of the response. */
   newDevice?: Device;
-  /** The session of the cookie, with the changes of `updateSession`, which the response writes. */
+  /** The session of the cookie, including changes by `updateSession`, which the response writes. */
   session: Readonly<Session>;
   /** Changes the session; a key that is undefined is removed. */
   updateSession: (changes: { [Key in keyof Session]?: Session[Key] | undefined }) => void;
 }
 
-/** The part of a visit that many visitors share: what is cached for all of them may depend on nothing else. */
+/** The part of a visit that many visitors share: shared caches may depend on nothing else. */
 export type LayoutContext = Pick<Visit, 'shopId' | 'settings' | 'layout' | 'locale' | 'currency' | 'base'>;
 
 type QueryValue = string | readonly string[] | null | undefined;
@@ -100,7 +102,10 @@ export function shopName({ settings, locale }: Pick<Visit, 'settings' | 'locale'
   return textIn(settings.name, locale, settings.defaultLocale) ?? settings.shopId;
 }
 
-/** The names of the legal pages. One that has no name in this language is linked by that in the shop's default language. */
+/**
+ * The names of the legal pages. A page without a name in this language is linked by its name in the shop's default
+ * language.
+ */
 export function legalNames({
   layout,
   locale,

@@ -28,7 +28,7 @@ import { totp, totpCard } from './totp.ts';
 
 const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch', fr: 'Français' };
 
-/** What everybody sets for themselves: language, password, second factor, passkeys, and where one is signed in. */
+/** A user's own settings: language, password, second factor, passkeys, and open sessions. */
 export function account(pages: Pages): void {
   pages.get('/account', 'signed in', async (visit) => accountPage(visit));
 
@@ -38,7 +38,7 @@ export function account(pages: Pages): void {
     return new Redirect('/admin/account');
   });
 
-  // The current password is asked for here, so the page does not ask for it once more.
+  // The current password is a field of this form, so the page does not ask for it again.
   pages.form('/account/password', 'signed in', {
     show: async (visit, _request, draft) => passwordPage(visit, draft),
     save: async (visit, form) => {

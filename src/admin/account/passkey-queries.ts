@@ -10,13 +10,13 @@ export function findPasskeys(db: Queries, userId: string) {
     from admin_passkey where user_id = ${userId} order by created_at, credential_id limit ${MAX_PASSKEYS}`);
 }
 
-/** False: the person has so many already, or somebody has this one. */
+/** False: the user has reached the limit, or this passkey is already registered. */
 export async function insertPasskey(
   tx: Transaction,
   userId: string,
   { credentialId, publicKey, counter, transports, browser, system }: NewPasskey & BrowserName,
 ): Promise<boolean> {
-  // Locked, so that two requests at once can't pass the limit.
+  // Locked, so that two concurrent requests can't exceed the limit.
   await tx.run(sql`select from admin_user where user_id = ${userId} for no key update`);
   if ((await findPasskeys(tx, userId)).length >= MAX_PASSKEYS) return false;
   const inserted = await tx.run(sql`
@@ -26,7 +26,7 @@ export async function insertPasskey(
   return inserted === 1;
 }
 
-/** Locks the passkey, with its owner. */
+/** Locks the passkey and returns it with its owner. */
 export function lockPasskey(tx: Transaction, credentialId: string) {
   return tx.one<NewPasskey & { userId: string; email: string; usedAt: Date | null }>(sql`
     select credential_id as "credentialId", public_key as "publicKey", counter, transports, used_at as "usedAt",

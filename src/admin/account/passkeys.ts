@@ -29,26 +29,26 @@ import { deletePasskey, findPasskeys, insertPasskey, lockPasskey, updatePasskey 
 
 type AnyVisit = Visit<'anybody'>;
 
-/** What a form with the answer of a passkey may bring; `to` is an address of the admin. */
+/** The limits of a form with a passkey response; `to` is an address of the admin. */
 export const PASSKEY_LIMITS: FormLimits = {
   texts: { credential: MAX_CREDENTIAL_LENGTH, state: MAX_STATE_LENGTH, to: MAX_TARGET_LENGTH },
 };
 
 const siteOf = ({ origin }: AnyVisit): PasskeySite => ({ origin, name: 'Kontor' });
 
-/** With the session that the page was shown in; null: nobody was signed in. */
+/** With the session in which the page was shown; null: no user was signed in. */
 interface Challenge {
   challenge: string;
   sessionId: string | null;
 }
 
-/** The challenge of a form; undefined: it is too old, or was given to another session. */
+/** The challenge of a form; undefined: it is too old, or belongs to another session. */
 function challengeOf(visit: AnyVisit, form: FormRequest, now: Date) {
   const asked = openState<Challenge>(visit.key, 'passkey challenge', now, form.field('state'));
   return asked?.state.sessionId === (visit.user?.sessionId ?? null) ? asked : undefined;
 }
 
-/** The passkeys of a person, on the page of the account. */
+/** The passkeys of a user, on the account page. */
 export function passkeys(pages: Pages): void {
   pages.post(
     '/account/passkeys',
@@ -87,9 +87,9 @@ export function passkeys(pages: Pages): void {
 }
 
 /**
- * The person whose passkey has answered the challenge of the form; undefined: it is no passkey that is known here, or
- * the answer is too old or was used before. A passkey needs no second factor, because its device has asked for a
- * fingerprint or a PIN.
+ * The user whose passkey has answered the challenge of the form; undefined: the passkey is unknown, or the response is
+ * too old or was used before. A passkey needs no second factor, because its device has asked for a fingerprint or a
+ * PIN.
  */
 export async function takePasskey(
   tx: Transaction,
@@ -101,7 +101,7 @@ export async function takePasskey(
   const credentialId = namedCredential(text);
   if (!asked || credentialId === undefined) return undefined;
   const passkey = await lockPasskey(tx, credentialId);
-  // What was asked for before the last use may have been answered by it.
+  // A challenge from before the last use may have been answered by that use.
   if (!passkey || (passkey.usedAt && passkey.usedAt.getTime() >= asked.at)) return undefined;
   const counter = await verifiedCounter(siteOf(visit), asked.state.challenge, text, passkey);
   if (counter === undefined) return undefined;
@@ -109,7 +109,7 @@ export async function takePasskey(
   return passkey;
 }
 
-/** Asks for any passkey that the browser has. It is hidden until the script has seen that the browser knows passkeys. */
+/** Asks for any passkey that the browser has. It is hidden until the script has detected passkey support. */
 export async function passkeyRequestForm(
   visit: AnyVisit,
   action: string,

@@ -8,8 +8,8 @@ const PURPOSE = 'kontor authenticator secrets';
 const RECOVERY_CODES = 10;
 
 /**
- * Whether this is a code of the person's authenticator app, or a recovery code. Each works once: the row of the person
- * is locked, so that two forms at the same moment can't use the same code.
+ * Whether this is a code of the user's authenticator app, or a recovery code. Each works once: the user's row is
+ * locked, so that two concurrent forms can't use the same code.
  */
 export async function takeCode(
   tx: Transaction,
@@ -37,7 +37,7 @@ export async function takeCode(
   return true;
 }
 
-/** With the step of the code that proved it. Returns the recovery codes, which are shown this once. */
+/** With the step of the code that proved it. Returns the recovery codes, which are shown only once. */
 export async function setTotp(
   tx: Transaction,
   key: Buffer,

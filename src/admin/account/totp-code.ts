@@ -22,7 +22,7 @@ export function newTotpSecret(): string {
   return base32(randomBytes(20));
 }
 
-/** What the QR code says. */
+/** The content of the QR code. */
 export function totpAddress(secret: string, email: string, host: string): string {
   const parameters = new URLSearchParams({ secret, issuer: `Kontor ${host}` }).toString();
   return `otpauth://totp/${encodeURIComponent(`Kontor ${host}:${email}`)}?${parameters.replaceAll('+', '%20')}`;
@@ -39,8 +39,8 @@ export function totpCode(secret: string, step: number): string {
 export const stepAt = (now: Date): number => Math.floor(now.getTime() / STEP);
 
 /**
- * The step whose code was typed: the current one, the one before or the one after, because clocks differ. Never one that
- * was used before, nor an older one. undefined: the code is wrong.
+ * The step whose code was typed: the current one, the previous or the next one, because clocks differ. Never a used
+ * one, nor an older one. undefined: the code is wrong.
  */
 export function matchingStep(
   secret: string,
@@ -57,13 +57,13 @@ export function matchingStep(
   );
 }
 
-/** Ten letters and digits in two halves, for whoever has lost the authenticator app. */
+/** Ten letters and digits in two halves, for users who have lost the authenticator app. */
 export function newRecoveryCode(): string {
   const text = base32(randomBytes(10)).toLowerCase();
   return `${text.slice(0, 5)}-${text.slice(5, 10)}`;
 }
 
-/** People type them in capitals, with blanks or without the hyphen. */
+/** Users may type them in capitals, with blanks or without the hyphen. */
 export function toRecoveryCode(typed: string): string | undefined {
   const text = typed.toLowerCase().replaceAll(/[\s-]/g, '');
   return /^[a-z2-7]{10}$/.test(text) ? `${text.slice(0, 5)}-${text.slice(5)}` : undefined;

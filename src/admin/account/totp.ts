@@ -17,10 +17,10 @@ interface NewAuthenticator {
 
 const PATH = '/account/totp';
 const HREF = `/admin${PATH}`;
-/** What makes the account safer or less safe asks for the password again. */
+/** Changes of the account's security require the password again. */
 const AGAIN = { needsReauthentication: true };
 
-/** The second factor of a person: an authenticator app, and recovery codes for whoever loses it. */
+/** The second factor of a user: an authenticator app, and recovery codes in case it is lost. */
 export function totp(pages: Pages): void {
   pages.form(
     PATH,
@@ -84,7 +84,7 @@ const breadcrumbsOf = ({ words }: Visit<'signed in'>) => [
   { href: '/admin/account', text: words.account.title },
 ];
 
-/** The secret travels in the form, sealed, so that nothing is stored until a code has proved that the app has it. */
+/** The secret travels in the form, sealed; nothing is stored until a code proves that the app has it. */
 async function setUpPage(visit: Visit<'signed in'>, draft?: Draft): Promise<AdminPage> {
   const words = visit.words.account;
   const { key, db, user } = visit;

@@ -18,7 +18,7 @@ export function auditLog(pages: ShopPages): void {
     const words = visit.words.audit;
     const columns = entryColumns(visit);
     const state = listState(request, columns);
-    // One more than is shown says whether there is a next page: counting all entries would take long.
+    // One more than is shown tells whether there is a next page: counting all entries would be slow.
     const [rows, appRows, people] = await Promise.all([
       findEntries(db, shopId, filterOf(state), state.limit + 1, state.offset),
       findListedApps(db, shopId),
@@ -121,7 +121,10 @@ function kindChip({ words }: ShopVisit, { method, object }: EntryRow): Markup {
   return chip(texts[method] ?? method, KINDS[method]);
 }
 
-/** `Product: images`; a command as it was typed. The route says it: `/rs/shops/:shopId/products/:productId/images`. */
+/**
+ * `Product: images`; a command as it was typed. Derived from the route:
+ * `/rs/shops/:shopId/products/:productId/images`.
+ */
 function whatText({ words }: ShopVisit, { method, route }: EntryRow): string {
   if (method === 'COMMAND') return route;
   const things: Readonly<Record<string, string>> = words.audit.things;
@@ -129,7 +132,7 @@ function whatText({ words }: ShopVisit, { method, route }: EntryRow): string {
     .replace(/^\/(?:(?:rs|manage|admin)\/shops\/:shopId|admin)\//, '')
     .split('/')
     .filter((part) => !part.startsWith(':'));
-  // Webhooks and scripts stand below the apps in the admin.
+  // In the admin, webhooks and scripts are below the apps.
   if (parts[0] === 'apps' && Object.hasOwn(things, parts[1] ?? '')) parts.shift();
   const [thing = '', ...rest] = parts;
   return [things[thing] ?? thing, ...rest].join(' › ');

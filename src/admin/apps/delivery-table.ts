@@ -96,7 +96,7 @@ function answerOf({ words }: ShopVisit, { statusCode, milliseconds, answer, erro
   </div>`;
 }
 
-/** Only what has no words of its own is shown as it is stored. */
+/** Only failures without a translation are shown as stored. */
 function notReached({ webhooks: { notReached: said, failures } }: Words, error: string): Markup {
   const failure = failureOf(error);
   return html`${said} ${failures[failure]} ${failure === 'other' && html`<span class="quiet">${error}</span>`}`;

@@ -12,8 +12,8 @@ import { requireApp } from './require-app.ts';
 import { appsStep, onForm, scopeLists } from './parts.ts';
 
 /**
- * The consent of the install flow: the merchant sees what the app may do, and agrees or declines. Then the browser takes
- * a code to the app, which exchanges it for a token and sends the merchant back to the page of the app.
+ * The consent of the install flow: the merchant sees the app's permissions, and agrees or declines. The browser then
+ * takes a code to the app, which exchanges it for a token and redirects the merchant to the app's page.
  */
 export function installing(pages: ShopPages): void {
   pages.form(

@@ -17,7 +17,7 @@ const NETWORKS = { characters: 5_000, lines: 100 };
 
 const permissions = { read: 'apps_write', write: 'apps_write' } as const;
 
-/** Apps and tokens that a merchant makes. Their secrets are on the page that answers the form, and nowhere else. */
+/** Apps and tokens created by a merchant. Their secrets are shown only in the response to the form. */
 export function newApps(pages: ShopPages): void {
   pages.form(
     '/apps/new',
@@ -155,7 +155,7 @@ async function tokenPage(visit: ShopVisit, form: FormRequest, name: string): Pro
   return secretPage(visit, name, '/apps', [[words.token, token]]);
 }
 
-/** What is shown this once. */
+/** The secret, shown only once. */
 function secretPage(
   visit: ShopVisit,
   name: string,

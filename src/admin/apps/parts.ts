@@ -34,7 +34,7 @@ export const appsStep = (visit: ShopVisit) => ({
 
 const isWrite = (scope: Scope) => scope.endsWith('_write');
 
-/** What an app may do, in plain words: first what it changes, because that matters most. */
+/** The permissions of an app in plain words: changes first, because they matter most. */
 export function scopeLists({ words }: ShopVisit, scopes: readonly Scope[]): Markup {
   const { writes, reads, scopes: texts } = words.apps;
   const group = (title: string, chosen: Scope[]) =>
@@ -53,7 +53,7 @@ export function scopeLists({ words }: ShopVisit, scopes: readonly Scope[]): Mark
   )}`;
 }
 
-/** Nobody gives an app more than they may do themselves. */
+/** Users cannot give an app more permissions than they have. */
 export const grantableScopes = (visit: ShopVisit) => SCOPES.filter((scope) => visit.may(scope));
 
 export function scopeFields(visit: ShopVisit, draft: Draft | undefined): Markup {
@@ -66,7 +66,7 @@ export function scopeFields(visit: ShopVisit, draft: Draft | undefined): Markup 
   </fieldset>`;
 }
 
-/** A problem that the command line would print in one line is shown on the form, in the language of the reader. */
+/** A problem that the command line would print in one line is shown on the form, in the reader's language. */
 export async function onForm<Result>({ words }: ShopVisit, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

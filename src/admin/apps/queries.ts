@@ -8,15 +8,15 @@ export interface ListedApp {
   name: string;
   /** null: a private app. */
   callbackUrl: string | null;
-  /** Of its tokens; those it asks for while it has none. */
+  /** The scopes of its tokens; without tokens, the scopes it requests. */
   scopes: Scope[];
-  /** What it gets with the next installation. */
+  /** The scopes it gets with the next installation. */
   asks: Scope[];
   createdAt: Date;
   tokens: number;
   lastUsedAt: Date | null;
   webhooks: number;
-  /** Of its webhooks, how many are off or have something that was not delivered. */
+  /** The number of its webhooks that are off or have undelivered events. */
   failingWebhooks: number;
 }
 
@@ -85,7 +85,7 @@ export interface ListedWebhook {
 const MAX_WEBHOOKS = 200;
 const MAX_OPEN = 1000;
 
-/** Those of one app, or of all apps: '' . */
+/** The webhooks of one app; '' means all apps. */
 export function findListedWebhooks(db: Queries, shopId: string, appId: string) {
   const ofApp = appId === '' ? sql`webhook.app_id is not null` : sql`webhook.app_id = ${appId}::uuid`;
   return db.many<ListedWebhook>(sql`
@@ -133,7 +133,7 @@ export interface Person {
 
 const MAX_PEOPLE = 200;
 
-/** Who works in the shop. Two statements, because on a cluster users and shops are on different nodes. */
+/** The staff of the shop. Two statements, because on a cluster users and shops are on different nodes. */
 export async function findPeople(db: Queries, shopId: string): Promise<Person[]> {
   const members = await db.many<{ userId: string }>(sql`
     select user_id as "userId" from shop_user where shop_id = ${shopId} limit ${MAX_PEOPLE}`);

@@ -14,7 +14,7 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { appTabs } from './parts.ts';
 import { findListedScripts, type ListedScript } from './queries.ts';
 
-/** The scripts that apps bring into the shop, and what the merchant says to them. */
+/** The scripts that apps add to the shop, and the merchant's decisions about them. */
 export function scripts(pages: ShopPages): void {
   pages.form(
     '/apps/scripts',
@@ -97,7 +97,7 @@ export function scripts(pages: ShopPages): void {
   });
 }
 
-/** Its box belongs to the form above, although the button beside it is a form of its own. */
+/** Its checkbox belongs to the form above, although the button beside it is a separate form. */
 function scriptCard(visit: ShopVisit, row: ListedScript, draft: Draft | undefined): Markup {
   const words = visit.words.scripts;
   const mayWrite = visit.may('apps_write');

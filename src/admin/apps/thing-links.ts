@@ -1,6 +1,6 @@
 import { adminPath, type ShopVisit } from '../visit.ts';
 
-/** The pages of things by the names that their ids have in the audit log. The most special one comes first. */
+/** The pages of things by the names of their ids in the audit log. The most specific one comes first. */
 const PAGES: readonly (readonly [name: string, path: string])[] = [
   ['orderId', '/orders/'],
   ['productId', '/products/'],
@@ -12,7 +12,7 @@ const PAGES: readonly (readonly [name: string, path: string])[] = [
   ['appId', '/apps/'],
 ];
 
-/** Where to look at what these ids name; undefined: it has no page. */
+/** The page of the thing that these ids name; undefined: it has none. */
 export function thingPath(visit: ShopVisit, ids: Readonly<Record<string, string>>): string | undefined {
   const page = PAGES.find(([name]) => Object.hasOwn(ids, name));
   return page && adminPath(visit, page[1] + encodeURIComponent(ids[page[0]]!));

@@ -134,7 +134,7 @@ export function webhooks(pages: ShopPages): void {
     ({ words }) => words.webhooks.redelivered,
     async (tx, { shopId }, webhook, form) => {
       await redeliverOne(tx, shopId, webhook, form.field('deliveryId'));
-      // Whoever presses the button has mended the receiver and wants to see it.
+      // The button is pressed after fixing the receiver, to see the result.
       await endPause(tx, shopId, webhook.appId!);
     },
   );

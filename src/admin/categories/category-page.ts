@@ -40,7 +40,7 @@ const FLAGS = [
 
 const TEXTS = ['name', 'pageTitle', 'navigationCaption', 'description'] as const;
 
-/** A category: its texts in all languages, where it is shown, and its products. */
+/** A category: its texts in all languages, its visibility, and its products. */
 export function categoryPages(pages: ShopPages): void {
   pages.form(
     '/categories/:categoryId',
@@ -89,7 +89,7 @@ const assign = (visit: ShopVisit, method: 'POST' | 'DELETE', categoryId: string,
     ? visit.call('POST', '/rs/product-category-assignments', { body: { categoryId, productId } })
     : visit.call('DELETE', '/rs/product-category-assignments', { query: { categoryId, productId } });
 
-/** What the form is made from: the state that nobody else may have changed when it is saved. */
+/** The data of the form: the state that must be unchanged when it is saved. */
 async function loadForm(visit: ShopVisit, request: PageRequest) {
   const category = await readCategory(visit, request);
   const texts = await findCategoryTexts(visit.db, visit.shopId, category.categoryId);

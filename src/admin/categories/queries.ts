@@ -9,14 +9,14 @@ export interface TreeRow {
   name: Localised;
   alias: string;
   visible: boolean;
-  /** How many products are assigned to it, hidden ones too. */
+  /** The number of assigned products, including hidden ones. */
   products: number;
 }
 
-/** A page with more categories would be of no use to anybody. */
+/** A page with more categories would be useless. */
 const MAX_CATEGORIES = 5_000;
 
-/** All categories, in the order in which they stand among those with the same parent. */
+/** All categories, in their order among siblings. */
 export function findTree(db: Queries, shopId: string) {
   return db.many<TreeRow>(sql`
     select upper(category.category_id::text) as "categoryId", upper(parent_id::text) as "parentId", name, alias,
@@ -51,7 +51,7 @@ export interface AssignedProduct {
 
 export const PRODUCTS_PER_PAGE = 50;
 
-/** The products of a category by name, from what its list is read from. */
+/** The products of a category by name, from the table behind its list. */
 export function findAssignedProducts(
   db: Queries,
   shopId: string,

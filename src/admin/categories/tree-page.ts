@@ -61,7 +61,7 @@ export function categoryTree(pages: ShopPages): void {
     const query = { locale: visit.locale };
     const categoryId = await visit.inTransaction(async (call) => {
       const made = await call<{ categoryId: string }>('POST', path, { query, body: { name } });
-      // Somebody who makes a category here wants to see it in the shop.
+      // A category created here should be visible in the shop.
       const body = { categoryId: made.categoryId, name, visible: true };
       await call('PUT', `/rs/categories/${made.categoryId}`, { query, body });
       return made.categoryId;
@@ -77,7 +77,7 @@ function wantedPlace(rows: readonly TreeRow[], categoryId: string, direction: st
   return isDirection(direction) ? stepTo(rows, categoryId, direction) : undefined;
 }
 
-/** Where the category was dropped; the operation refuses what is none. */
+/** The drop position of the category; the operation refuses an invalid one. */
 function sentPlace(field: (name: string) => string): Place {
   return { parentId: field('parentId'), position: Number(field('position') || 0) };
 }
@@ -96,11 +96,11 @@ interface TreeView {
   moved: string | undefined;
   /** Whether the categories below this one are shown. */
   isOpen: (categoryId: string) => boolean;
-  /** Whether it has its arrows and its form. */
+  /** Whether its arrows and its form are shown. */
   isChosen: (categoryId: string) => boolean;
 }
 
-/** Of a large tree, what is below the chosen category and beside all categories on the way to it. */
+/** For a large tree, only the descendants of the chosen category and the siblings along its path are shown. */
 function treeView(
   visit: ShopVisit,
   rows: readonly TreeRow[],

@@ -17,7 +17,7 @@ export function treeOf(rows: readonly TreeRow[], parentId: string | null = null)
   return build(parentId);
 }
 
-/** The ids of a category and of all above it. */
+/** The ids of a category and its ancestors. */
 export function wayTo(rows: readonly TreeRow[], categoryId: string | undefined): string[] {
   const parentOf = new Map(rows.map((row) => [row.categoryId, row.parentId]));
   const way: string[] = [];
@@ -39,11 +39,11 @@ export function isDirection(text: string): text is Direction {
 
 export interface Place {
   parentId: string;
-  /** How many of the categories there come before it. */
+  /** The number of its siblings before it. */
   position: number;
 }
 
-/** Where a category is; undefined: there is no such category, or it is the root. */
+/** The place of a category; undefined: it does not exist, or it is the root. */
 export function placeOf(rows: readonly TreeRow[], categoryId: string): Place | undefined {
   const parentId = rows.find((row) => row.categoryId === categoryId)?.parentId;
   if (parentId == null) return undefined;
@@ -52,8 +52,8 @@ export function placeOf(rows: readonly TreeRow[], categoryId: string): Place | u
 }
 
 /**
- * Where a category comes by one step: up or down among its neighbours, in below the neighbour before it, out behind the
- * category that it is below. undefined: there is no such step.
+ * The place of a category after one step: up or down among its siblings, in below the previous sibling, out to after
+ * its parent. undefined: there is no such step.
  */
 export function stepTo(
   rows: readonly TreeRow[],

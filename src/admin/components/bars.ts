@@ -1,10 +1,10 @@
 import { html, type Markup } from '../../http/html.ts';
 
 export interface Bar {
-  /** Below the bar, where there is room. */
+  /** Shown below the bar, where there is room. */
   label: string;
   value: number;
-  /** What the value is, for who points at the bar, and for screen readers. */
+  /** The value as text, for the tooltip and for screen readers. */
   text: string;
 }
 

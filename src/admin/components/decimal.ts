@@ -4,9 +4,9 @@ import type { Language } from '../messages.ts';
 const COMMA: ReadonlySet<Language> = new Set(['de', 'fr']);
 
 /**
- * A number as people type it, as the operations take it: `1.234,50` and `1,234.50` are both 1234.50, and so is `1234,5`.
- * A sign alone that could be either is the decimal sign, unless three digits follow and the language uses it for
- * thousands. undefined: it is no number.
+ * Converts a typed number to the form that the operations accept: `1.234,50` and `1,234.50` are both 1234.50, and so
+ * is `1234,5`. A single ambiguous separator is the decimal separator, unless three digits follow and the language uses
+ * it for thousands. undefined: it is not a number.
  */
 export function decimalOf(typed: string, language: Language): string | undefined {
   const text = typed.replaceAll(/[\s'’]/g, '').replace('−', '-');
@@ -24,7 +24,7 @@ export function decimalOf(typed: string, language: Language): string | undefined
   return /^-?\d{1,12}(\.\d{1,10})?$/.test(plain) ? plain : undefined;
 }
 
-/** A number as a field shows it, ready to be typed over: no signs for thousands. */
+/** A number as a field shows it, ready to be typed over: without thousands separators. */
 export function decimalText(number: number, language: Language, digits?: number): string {
   const text = digits === undefined ? String(number) : number.toFixed(digits);
   return COMMA.has(language) ? text.replace('.', ',') : text;

@@ -3,18 +3,18 @@ import { MAX_FIELD_LENGTH } from '../../http/form-fields.ts';
 import type { Draft } from '../pages.ts';
 
 /**
- * The fields of forms. Each takes the `draft` of a form that was refused, and then shows what was typed instead of the
- * stored value: nothing that somebody typed is lost.
+ * The fields of forms. Each takes the `draft` of a refused form, and then shows the typed value instead of the stored
+ * one: no input is lost.
  */
 interface AnyField {
   name: string;
   label: string;
-  /** Stands below the field. */
+  /** Shown below the field. */
   hint?: Part;
   draft?: Draft | undefined;
   isRequired?: boolean;
   isDisabled?: boolean;
-  /** What is wrong with it; stands below the field. */
+  /** The problem of its value, shown below the field. */
   problem?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface TextField extends AnyField {
   /** A form with a field that takes more than usual declares that in its limits. */
   maxLength?: number;
   placeholder?: string;
-  /** Stands behind the field: a currency, a unit. */
+  /** Shown after the field: a currency, a unit. */
   unit?: string | undefined;
 }
 
@@ -69,9 +69,9 @@ export function textField({
 export interface LongTextField extends AnyField {
   value?: string | null | undefined;
   rows?: number;
-  /** The limits of the form say the same. */
+  /** The same as in the limits of the form. */
   maxLength: number;
-  /** Of code: a font in which all characters are as wide. */
+  /** For code: a monospaced font. */
   isCode?: boolean;
 }
 
@@ -98,7 +98,7 @@ export interface Choice {
 export interface ChoiceField extends AnyField {
   value?: string | null | undefined;
   choices: readonly Choice[];
-  /** What stands for no choice; without it one is always chosen. */
+  /** The text for no choice; without it a choice is required. */
   empty?: string;
 }
 
@@ -118,7 +118,7 @@ export function choiceField({ choices, empty, ...field }: ChoiceField): Markup {
 
 export interface TickField extends Omit<AnyField, 'isRequired'> {
   value?: boolean;
-  /** What the field sends when it is ticked; `yes` if it is missing. */
+  /** The value sent when it is checked; `yes` by default. */
   sends?: string;
 }
 
@@ -140,12 +140,12 @@ export function tickField({ value = false, sends = 'yes', ...field }: TickField)
   </div>`;
 }
 
-/** What is wrong with a form, where people look first. */
+/** The problems of a form, at its top. */
 export function problemOf(draft: Draft | undefined): Markup | undefined {
   return draft && html`<p class="problem" role="alert">${draft.problem}</p>`;
 }
 
-/** A form that is one button. `fields` are sent along; `confirm` is asked before, where scripts run. */
+/** A form that is one button. `fields` are sent along; `confirm` is asked first, where scripts run. */
 export function buttonForm({
   action,
   text,

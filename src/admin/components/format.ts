@@ -3,7 +3,7 @@ import { moneyText } from '../../http/price-text.ts';
 import type { Language } from '../messages.ts';
 import type { ShopVisit } from '../visit.ts';
 
-/** How people write numbers and dates. English of which country? Of the one whose dates have the day first. */
+/** The regional formats of numbers and dates. For English: the country whose dates have the day first. */
 export const REGIONS: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de-DE', fr: 'fr-FR' };
 
 /** `3 Nov 2026`; the time is in the title. */

@@ -2,7 +2,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { Filter, List, ListState, Query } from './list-state.ts';
 
-/** Filters take effect while one types; without scripts, with the button. */
+/** Filters take effect during typing; without scripts, with the button. */
 export function filterForm<Row>(visit: ShopVisit, list: List<Row>, state: ListState, query: Query): Markup {
   const words = visit.words.list;
   const tab = list.tabs && { [list.tabs.name]: query[list.tabs.name] };
@@ -65,7 +65,7 @@ function filterField(filter: Filter, value: string, any: string): Markup {
     />`;
 }
 
-/** The boxes are joined to one parameter by the script, so it is hidden where scripts do not run. */
+/** The script joins the checkboxes to one parameter, so it is hidden without scripts. */
 function columnChooser<Row>({ columns }: List<Row>, query: Query, text: string): Markup | false {
   if (!columns.some(({ isExtra }) => isExtra)) return false;
   const chosen = query['columns']?.split(',');

@@ -2,18 +2,18 @@ import type { Part } from '../../http/html.ts';
 import type { PageRequest } from '../pages.ts';
 import type { Choice } from './form.ts';
 
-/** What a list is made of, and what its address says about it. */
+/** The definition of a list, and its state in the address. */
 
 export interface Column<Row> {
-  /** Stands in the address when columns are chosen. */
+  /** Used in the address when columns are chosen. */
   name: string;
   title: string;
   cell: (row: Row) => Part;
-  /** Numbers and amounts stand to the right. */
+  /** Numbers and amounts are right-aligned. */
   isNumeric?: boolean;
   /** The list can be sorted by it: `sort=name` or `sort=-name`. */
   isSortable?: boolean;
-  /** Is shown only to who chooses it. */
+  /** Hidden by default. */
   isExtra?: boolean;
 }
 
@@ -22,7 +22,7 @@ export type Filter =
   | { kind: 'choice'; name: string; label: string; choices: readonly Choice[] }
   | { kind: 'date'; name: string; label: string };
 
-/** Parts of a list that are always offered, in place of "all": a parameter of the address, and its values. */
+/** Parts of a list that are always offered instead of "all": a parameter of the address, and its values. */
 export interface Tabs {
   name: string;
   /** The first one is shown when the address names none. */
@@ -39,13 +39,13 @@ export interface BulkAction {
   method?: 'get' | 'post';
 }
 
-/** What the address says about a list. */
+/** The state of a list in the address. */
 export interface ListState {
-  /** Begins with 1. */
+  /** Starts at 1. */
   page: number;
   limit: number;
   offset: number;
-  /** A column, with a minus before it for descending; undefined: the order that the list has by itself. */
+  /** A column, prefixed with a minus for descending; undefined: the list's default order. */
   sort: string | undefined;
   filter: (name: string) => string;
 }
@@ -59,26 +59,26 @@ export interface List<Row> {
   filters: readonly Filter[];
   tabs?: Tabs;
   rows: readonly Row[];
-  /** How many rows there are on all pages together. */
+  /** The number of rows on all pages. */
   results: number;
-  /** There are more, or there may be: not all were looked at. */
+  /** There are, or may be, more: not all were checked. */
   isMore?: boolean;
   /** For a list that finds any page as fast as the first one. */
   lastPage?: number;
-  /** Which rows nobody has opened yet: they stand out, and say so in a word. */
+  /** The rows that have not been opened yet: they are highlighted, and labelled. */
   unread?: { text: string; is: (row: Row) => boolean };
   href: (row: Row) => string;
-  /** What actions on several rows name a row by. */
+  /** The id of a row in actions on several rows. */
   idOf?: (row: Row) => string;
   bulk?: readonly BulkAction[];
-  /** A file with all rows that the filters leave. */
+  /** A file with all rows that match the filters. */
   exportPath?: string;
-  /** What is said when there is nothing at all. */
+  /** The message for an empty list. */
   empty: Part;
 }
 
 const PER_PAGE = 50;
-/** Nobody leafs further, and the database would read all rows before it. */
+/** Users do not page further, and the database would read all rows before it. */
 export const LAST_PAGE = 200;
 
 export function listState(

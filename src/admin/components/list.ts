@@ -6,7 +6,10 @@ import { filterForm } from './list-filters.ts';
 import { currentQuery, listState, type Column, type List, type Query } from './list-state.ts';
 import { listTable, pageLinks } from './list-table.ts';
 
-/** Filters, views, table and pages of a list. All of its state is in the address, so that it can be shared and kept. */
+/**
+ * Filters, views, table and pages of a list. All of its state is in the address, so that it can be shared and
+ * bookmarked.
+ */
 export async function listView<Row>(
   visit: ShopVisit,
   request: PageRequest,

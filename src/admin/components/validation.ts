@@ -4,9 +4,9 @@ import type { Words } from '../messages.ts';
 const PROBLEM = /validation error ([A-Z_]+) on field (\S+)/g;
 
 /**
- * Runs a call of an operation. What it says about fields is said in the words of the form instead: `labels` are the
- * labels of fields by the last part of their path, `billingAddress.city`, without the place in a list. `taken` says what
- * the operation refuses because it is there already.
+ * Runs a call of an operation and rewords its field problems with the labels of the form: `labels` are the labels of
+ * fields by the last part of their path, `billingAddress.city`, without the place in a list. `taken` is the message
+ * for a value that already exists.
  */
 export async function explained<Answer>(
   words: Words,

@@ -5,8 +5,8 @@ import type { FormRequest } from '../pages.ts';
 import type { Words } from '../messages.ts';
 
 /**
- * Two people at once: a form says which state of a thing it was made from, and is refused when somebody else has changed
- * the thing since. Whoever sends it again, with the current state in front of them, means it.
+ * Optimistic locking: a form contains the state of the thing it was made from, and is refused when another user has
+ * changed the thing since. Sending it again, after seeing the current state, saves it.
  */
 export function versionField(thing: unknown): Markup {
   return html`<input type="hidden" name="version" value="${versionOf(thing)}" />`;

@@ -5,7 +5,7 @@ import { choiceField, textField, type TextField } from '../components/form.ts';
 import type { Draft, FormRequest } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 
-/** What is filled in every day, in lines of fields that belong together. */
+/** The common fields, in rows that belong together. */
 const MAIN: readonly (readonly AddressField[])[] = [
   ['salutation', 'firstName', 'lastName'],
   ['company', 'vatId'],
@@ -27,7 +27,7 @@ const TYPES: Partial<Record<AddressField, NonNullable<TextField['type']>>> = {
   birthday: 'date',
 };
 
-/** The fields of an address: those of every day, and the others folded away unless one of them is filled in. */
+/** The fields of an address: the common ones, and the others collapsed unless one of them is filled in. */
 export function addressFields(visit: ShopVisit, address: Address | null, draft: Draft | undefined): Markup {
   const fields = (names: readonly AddressField[]) =>
     names.map((name) => addressField(visit, name, address?.[name] ?? '', draft));
@@ -64,7 +64,7 @@ function addressField(
   return textField({ ...field, type: TYPES[name] ?? 'text', maxLength: 1000 });
 }
 
-/** The address that was typed; undefined: nothing was. */
+/** The typed address; undefined: nothing was typed. */
 export function typedAddress(form: FormRequest): Record<string, string> | undefined {
   const typed = ADDRESS_FIELDS.map((name): [string, string] => [name, form.field(name)]).filter(
     ([, value]) => value !== '',
@@ -72,7 +72,7 @@ export function typedAddress(form: FormRequest): Record<string, string> | undefi
   return typed.length === 0 ? undefined : Object.fromEntries(typed);
 }
 
-/** As on an envelope, with what one calls or writes to below it. */
+/** As on an envelope, with phone, email and the like below it. */
 export function addressCard(visit: ShopVisit, address: Address | null): Markup {
   const words = visit.words.customers;
   if (!address) return html`<p class="quiet">${words.noAddress}</p>`;

@@ -115,7 +115,7 @@ function customerColumns({ words, language, locale, settings }: ShopVisit): Colu
   ];
 }
 
-/** `€120.00`; of several currencies each. */
+/** `€120.00`; one amount per currency. */
 export function valueText(sums: readonly OrderSum[], defaultCurrency: string, locale: string): string {
   if (sums.length === 0) return moneyText(0, defaultCurrency, locale);
   return sums.map(({ gross, currency }) => moneyText(gross, currency, locale)).join(' + ');
@@ -142,7 +142,7 @@ const EXPORTED = [
   'vatId',
 ] as const;
 
-/** Is read in parts, as fast as it is sent. */
+/** Streamed in parts. */
 export async function* customerFile(
   { db, shopId, words, settings }: Pick<ShopVisit, 'db' | 'shopId' | 'words' | 'settings'>,
   filter: CustomerFilter,

@@ -12,7 +12,7 @@ export const customerStep = (visit: ShopVisit, customer: Customer) => ({
   text: titleOf(customer),
 });
 
-/** What a page of this customer is called. */
+/** The title of this customer's pages. */
 export const titleOf = ({ billingAddress, customerNumber }: Customer) =>
   nameOf(billingAddress ?? {}) || customerNumber;
 

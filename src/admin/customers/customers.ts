@@ -157,7 +157,7 @@ export function customers(pages: ShopPages): void {
   );
 }
 
-/** What the form of a customer shows and changes. */
+/** The data that the form of a customer shows and changes. */
 async function readState(visit: ShopVisit, customerId: string) {
   const { customerNumber, internalNote } = await readCustomer(visit, customerId);
   const summary = await findCustomerSummary(visit.db, visit.shopId, customerId);

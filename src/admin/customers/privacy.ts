@@ -7,7 +7,7 @@ import { adminPath } from '../visit.ts';
 import { customerStep, listStep, readCustomer } from './customer-steps.ts';
 import { nameOf } from './names.ts';
 
-/** What the law gives a person: all data in a file, and to be forgotten. */
+/** Rights that the law grants a person: all data in a file, and erasure. */
 export function privacy(pages: ShopPages): void {
   pages.file('/customers/:customerId/export.json', 'customers_read', async (visit, request) => {
     const customerId = request.params['customerId']!;

@@ -2,13 +2,13 @@ import type { Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import type { Address } from '../../shops/countries/address.ts';
 
-/** What somebody has ordered in one currency. Orders that were cancelled or rejected are not counted. */
+/** A customer's orders in one currency. Cancelled and rejected orders are not counted. */
 export interface OrderSum {
   currency: string;
   orders: number;
   /** Minor units. */
   gross: number;
-  /** As JSON has it. */
+  /** As in JSON. */
   lastAt: string;
 }
 
@@ -35,7 +35,7 @@ export interface CustomerFilter {
 /** In the order of bytes, a string is a prefix of all strings from itself to this one. */
 const endOf = (prefix: string) => `${prefix}\u{10FFFF}`;
 
-/** The same in any order of letters: the last character becomes the one after it. What is in between is checked again. */
+/** The same for any collation: the last character becomes the next one. Rows in between are checked again. */
 function afterAll(prefix: string): string {
   const characters = Array.from(prefix);
   const last = characters.pop()!.codePointAt(0)!;
@@ -51,7 +51,7 @@ const company = sql`lower(billing_address ->> 'company')`;
 const ofGroup = (customerGroupId: string) =>
   customerGroupId === '' ? sql`` : sql`and customer.customer_group_id = ${customerGroupId}::uuid`;
 
-/** Conditions on customers, one for each way in which a text finds them. Each is a range of one index. */
+/** Conditions on customers, one for each way to match a text. Each is a range of one index. */
 function waysToFind(text: string): Sql[] {
   const key = text.toLowerCase();
   const last = endOf(key);
@@ -65,8 +65,8 @@ function waysToFind(text: string): Sql[] {
 }
 
 /**
- * The customers that a text finds, `limit` of each way at most: a letter that every tenth name begins with costs what a
- * whole name does.
+ * The customers that match a text, at most `limit` per way: a letter that starts every tenth name costs as much as a
+ * whole name.
  */
 export const foundCustomers = (shopId: string, { text, customerGroupId }: CustomerFilter, limit: number) =>
   waysToFind(text)
@@ -103,14 +103,14 @@ export interface CustomerSort {
   offset: number;
 }
 
-/** What a text finds is compared up to this number of each kind: nobody leafs through more. */
+/** Matches of a text are compared up to this number of each kind: users do not page through more. */
 const MAX_FOUND = 1_000;
 /** Customers are counted up to this number. */
 const MAX_COUNTED = 10_000;
 
 /**
- * The rows before the page are read from an index alone; the sums are those of the page. Its ids are put into an array,
- * because PostgreSQL expects few elements in an array; joined with a subquery it would read all customers.
+ * Rows before the page are read from an index alone; sums are read for the page only. Its ids are put into an array,
+ * because PostgreSQL expects few elements in an array; with a subquery join it would read all customers.
  */
 export function findListedCustomers(
   db: Queries,
@@ -136,7 +136,7 @@ export function findListedCustomers(
     order by customer.created_at ${direction}, customer.customer_id ${direction}`);
 }
 
-/** How many there are, and whether there are more, which are not counted. */
+/** The number of customers, and whether there are more, which are not counted. */
 export async function countListedCustomers(
   db: Queries,
   shopId: string,
@@ -155,13 +155,13 @@ export async function countListedCustomers(
 export interface CustomerSummary {
   customerGroupId: string | null;
   sums: OrderSum[];
-  /** When the account was made that belongs to the email address; null: there is none. */
+  /** When the account of the email address was created; null: there is none. */
   accountSince: Date | null;
-  /** Names of the newsletters that the address gets. */
+  /** Names of the newsletters that the address is subscribed to. */
   newsletters: string[];
 }
 
-/** What is known of a customer beside what the API shows. */
+/** Data about a customer beyond the API's. */
 export function findCustomerSummary(db: Queries, shopId: string, customerId: string) {
   return db.one<CustomerSummary>(sql`
     select upper(customer_group_id::text) as "customerGroupId", ${sums(shopId)} as sums,
@@ -207,7 +207,7 @@ export interface MonthSum {
   gross: number;
 }
 
-/** What was ordered in one currency since a moment; months without an order are missing. */
+/** Orders in one currency since a moment; months without an order are missing. */
 export function findMonthsOf(
   db: Queries,
   shopId: string,

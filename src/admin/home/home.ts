@@ -22,7 +22,7 @@ import {
 
 const DAY = 86_400_000;
 
-/** What a merchant looks at in the morning: what needs doing, and how it goes. */
+/** The merchant's morning page: open tasks, and sales figures. */
 export function home(pages: ShopPages): void {
   pages.get('', 'member', async (visit, request) => {
     const period = PERIODS.find((days) => String(days) === request.query('days')) ?? 30;
@@ -45,7 +45,7 @@ export function home(pages: ShopPages): void {
 interface Sales {
   comparison: Comparison;
   best: readonly BestSeller[];
-  /** The beginning of the period. */
+  /** The start of the period. */
   since: Date;
 }
 
@@ -200,7 +200,7 @@ function salesCard(visit: ShopVisit, { comparison }: Sales, period: Period): Mar
   </section>`;
 }
 
-/** What the script draws: amounts in whole units, because a chart shows no cents. */
+/** The data that the script draws: amounts in whole units, because a chart shows no cents. */
 function chartData(visit: ShopVisit, { days }: Comparison): object {
   const scale = 10 ** currencyDigits(visit.settings.defaultCurrency);
   return {

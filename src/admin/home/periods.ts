@@ -1,6 +1,6 @@
 import type { DaySales } from './queries.ts';
 
-/** How many days the numbers of the home page are about. */
+/** The number of days covered by the figures of the home page. */
 export const PERIODS = [7, 30, 90] as const;
 export type Period = (typeof PERIODS)[number];
 
@@ -10,7 +10,7 @@ export interface Totals {
 }
 
 export interface ComparedDay extends DaySales {
-  /** Of the day that lies one period before. */
+  /** The value of the day one period earlier. */
   grossBefore: number;
 }
 
@@ -18,13 +18,13 @@ export interface Comparison {
   today: Totals;
   current: Totals;
   before: Totals;
-  /** Every day of the period, also those without orders, oldest first. */
+  /** Every day of the period, including days without orders, oldest first. */
   days: readonly ComparedDay[];
 }
 
 const DAY = 86_400_000;
 
-/** The last `period` days, today included, beside as many days before them. */
+/** The last `period` days including today, compared with as many days before them. */
 export function comparePeriods(sales: readonly DaySales[], period: Period, now: Date): Comparison {
   const ofDay = new Map(sales.map((day) => [day.day, day]));
   const dayAt = (daysAgo: number): DaySales => {

@@ -18,7 +18,7 @@ export interface DaySales {
   gross: number;
 }
 
-/** What was sold on each day that has orders, in one currency; rejected and cancelled orders do not count. */
+/** The sales of each day with orders, in one currency; rejected and cancelled orders do not count. */
 export function findDaySales(
   db: Queries,
   shopId: string,
@@ -41,7 +41,7 @@ export async function countWaitingOrders(db: Queries, shopId: string) {
   return row!;
 }
 
-/** Things of one kind are counted up to here: more are "100 or more". */
+/** Things of one kind are counted up to this number: more are "100 or more". */
 export const MAX_COUNTED = 100;
 
 /** New orders, returns, emails and webhooks that wait for the merchant. */
@@ -68,7 +68,7 @@ export async function countProblems(db: Queries, shopId: string) {
   return row!;
 }
 
-/** How far back the log of events is read. */
+/** How many positions of the event log are read. */
 const MAX_POSITIONS = 5_000;
 
 export interface RecentEvent {
@@ -78,7 +78,7 @@ export interface RecentEvent {
 
 const NOTICED: readonly EventType[] = ['STOCK_LOW', 'STOCK_OUT', 'CART_ABANDONED'];
 
-/** What the log of events says about stock and carts since a moment, newest first. */
+/** The events about stock and carts since a moment, newest first. */
 export function findRecentEvents(db: Queries, shopId: string, since: Date) {
   return db.many<RecentEvent>(sql`
     select type, upper(resource_id::text) as "resourceId" from event
@@ -98,7 +98,7 @@ export interface ShortProduct {
   stock: string;
 }
 
-/** Those of these products that are still short of stock; the emptiest first. `level` is the shop's own, if it has one. */
+/** The products among these that are still short of stock, lowest stock first. `level` is the shop's own, if set. */
 export function findShortProducts(
   db: Queries,
   shopId: string,
@@ -122,20 +122,20 @@ export interface BestSeller {
   quantity: string;
   /** In minor units, not rounded. */
   gross: string;
-  /** When the first of the lines that were added up was sold; null: all lines of the shop were. */
+  /** When the first of the summed lines was sold; null: all lines of the shop were summed. */
   linesSince: Date | null;
 }
 
 /**
- * So many lines are added up, the newest: that is what a page can do at once. Sums by product and day would not help: a shop
- * that sells more lines than these has about as many such sums in a quarter as it has lines, unless it sells few products.
+ * The number of newest lines that are summed: as many as a page can handle at once. Sums by product and day would not
+ * help: a shop that sells more lines has about as many such sums in a quarter as lines, unless it sells few products.
  */
 export const MAX_LINES = 10_000;
 
 /**
- * The products that brought most since a moment, in one currency; rejected and cancelled orders do not count. The ids of
- * orders sort by their moment, so that the newest lines are at the end of the primary key. Rejected orders are looked for
- * only since the oldest of these lines, so that there are no more of them than lines.
+ * The products with the highest sales since a moment, in one currency; rejected and cancelled orders do not count.
+ * Order ids sort by time, so the newest lines are at the end of the primary key. Rejected orders are searched only
+ * since the oldest of these lines, so there are no more of them than lines.
  */
 export function findBestSellers(db: Queries, shopId: string, currency: string, since: Date) {
   return db.many<BestSeller>(sql`

@@ -14,7 +14,7 @@ const { version: VERSION } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 ) as { version: string };
 
-/** An email that is due for longer than this waits for a worker that does not run. */
+/** An email that has been due for longer than this waits for a worker that does not run. */
 const SLOW_QUEUE = 5 * 60_000;
 
 export function health(pages: Pages): void {

@@ -15,10 +15,10 @@ import { findHostedShops, type HostedShop } from './queries.ts';
 import { hostTabs, megabytes } from './tabs.ts';
 
 const PER_PAGE = 50;
-/** What nobody leafs to. */
+/** Further than users page. */
 const LAST_PAGE = 2_000;
 
-/** For whoever runs the installation: its shops, its jobs, and whether it is well. */
+/** For the operator of the installation: its shops, its jobs, and its health. */
 export function host(pages: Pages): void {
   pages.get('/host', 'host', async (visit, request) => {
     const words = visit.words.host;
@@ -79,7 +79,7 @@ async function shopList(visit: Visit<'host'>, request: PageRequest): Promise<Mar
   const beginning = request.query('q')?.slice(0, 63) ?? '';
   const number = Number(request.query('page') ?? 1);
   const page = Number.isInteger(number) && number > 0 ? Math.min(number, LAST_PAGE) : 1;
-  // One more than fits, to know whether there is a next page.
+  // One more than fits, to detect a next page.
   const found = await findHostedShops(visit.db, {
     userId: visit.user.userId,
     beginning,

@@ -14,7 +14,7 @@ const MAX_SHOWN = 100;
 /** More are not counted. */
 export const MAX_COUNTED = 10_000;
 
-/** What is done after responses were sent: emails. */
+/** Work done after responses were sent: emails. */
 export function jobs(pages: Pages): void {
   pages.get('/host/jobs', 'host', async (visit) => {
     const words = visit.words.host;

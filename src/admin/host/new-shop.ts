@@ -12,7 +12,7 @@ import type { Pages } from '../pages.ts';
 import { recordAction } from '../users/audit.ts';
 import { putRole } from '../users/queries.ts';
 
-/** What a shop can begin with; its settings can change all of it. */
+/** The initial choices for a shop; its settings can change all of them. */
 const COUNTRIES =
   'AT BE BG CH CY CZ DE DK EE ES FI FR GB GR HR HU IE IT LI LT LU LV MT NL NO PL PT RO SE SI SK US'.split(
     ' ',
@@ -34,7 +34,7 @@ const LOCALES = [
 
 const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 
-/** A new shop, whose owner is whoever makes it; others are invited there. */
+/** A new shop, owned by its creator, who invites others there. */
 export function newShop(pages: Pages): void {
   pages.form('/host/shops/new', 'host', {
     show: async (visit, _request, draft) => {

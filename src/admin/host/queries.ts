@@ -5,21 +5,21 @@ import { COUNTERS } from '../../shops/shop/queries.ts';
 export interface HostedShop {
   shopId: string;
   name: string;
-  /** The domain that its links lead to. */
+  /** The domain used in its links. */
   domain: string | null;
   createdAt: Date;
   suspendedAt: Date | null;
   orders: number;
   lastOrderAt: Date | null;
-  /** Of its images. */
+  /** The size of its images. */
   mediaBytes: number;
-  /** Whoever asks works in it. */
+  /** The caller works in it. */
   isMember: boolean;
 }
 
 /**
- * The shops of the installation whose id begins so, with their sizes, over all nodes of a cluster. All sizes are read
- * from counters, and the last order from an index.
+ * The shops of the installation whose id starts with the text, with their sizes, over all nodes of a cluster. All
+ * sizes are read from counters, and the last order from an index.
  */
 export function findHostedShops(
   db: Queries,

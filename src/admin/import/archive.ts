@@ -27,8 +27,8 @@ export function archivePages(pages: ShopPages): void {
 }
 
 /**
- * Keeps the pictures of an archive for the files of products that name them. A table among them is taken as if it had been
- * sent by itself.
+ * Stores the pictures of an archive for the product files that name them. A table among them is treated as if it had
+ * been sent separately.
  */
 export async function takeArchive(visit: ShopVisit, path: string): Promise<Redirect> {
   const { db, shopId, user } = visit;
@@ -69,7 +69,7 @@ async function keepFiles(tx: Transaction, { shopId, words }: ShopVisit, path: st
   return { count: names.size, table };
 }
 
-/** What waits to be named by a file. */
+/** The pictures not yet named by a file. */
 export async function waitingPictures(visit: ShopVisit): Promise<Markup | false> {
   const words = visit.words.import;
   const { count, bytes } = await countSentPictures(visit.db, visit.shopId);

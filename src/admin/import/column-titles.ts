@@ -3,7 +3,7 @@ import type { Choice } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import type { ShopVisit } from '../visit.ts';
 
-/** What a column is called: `Name (German)`, `Price (EUR)`; one language or currency alone is not named. */
+/** The title of a column: `Name (German)`, `Price (EUR)`; a single language or currency is not named. */
 export function columnTitle(visit: ShopVisit, key: string): string {
   const { words, language, settings } = visit;
   const [base, part] = key.split('/') as [string, string?];

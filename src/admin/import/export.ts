@@ -8,7 +8,7 @@ import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { columnChoices, columnTitle } from './column-titles.ts';
 
-/** What most people want to change in a spreadsheet. */
+/** The columns that users most often change in a spreadsheet. */
 const USUAL = new Set([
   'Alias',
   'Name',
@@ -22,7 +22,7 @@ const USUAL = new Set([
 
 const MAX_CATEGORIES = 500;
 
-/** The products as a file, with the columns and filters that were chosen. */
+/** The products as a file, with the chosen columns and filters. */
 export function exportPages(pages: ShopPages): void {
   pages.get('/products/export', 'products_read_batch', async (visit) => {
     const words = visit.words.import;
@@ -105,6 +105,6 @@ export function exportPages(pages: ShopPages): void {
   });
 }
 
-/** Pictures are fetched by an import, and have no cell in an export, nor has what they show. */
+/** An import fetches pictures; an export has no cells for them or their descriptions. */
 const exportColumns = ({ settings }: ShopVisit) =>
   [...knownColumns(settings).values()].filter(({ key }) => !/^Image(?:s|Texts)\b/.test(key));

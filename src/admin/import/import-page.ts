@@ -20,7 +20,7 @@ import { columnChoices, columnTitle } from './column-titles.ts';
 import { startOf } from './new-import.ts';
 import { reportView } from './report.ts';
 
-/** One file on its way into the shop: what its columns are, a check, the import, and what came of it. */
+/** The import of one file: its columns, a check, the import, and the result. */
 export function importPages(pages: ShopPages): void {
   pages.form(
     '/products/import/:importId',
@@ -144,7 +144,7 @@ function shownValues(sample: readonly FileRow[], place: number): string[] {
   return values;
 }
 
-/** A column that can be chosen. It is rendered once for all columns of a file, which may be hundreds. */
+/** A column to choose. It is rendered once for all columns of a file, which may be hundreds. */
 interface ColumnOption {
   key: string;
   open: Markup;
@@ -165,7 +165,7 @@ interface ShownColumn {
   values: readonly string[];
   chosen: string;
   options: readonly ColumnOption[];
-  /** What was probably meant, where nothing is chosen. */
+  /** The likely choice, where nothing is chosen. */
   likely: string | undefined;
 }
 
@@ -189,7 +189,7 @@ function columnRow(visit: ShopVisit, { title, place, values, chosen, options, li
   </tr>`;
 }
 
-/** Stores what the columns are, and lets the file be checked. */
+/** Stores the chosen columns, and starts the check of the file. */
 async function saveColumns(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
   const { importId, reading } = await loadImport(visit, form);
   const next = readColumns(visit, form, reading);

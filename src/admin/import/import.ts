@@ -13,10 +13,10 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { ARCHIVE_LIMIT, archivePages, takeArchive, waitingPictures } from './archive.ts';
 import { newImport, storeImport } from './new-import.ts';
 
-/** Rows that are pasted; more of them are sent as a file. */
+/** Pasted rows; more rows are sent as a file. */
 const PASTED = { characters: 900_000, lines: 20_000 };
 
-/** Sending a file with products, and the files that were sent. */
+/** The upload of product files, and the list of uploads. */
 export function importFiles(pages: ShopPages): void {
   archivePages(pages);
   pages.fileForm('/products/import', 'products_write', {
@@ -49,7 +49,7 @@ export function importFiles(pages: ShopPages): void {
   });
 }
 
-/** Guesses what the columns of a table are, and stores it. */
+/** Guesses the columns of a table, and stores it. */
 async function takeTable(visit: ShopVisit, fileName: string, content: string): Promise<Redirect> {
   const importId = await storeImport(visit, await newImport(visit, fileName, content));
   return new Redirect(adminPath(visit, `/products/import/${importId}`));

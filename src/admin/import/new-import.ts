@@ -8,7 +8,7 @@ import { UPLOAD_LIMIT } from '../../http/upload.ts';
 import { REGIONS } from '../components/format.ts';
 import type { ShopVisit } from '../visit.ts';
 
-/** Reads a table once, and guesses what its columns are. */
+/** Reads a table once, and guesses its columns. */
 export async function newImport(
   visit: ShopVisit,
   fileName: string,
@@ -30,12 +30,12 @@ export async function newImport(
   };
 }
 
-/** What the first rows of a stored table hold. */
+/** The first rows of a stored table. */
 export function startOf(visit: ShopVisit, fileName: string, content: string): Promise<FileStart> {
   return readable(visit, () => readStart(textFile(fileName, content)));
 }
 
-/** Says in the language of the person why a file can't be read. */
+/** Explains in the user's language why a file can't be read. */
 async function readable<Result>(
   { words, language }: ShopVisit,
   read: () => Promise<Result>,

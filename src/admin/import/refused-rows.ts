@@ -18,7 +18,7 @@ import { storeImport } from './new-import.ts';
 import { columnTitle } from './column-titles.ts';
 import { reasonText } from './report.ts';
 
-/** The rows that were not taken: as a file to mend elsewhere, or mended on the page. */
+/** The refused rows: as a file to fix elsewhere, or fixed on the page. */
 export function refusedRows(pages: ShopPages): void {
   pages.file('/products/import/:importId/refused.csv', 'products_write', async (visit, request) => {
     const found = await loadImport(visit, request);
@@ -59,7 +59,7 @@ export function refusedRows(pages: ShopPages): void {
   );
 }
 
-/** The file with the rows and why each of them was refused, line by line. */
+/** The file with the rows and the reason for each refusal, line by line. */
 async function* refusedLines(visit: ShopVisit, found: StoredImport): AsyncGenerator<string> {
   const reasons = new Map<number, string>();
   for await (const problem of eachProblem(visit.db, visit.shopId, found.importId)) {
@@ -69,14 +69,14 @@ async function* refusedLines(visit: ShopVisit, found: StoredImport): AsyncGenera
   const pause = newPauses();
   let isFirst = true;
   for await (const { header, line, cells } of rowsIn(visit, found, reasons)) {
-    // The mark at the beginning tells spreadsheets that it is UTF-8.
+    // The byte order mark tells spreadsheets that it is UTF-8.
     if (isFirst) yield `\u{feff}${headerLine([...header, PROBLEM_COLUMN])}`;
     isFirst = false;
     yield await longCsvLine([...padded(cells, header.length), reasons.get(line)!], pause);
   }
 }
 
-/** In quotes, so that a comma in a title is not taken for what separates the cells. */
+/** In quotes, so that a comma in a title is not read as a separator. */
 const headerLine = (titles: readonly string[]): string =>
   `${titles.map((title) => `"${escapeFormula(title).replaceAll('"', '""')}"`).join(';')}\n`;
 

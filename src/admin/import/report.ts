@@ -6,7 +6,7 @@ import { REGIONS } from '../components/format.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { columnTitle } from './column-titles.ts';
 
-/** How far a check or an import is, or what came of it. While it runs, htmx asks for this part again and again. */
+/** The progress of a check or an import, or its result. While it runs, htmx polls this part. */
 export function reportView(visit: ShopVisit, found: StoredImport): Markup {
   const isRunning = found.state === 'checking' || found.state === 'importing';
   const path = adminPath(visit, `/products/import/${found.importId}`);
@@ -91,7 +91,7 @@ function numberText({ language }: ShopVisit, value: number): string {
   return value.toLocaleString(REGIONS[language]);
 }
 
-/** Bad cells can be mended in their place: the rows are then checked as a file of their own. */
+/** Bad cells can be fixed in place: the rows are then checked as a separate file. */
 function problemCard(visit: ShopVisit, found: StoredImport, path: string): Markup {
   const words = visit.words.import;
   const shown = found.problems.toSorted((left, right) => left.line - right.line);
@@ -143,7 +143,7 @@ function problemRow(visit: ShopVisit, { reading }: StoredImport, problem: RowPro
   </tr>`;
 }
 
-/** Why a row is not taken, in the language of the person. */
+/** Why a row is refused, in the user's language. */
 export function reasonText({ words }: ShopVisit, { code, values, text }: RowProblem): string {
   const reasons: Readonly<Record<string, unknown>> = words.import.problems;
   const reason = reasons[code];

@@ -6,7 +6,7 @@ export type { Asset };
 
 const { resolve } = createRequire(import.meta.url);
 
-/** All files that pages of the admin load: what is made below is in it. */
+/** All files that pages of the admin load; those defined below are added to it. */
 export const ASSETS: Asset[] = [];
 
 function served(file: Asset): Asset {
@@ -29,7 +29,7 @@ export const PASSWORD_SCRIPT = served(asset('admin-password', 'js'));
 /** Forms of settings: lists of entries, colours and previews. */
 export const SETTINGS_SCRIPT = served(asset('admin-settings', 'js'));
 
-/** The button of pages that are made to be printed. */
+/** The button of printable pages. */
 export const PRINT_SCRIPT = served(asset('admin-print', 'js'));
 
 /** Replaces parts of a page without a reload, where attributes say so. */
@@ -45,13 +45,13 @@ export const UPLOT_STYLESHEET = served(
 export const PRODUCTS_SCRIPT = served(asset('admin-products', 'js'));
 
 /**
- * Scripts and styles are files of this service and nothing else, so that no text which somebody wrote can become one;
- * what htmx could evaluate is forbidden by it as well. Pictures of products may lie in a store of their own.
+ * Scripts and styles are only files of this service, so that no user text can become one; this also forbids what htmx
+ * could evaluate. Product pictures may be in a separate store.
  */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  // uPlot places its parts with style attributes, which the scripts of this service alone can set.
+  // uPlot positions its parts with style attributes, which only the scripts of this service can set.
   "style-src 'self'",
   "img-src 'self' data: blob: https: http:",
   "connect-src 'self'",

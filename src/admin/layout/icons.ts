@@ -1,7 +1,7 @@
 import { html, type Markup } from '../../http/html.ts';
 import type { MenuEntry } from './menu.ts';
 
-/** Drawn in the colour of the text around them, and nothing to screen readers: words stand beside them. */
+/** Drawn in the surrounding text colour, and hidden from screen readers: there is text beside them. */
 function icon(paths: Markup): Markup {
   return html`<svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">${paths}</svg>`;
 }

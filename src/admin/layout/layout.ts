@@ -9,10 +9,10 @@ import { MENU, type MenuEntry } from './menu.ts';
 const ICON =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='%230b5d66'/></svg>";
 
-/** htmx may not set styles of its own, and a refusal replaces what was asked for like any other answer. */
+/** htmx must not add its own styles, and a refusal replaces the requested part like any other response. */
 const HTMX_CONFIG = JSON.stringify({ includeIndicatorCSS: false, defaultTimeout: 30_000 });
 
-/** The whole document: what a page says, and the layout around it. */
+/** The whole document: the page's content, and the layout around it. */
 export function documentBytes(visit: Visit<'anybody'> | ShopVisit, page: AdminPage): Buffer {
   const { language, words } = visit;
   const isOfShop = 'shopId' in visit;

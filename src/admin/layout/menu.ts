@@ -1,6 +1,6 @@
 import type { Permission } from '../users/permissions.ts';
 
-/** The entries of the menu in their order. Whoever lacks the permission does not see the entry. */
+/** The entries of the menu in order. Users without the permission do not see the entry. */
 export const MENU = [
   { name: 'home', path: '', permission: 'member' },
   { name: 'orders', path: '/orders', permission: 'orders_read' },

@@ -7,7 +7,7 @@ import type { ShopVisit } from '../visit.ts';
 import { countText } from './coupon-codes.ts';
 import { MAX_COUNTED, type ListedCampaign } from './queries.ts';
 
-/** What is said of a campaign in the list, and in short on its page. */
+/** The data of a campaign in the list, and its summary on its page. */
 
 export function campaignColumns(visit: ShopVisit): Column<ListedCampaign>[] {
   const { locale, settings } = visit;

@@ -11,15 +11,15 @@ import { choiceField, longTextField, textField, tickField } from '../components/
 import type { Draft, FormRequest } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 
-/** One product per line, or with commas between them. */
+/** One product per line, or separated by commas. */
 const PRODUCTS = { characters: 50_000, lines: 1_000 };
 
-/** What the form of a campaign may bring. */
+/** The limits of a campaign form. */
 export const CAMPAIGN_LIMITS: FormLimits = { texts: { products: PRODUCTS } };
 
 export type ShownCampaign = Static<typeof CouponCampaign>;
 
-/** The fields of a campaign but for its identifier; undefined: a new one. */
+/** The fields of a campaign except its identifier; undefined: a new one. */
 export async function campaignFields(
   visit: ShopVisit,
   campaign: ShownCampaign | undefined,
@@ -153,16 +153,16 @@ export async function campaignFields(
     </details>`;
 }
 
-/** The body of the operation, from what was typed. */
+/** The body of the operation, from the typed values. */
 export async function typedCampaign(visit: ShopVisit, form: FormRequest): Promise<Record<string, unknown>> {
   const given = (name: string) => form.field(name) || undefined;
   const kind = form.field('kind');
   const currency = given('currency') ?? visit.settings.defaultCurrency;
-  // A campaign may have a currency that the shop has given up since, and the form shows it.
+  // A campaign may have a currency that the shop has dropped since, and the form shows it.
   if (!visit.settings.currencies.includes(currency)) {
     throw badRequest(visit.words.settings.problems.foreignCurrency({ value: currency }));
   }
-  /** What is no number is sent as it was typed, so that it is refused and not left out. */
+  /** A value that is not a number is sent as typed, so that it is refused and not left out. */
   const decimal = (name: string) => {
     const text = given(name);
     return text && (decimalOf(text, visit.language) ?? text);

@@ -12,7 +12,7 @@ export const SHOWN_CODES = 50;
 export const countText = ({ language }: ShopVisit, codes: number, most: number) =>
   codes > most ? `${most.toLocaleString(language)}+` : codes.toLocaleString(language);
 
-/** The codes of a campaign: adding, making, finding them, and the file with all of them. */
+/** The codes of a campaign: adding, generating and finding them, and the file with all of them. */
 export function codesCard(
   visit: ShopVisit,
   path: string,

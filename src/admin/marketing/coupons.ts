@@ -205,7 +205,7 @@ const readCampaign = (visit: ShopVisit, { params }: Pick<PageRequest, 'params'>)
   return visit.call<ShownCampaign>('GET', `/rs/coupon-campaigns/${campaignId}`);
 };
 
-/** The operation answers in the default locale; the form has the name in the language of its reader, as lists do. */
+/** The operation responds in the default locale; the form shows the name in the reader's language, as lists do. */
 async function loadCampaign(visit: ShopVisit, request: Pick<PageRequest, 'params'>) {
   const stored = await readCampaign(visit, request);
   const listed = await findListedCampaign(visit.db, visit.shopId, stored.campaignId);

@@ -13,7 +13,7 @@ const columns = sql`email, name, subscribed, created_at as "createdAt"`;
 /** A text is a prefix of all texts from itself to this one, in the order of bytes. */
 const endOf = (prefix: string) => `${prefix}\u{10FFFF}`;
 
-/** Newest first; with a text, those whose address begins with it, in the order of addresses. */
+/** Newest first; with a text, those whose address starts with it, sorted by address. */
 export function findListedSubscribers(
   db: Queries,
   shopId: string,
@@ -31,7 +31,7 @@ export function findListedSubscribers(
     order by email using ~<~ limit ${limit} offset ${offset}`);
 }
 
-/** Those who get the newsletter, after an address: the next part of a file. */
+/** Active subscribers after an address: the next part of a file. */
 export function findSubscribersAfter(
   db: Queries,
   shopId: string,

@@ -92,7 +92,7 @@ export function newsletters(pages: ShopPages): void {
     };
   });
 
-  // There is no scope for writing newsletters: whoever may change customers may take them off the list.
+  // There is no scope for writing newsletters: users who may change customers may unsubscribe them.
   pages.post('/marketing/newsletters/:campaignId/unsubscribe', 'customers_write', async (visit, form) => {
     const { campaignId } = requireNewsletter(visit, form);
     const emails = form.fieldList('id').slice(0, MAX_CHOSEN);
@@ -144,7 +144,7 @@ function subscriberColumns({ words, language }: ShopVisit): Column<ListedSubscri
 
 const AT_ONCE = 2_000;
 
-/** Only those who get the newsletter: nobody writes to the others by mistake. */
+/** Only active subscribers, so that no one writes to the others by mistake. */
 async function* fileText({ db, shopId, words }: ShopVisit, campaignId: string): AsyncGenerator<string> {
   const titles = words.newsletters;
   yield `\u{feff}${csvLine([titles.email, titles.name, titles.since])}`;

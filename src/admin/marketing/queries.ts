@@ -16,11 +16,11 @@ export interface ListedCampaign extends Pick<
 > {
   name: Localised;
   used: number;
-  /** One more than were counted: there are more. */
+  /** One more than the limit: there are more. */
   codes: number;
 }
 
-/** A campaign may have a million codes; what is beyond is shown as a plus. A list counts those of many campaigns. */
+/** A campaign may have a million codes; more than these are shown as a plus. A list counts those of many campaigns. */
 export const MAX_COUNTED = { inList: 1_000, alone: 10_000 };
 
 const listedColumns = (shopId: string, mostCounted: number) => sql`
@@ -74,7 +74,7 @@ export interface ListedCode {
 
 const codeColumns = sql`code, used, created_at as "createdAt", withdrawn_at is not null as "isWithdrawn"`;
 
-/** The first ones, in no order that means something. */
+/** The first ones, in no particular order. */
 export function findSomeCodes(db: Queries, shopId: string, campaignId: string, limit: number) {
   return db.many<ListedCode>(sql`
     select ${codeColumns} from coupon where shop_id = ${shopId} and campaign_id = ${campaignId} limit ${limit}`);

@@ -7,7 +7,7 @@ import type { Draft, FormRequest } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderView } from './order-view.ts';
 
-/** What a merchant does with an order: a small form that opens on its page. */
+/** A merchant's action on an order: a small form that opens on its page. */
 export interface OrderAction {
   /** In the address: `/orders/ID/ship`. */
   name: ActionName;
@@ -21,7 +21,7 @@ export interface OrderAction {
 }
 
 export interface SavedAction extends Notice {
-  /** What the address of the order's page says then: the document that is shown. */
+  /** The query of the order's page afterwards: the document shown. */
   query?: Readonly<Record<string, string>>;
 }
 

@@ -9,16 +9,16 @@ import { carrierField } from './shipment-actions.ts';
 import { pastedCodes, type PastedCode } from './pasted-codes.ts';
 import { findByNumber, findListedOrders } from './queries.ts';
 
-/** No more orders are done at once. A page of the list has 50. */
+/** The maximum number of orders at once. A page of the list has 50. */
 export const MAX_AT_ONCE = 100;
 
-/** One order per line, with room for lines that are empty. */
+/** One order per line, with room for empty lines. */
 const CODES = { characters: 200 * MAX_AT_ONCE, lines: 2 * MAX_AT_ONCE };
 
 export const chosenIds = (ids: readonly string[]) =>
   [...new Set(ids.filter(isId).map((id) => id.toUpperCase()))].slice(0, MAX_AT_ONCE);
 
-/** What is done with many orders at once: invoices, and tracking codes. */
+/** Actions on many orders at once: invoices, and tracking codes. */
 export function bulkOrders(pages: ShopPages): void {
   pages.post('/orders/invoices', 'orders_write', async (visit, form) => {
     const orders = await findListedOrders(visit.db, visit.shopId, chosenIds(form.fieldList('id')));
@@ -51,7 +51,7 @@ interface Refused {
   problem: string;
 }
 
-/** What a call is refused with; undefined: it went well. */
+/** The refusal of a call; undefined: it succeeded. */
 async function problemWith(call: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await call();
@@ -98,7 +98,7 @@ function refusalList({ words }: ShopVisit, refusals: readonly Refused[]): Markup
   </div>`;
 }
 
-/** A line for each order that was chosen in the list, so that only the codes are to be typed. */
+/** A line for each order chosen in the list, so that only the codes need to be typed. */
 async function chosenNumbers({ db, shopId }: ShopVisit, { queryList }: PageRequest): Promise<string> {
   const orders = await findListedOrders(db, shopId, chosenIds(queryList('id')));
   return orders.map(({ orderNumber }) => `${orderNumber}\t`).join('\n');
@@ -131,7 +131,7 @@ function shipPage(visit: ShopVisit, codes: string, draft?: Draft, result?: Marku
   };
 }
 
-/** What did not work stays in the field, so that it can be mended and sent again. */
+/** Failed lines stay in the field, so that they can be fixed and sent again. */
 async function shipped(visit: ShopVisit, form: FormRequest): Promise<AdminPage> {
   const words = visit.words.orders;
   const codes = pastedCodes(form.field('codes'));

@@ -11,17 +11,17 @@ import type { ShopVisit } from '../visit.ts';
 import { typedDecimal } from './decimal.ts';
 import { findSellable, loadProducts } from './product-queries.ts';
 
-/** A product that somebody has chosen for an order, as the form holds it until it is sent. */
+/** A product chosen for an order, as the form holds it until it is sent. */
 export interface ChosenLine {
   productId: string;
-  /** As they were typed. An empty price is that of the shop. */
+  /** As typed. An empty price means the shop's price. */
   quantity: string;
   price: string;
 }
 
 const MAX_LINES = 100;
 
-/** The lines of a form, after the button that was pressed has added or removed one. */
+/** The lines of a form, after the pressed button has added or removed one. */
 export function chosenLines(form: Pick<FormRequest, 'fieldList' | 'field'>): ChosenLine[] {
   const quantities = form.fieldList('quantity');
   const prices = form.fieldList('price');
@@ -41,7 +41,10 @@ export function chosenLines(form: Pick<FormRequest, 'fieldList' | 'field'>): Cho
 export type Terms = Pick<Selection, 'currency' | 'taxType' | 'customerGroupId'> &
   Partial<Pick<Selection, 'billingAddress' | 'shippingMethodId' | 'shippingPrice' | 'paymentMethodId'>>;
 
-/** What these lines come to, by the same arithmetic as a cart. What is no number counts as one piece, or as no price. */
+/**
+ * Prices these lines by the same arithmetic as a cart. A value that is not a number counts as one piece, or as no
+ * price.
+ */
 export function pricedLines(
   { settings, db }: ShopVisit,
   lines: readonly ChosenLine[],
@@ -76,12 +79,12 @@ export function pricedLines(
   return contentOf(selection, settings, db.now).content;
 }
 
-/** Everything that a form with lines shows about products. */
+/** All product data of a form with lines. */
 export interface ChosenProducts {
   lines: readonly ChosenLine[];
   content: Content;
   products: readonly CartProduct[];
-  /** What the search has found; undefined: nothing was searched for. */
+  /** The search results; undefined: nothing was searched for. */
   found: ContentLine[] | undefined;
 }
 
@@ -132,7 +135,7 @@ export function contentLineName({ locale, settings }: ShopVisit, { name, variati
   return `${text(name) ?? ''}${chosen ? ` (${chosen})` : ''}`;
 }
 
-/** What the fields of the rows are; each field says it to screen readers itself. */
+/** The headings of the rows; each field also has its own label for screen readers. */
 export function chosenHeads({ words }: ShopVisit): Markup {
   return html`<li class="heads" aria-hidden="true">
     <span class="grow"></span><span>${words.orders.edit.quantity}</span><span>${words.orders.edit.price}</span
@@ -140,7 +143,7 @@ export function chosenHeads({ words }: ShopVisit): Markup {
   </li>`;
 }
 
-/** The rows of the lines that were chosen, with fields for quantity and price. */
+/** The rows of the chosen lines, with fields for quantity and price. */
 export function chosenRows(
   visit: ShopVisit,
   { lines, content, products }: ChosenProducts,
@@ -178,7 +181,7 @@ export function chosenRows(
   </ul>`;
 }
 
-/** A field to look for products, and what was found. It sends the whole form, so nothing that was typed is lost. */
+/** A product search field, and its results. It sends the whole form, so no typed input is lost. */
 export function productFinder(
   visit: ShopVisit,
   text: string,

@@ -17,7 +17,7 @@ interface Credited {
   documentNumber: string;
 }
 
-/** Takes back an invoice, or some of its lines, and pays the money back with it. */
+/** Credits an invoice, or some of its lines, and refunds the money with it. */
 export const credit: OrderAction = {
   name: 'credit',
   isPossible: (view) => creditableIn(view).length > 0,
@@ -80,7 +80,7 @@ interface Creditable {
   left: ReadonlyMap<string, string>;
 }
 
-/** The invoices of which something is left to credit, with the quantities that are left. */
+/** The invoices that can still be credited, with the remaining quantities. */
 function creditableIn({ documents }: OrderView): Creditable[] {
   return documents
     .filter(({ kind }) => kind === 'Invoice')
@@ -96,7 +96,7 @@ function creditableIn({ documents }: OrderView): Creditable[] {
 const fieldName = (invoiceNumber: number | string, lineItemId: string) =>
   `credit-${invoiceNumber}-${lineItemId}`;
 
-/** The lines of an invoice, each with how much of it is credited: everything that is left, unless somebody says less. */
+/** The lines of an invoice, each with the quantity to credit: by default everything that is left. */
 function invoiceFields(
   visit: ShopVisit,
   { invoice, left }: Creditable,

@@ -67,7 +67,7 @@ export const cancel: OrderAction = {
   },
 };
 
-/** The fields that parcels and invoices need; the others of an address stay as they are. */
+/** The fields that parcels and invoices need; other address fields stay unchanged. */
 const ADDRESS_ROWS = [
   ['firstName', 'lastName'],
   ['company', 'vatId'],
@@ -148,7 +148,7 @@ function saveAddress(
   return patched(visit, order, name, [{ op: 'add', path: `/${kind}`, value }], fields);
 }
 
-/** Changes the order, and offers to send the form again as it was before. */
+/** Changes the order, and offers to resend the form with the previous values. */
 async function patched(
   visit: ShopVisit,
   { orderId }: ManagedOrderAnswer,

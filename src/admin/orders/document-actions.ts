@@ -30,7 +30,7 @@ export const invoice: OrderAction = {
   },
 };
 
-/** The confirmation, or a document, once more. */
+/** Sends the confirmation, or a document, once more. */
 export const email: OrderAction = {
   name: 'email',
   isPossible: ({ order }) => order.billingAddress.emailAddress !== null,

@@ -13,7 +13,7 @@ import { typedDecimal } from './decimal.ts';
 import { lineName, linePicture } from './line-view.ts';
 import { linesOf, readOrder, type OrderLine } from './order-view.ts';
 
-/** Items, delivery and payment method of an order that is placed already. */
+/** Items, delivery and payment method of a placed order. */
 export function editPages(pages: ShopPages): void {
   pages.form(
     '/orders/:orderId/edit',
@@ -23,7 +23,7 @@ export function editPages(pages: ShopPages): void {
         editPage(visit, await readOrder(visit, request.params['orderId']!), draft),
       save: async (visit, form) => {
         const order = await readOrder(visit, form.params['orderId']!);
-        // Every other button shows the form again, with another product in it.
+        // Every other button shows the form again, with changed products.
         if (form.field('do') !== 'save') return editPage(visit, order, { ...form, problem: '' });
         requireUnchanged(form, order, visit.words);
         await visit.inTransaction(async (call) => {
@@ -47,7 +47,7 @@ export function editPages(pages: ShopPages): void {
 const nameOf = (field: 'quantity' | 'price' | 'remove', { lineItemId }: OrderLine) =>
   `${field}-${lineItemId}`;
 
-/** Each change is an operation. What is added comes first, because the last line of an order can't be removed. */
+/** Each change is an operation. Additions come first, because the last line of an order can't be removed. */
 async function saveEdits(call: Call, order: ManagedOrderAnswer, form: FormRequest): Promise<void> {
   const path = `/manage/orders/${order.orderId}`;
   for (const { productId, quantity, price } of chosenLines(form)) {

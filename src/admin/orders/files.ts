@@ -25,7 +25,7 @@ import { chosenIds, MAX_AT_ONCE } from './bulk.ts';
 import { lineRows } from './line-rows.ts';
 import { findPage } from './orders.ts';
 
-/** Files about many orders: their invoices to be printed, and the list for a spreadsheet. */
+/** Files about many orders: their invoices for printing, and the list for a spreadsheet. */
 export function orderFiles(pages: ShopPages): void {
   pages.file('/orders/files/:name', 'orders_read', async (visit, request) => {
     const { name } = request.params;
@@ -45,7 +45,7 @@ export function orderFiles(pages: ShopPages): void {
 }
 
 const ROWS_AT_ONCE = 200;
-/** A spreadsheet holds a million rows; nobody reads more than these. */
+/** A spreadsheet holds a million rows; no one reads more than these. */
 const MAX_ROWS = 50_000;
 
 async function* listText(visit: ShopVisit, state: Parameters<typeof findPage>[1]): AsyncGenerator<string> {
@@ -59,7 +59,7 @@ async function* listText(visit: ShopVisit, state: Parameters<typeof findPage>[1]
   }
 }
 
-/** All orders of a shop, newest first; those that come in meanwhile are not in it. */
+/** All orders of a shop, newest first; orders placed meanwhile are not included. */
 export async function* orderFile(db: Database, shopId: string, words: Words): AsyncGenerator<string> {
   const pause = newPauses();
   yield orderTitles(words);
@@ -69,7 +69,7 @@ export async function* orderFile(db: Database, shopId: string, words: Words): As
   }
 }
 
-/** The same with a row for each line of each order, before which the columns of the order are repeated. */
+/** The same with one row per order line, preceded by the columns of the order. */
 export async function* orderLineFile(db: Database, settings: Settings, words: Words): AsyncGenerator<string> {
   const titles = messages(settings.defaultLocale).documents;
   yield orderTitles(words, [

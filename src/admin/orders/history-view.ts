@@ -3,13 +3,13 @@ import { momentText } from '../components/format.ts';
 import { lineName } from './line-view.ts';
 import { linesOf, moneyIn, type Entry, type OrderView } from './order-view.ts';
 
-/** Who did what to the order, the newest first. */
+/** The changes of the order with their authors, newest first. */
 export function historyCard(view: OrderView): Markup {
   const { visit, history, emails } = view;
   const words = visit.words.orders.history;
   const whoIs = ({ appId, appName }: Entry) =>
     appName ?? (appId === null ? undefined : (emails.get(appId.toUpperCase()) ?? words.unknown));
-  // That somebody began and ended to edit says nothing which the changes do not say.
+  // The start and end of editing add nothing to the changes themselves.
   const shown = history
     .filter(({ kind }) => kind !== 'editing started' && kind !== 'editing ended')
     .toReversed();
@@ -39,7 +39,7 @@ interface Change {
 type Details = Readonly<Record<string, unknown>>;
 type DetailText = (details: Details, view: OrderView) => string;
 
-/** What an entry was about. Its details are what the operations have recorded. */
+/** The details of an entry, as the operations have recorded them. */
 function detailText({ kind, details }: Entry, view: OrderView): string {
   return DETAIL_TEXTS[kind]?.(details as Details, view) ?? '';
 }

@@ -9,7 +9,7 @@ import type { Settings } from '../../shops/settings/settings.ts';
 
 /** One row of an order in a file for bookkeeping. Money in minor units. */
 export interface LineRow {
-  /** Number of the product; empty: it is none. */
+  /** The product number; empty: it is not a product. */
   number: string;
   name: string;
   quantity: string;
@@ -20,7 +20,7 @@ export interface LineRow {
   taxRate: number | null;
 }
 
-/** Everything that an order is made of, not only its products: the amounts of its rows add up to its total. */
+/** All parts of an order, not only its products: the amounts of the rows add up to its total. */
 export function lineRows(
   content: Content,
   settings: Pick<Settings, 'defaultLocale' | 'units'>,

@@ -7,7 +7,7 @@ export function lineName({ name, variationString }: Pick<OrderLine, 'name' | 'va
   return variationString ? `${name} (${variationString})` : name;
 }
 
-/** A small picture; it says nothing that the name beside it does not. */
+/** A small picture; it adds nothing to the name beside it. */
 export function linePicture({ images }: Pick<OrderLine, 'images'>): Markup {
   const image = images.find(({ classifier }) => classifier === 'Small') ?? images[0];
   return html`<span class="picture"

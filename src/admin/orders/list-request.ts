@@ -6,7 +6,7 @@ import type { SearchFilter } from './queries.ts';
 
 const DAY = 86_400_000;
 
-/** Whoever searches means all orders, unless a part of the list is named. */
+/** A search covers all orders, unless a part of the list is named. */
 export function partOf({ filter }: Pick<ListState, 'filter'>): OrderPart {
   const named = PARTS.find((part) => part === filter('state'));
   return named ?? (filter('q') === '' ? PARTS[0] : 'all');
@@ -18,7 +18,7 @@ export function filterOf(state: Pick<ListState, 'filter'>): SearchFilter {
   return { states: PART_STATES[part], isNew: part === 'new', ...window };
 }
 
-/** Both days count; what is no day is ignored. */
+/** Both days are included; an invalid day is ignored. */
 function windowOf(from: string, to: string): Window {
   const first = dayOf(from);
   const last = dayOf(to);
@@ -32,7 +32,7 @@ function dayOf(text: string): number | undefined {
   return isDate(text) ? Date.parse(text) : undefined;
 }
 
-/** Where the page of a list with the oldest first lies in the same list with the newest first. */
+/** The position of a page of the oldest-first list within the newest-first list. */
 export function fromTheEnd({ offset, limit }: Pick<ListState, 'offset' | 'limit'>, results: number) {
   const end = Math.max(0, results - offset);
   const start = Math.max(0, end - limit);

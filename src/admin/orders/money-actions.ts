@@ -36,7 +36,7 @@ export const pay: OrderAction = {
   },
 };
 
-/** Money that a provider has reserved is taken. */
+/** Captures money that a provider has reserved. */
 export const capture: OrderAction = {
   name: 'capture',
   isPossible: ({ order }) =>

@@ -18,8 +18,8 @@ import { BILLING, isElsewhere, placeByHand, SHIPPING } from './place-by-hand.ts'
 import { findCustomers, type FoundCustomer } from './product-queries.ts';
 
 /**
- * An order that somebody gives on the phone. The form holds all of it until it is placed, so that nothing is stored of
- * an order that comes to nothing; then a cart is made, filled and ordered by the same operations as any other.
+ * An order by phone. The form holds all of it until it is placed, so nothing is stored of an abandoned order; then a
+ * cart is created, filled and ordered by the same operations as any other.
  */
 export function newOrderPages(pages: ShopPages): void {
   pages.form(
@@ -40,7 +40,7 @@ export function newOrderPages(pages: ShopPages): void {
   );
 }
 
-/** The form again. A customer who was just chosen brings the address along. */
+/** The form again. A customer who was just chosen fills in the address. */
 async function draftOf(visit: ShopVisit, form: FormRequest): Promise<Draft> {
   const [what, customerId = ''] = form.field('do').split(':');
   const isChosen = what === 'customer' && isId(customerId);

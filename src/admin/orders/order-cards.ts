@@ -11,7 +11,7 @@ import { lineName, linePicture } from './line-view.ts';
 import { linesOf, moneyIn, payableOf, type OrderLine, type OrderView } from './order-view.ts';
 import { leftToShip } from './quantities.ts';
 
-/** The parts of an order's page that only show something. */
+/** The read-only parts of an order's page. */
 
 export function linesCard(view: OrderView): Markup {
   const { visit, order } = view;
@@ -90,7 +90,7 @@ function totals({ visit, order }: OrderView): Markup {
   </dl>`;
 }
 
-/** Parcels, returns and payments, as far as there are any. */
+/** Parcels, returns and payments, if there are any. */
 export function dealingsCards(view: OrderView): Markup {
   const { order } = view;
   const { shipments, returns, payments, paymentAttempts = [] } = order.management;
@@ -195,7 +195,7 @@ function paymentsCard({ visit, order }: OrderView): Markup {
   </section>`;
 }
 
-/** Who ordered, where it goes, and what was said about it. */
+/** The customer, the delivery address, and the notes. */
 export function sideCards(view: OrderView): Markup {
   const { visit, order } = view;
   const words = visit.words.orders;

@@ -20,15 +20,15 @@ import { dealingsCards, linesCard, sideCards } from './order-cards.ts';
 import { loadView, readOrder, type OrderReturn, type OrderView } from './order-view.ts';
 import { goodsChips, paymentChips } from './states.ts';
 
-/** Those that have a button, in this order; the rest are reached from the card that they change. */
+/** Actions with a button, in this order; the others are reached from the card that they change. */
 const BUTTONS: readonly OrderAction[] = [pay, capture, ship, invoice, refund];
 const MORE: readonly OrderAction[] = [email, credit, recordReturn, cancel];
 const ACTIONS: readonly OrderAction[] = [...BUTTONS, ...MORE, note, billingAddress, shippingAddress];
 
-/** What is open on the page of an order: an action, or a return that waits. */
+/** The open panel of an order's page: an action, or a waiting return. */
 type Panel = { action: OrderAction } | { returned: OrderReturn };
 
-/** The page of an order. Each action has an address of its own, at which the page shows its form. */
+/** The page of an order. Each action has its own address, at which the page shows its form. */
 export function orderPages(pages: ShopPages): void {
   pages.get('/orders/:orderId', 'orders_read', async (visit, request) => {
     const view = await loadView(visit, request.params['orderId']!);
@@ -74,7 +74,7 @@ export function orderPages(pages: ShopPages): void {
   );
 }
 
-/** What is most likely to be done next; its form is open already. */
+/** The most likely next step; its form is already open. */
 function nextStep(view: OrderView): Panel | undefined {
   const returned = view.order.management.returns.find((one) => stepsOf(one).length > 0);
   if (returned) return { returned };
@@ -83,7 +83,7 @@ function nextStep(view: OrderView): Panel | undefined {
   return action && { action };
 }
 
-/** Nothing is sent before it is paid; the key is that of a bank transfer in advance in every new shop. */
+/** Nothing is shipped before payment; the key is that of a bank transfer in advance in every new shop. */
 function isPaidFirst({ order, visit }: OrderView): boolean {
   const methodId = order.paymentData?.paymentMethod?.id;
   const method = visit.settings.paymentMethods.find(({ paymentMethodId }) => paymentMethodId === methodId);
@@ -167,7 +167,7 @@ function actionButtons(view: OrderView): Markup {
     </details>`;
 }
 
-/** The form that is open. It is there when none is, so that one can be put into it. */
+/** The open form. The element exists even without one, so that a form can be put into it. */
 function panelView(view: OrderView, panel: Panel | undefined, draft: Draft | undefined): Markup {
   const { visit, order } = view;
   const { words } = visit;
@@ -196,7 +196,7 @@ function panelView(view: OrderView, panel: Panel | undefined, draft: Draft | und
   );
 }
 
-/** An app, or a colleague, has said that it is changing the lines: nobody else can until it is done. */
+/** An app, or a colleague, has locked the lines for editing: no one else can change them until it is done. */
 function editingNotice({ visit, order, emails }: OrderView): Markup | false {
   const { editing } = order.management;
   if (!editing) return false;

@@ -11,7 +11,7 @@ export type OrderLine = ManagedOrderAnswer['lineItemContainer']['productLineItem
 export type OrderReturn = ManagedOrderAnswer['management']['returns'][number];
 export type Entry = Static<typeof HistoryEntry>;
 
-/** Everything that the page of an order shows. */
+/** The data of an order's page. */
 export interface OrderView {
   visit: ShopVisit;
   order: ManagedOrderAnswer;
@@ -19,7 +19,7 @@ export interface OrderView {
   documents: DocumentRow[];
   /** Oldest first. */
   history: Entry[];
-  /** The email addresses of the people who did something to it, by their ids. */
+  /** The email addresses of the users who changed it, by id. */
   emails: ReadonlyMap<string, string>;
 }
 
@@ -34,7 +34,7 @@ export function readOrder(visit: ShopVisit, orderId: string): Promise<ManagedOrd
   });
 }
 
-/** Whoever opens an order has seen it. */
+/** Opening an order marks it as seen. */
 export async function loadView(visit: ShopVisit, orderId: string): Promise<OrderView> {
   const { db, shopId } = visit;
   const order = await readOrder(visit, orderId);
@@ -55,7 +55,7 @@ export async function loadView(visit: ShopVisit, orderId: string): Promise<Order
 
 export type Amount = Pick<ManagedOrderAnswer['management']['paidAmount'], 'amount' | 'currency'>;
 
-/** An amount in the way of the reader's language. */
+/** An amount in the format of the reader's language. */
 export const moneyIn =
   ({ language }: Pick<ShopVisit, 'language'>) =>
   (price: Amount) =>
@@ -64,7 +64,7 @@ export const moneyIn =
 export const linesOf = ({ lineItemContainer }: ManagedOrderAnswer): OrderLine[] =>
   lineItemContainer.productLineItems;
 
-/** What the customer is still to pay: what was refunded is not asked for again. */
+/** The amount that the customer still has to pay: refunds are not charged again. */
 export function payableOf({ management, lineItemContainer }: ManagedOrderAnswer): Amount {
   const { cancelledOn, paidAmount } = management;
   const { amount, currency } = lineItemContainer.grandTotal;

@@ -87,11 +87,11 @@ function isPagedByDate(state: ListState): boolean {
 export interface FoundOrders {
   rows: ListedManagedOrder[];
   results: number;
-  /** More were found than a search reads. */
+  /** There are more matches than a search reads. */
   isMore: boolean;
 }
 
-/** The orders of a page. Pages by date are found from the sums of days, so that the last costs what the first one does. */
+/** The orders of a page. Pages by date are found from the sums of days, so the last costs as much as the first. */
 export async function findPage({ db, shopId }: ShopVisit, state: ListState): Promise<FoundOrders> {
   const { limit, offset, sort } = state;
   const { isNew, ...filter } = filterOf(state);

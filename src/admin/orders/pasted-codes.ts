@@ -1,5 +1,5 @@
 export interface PastedCode {
-  /** The line as it was pasted. */
+  /** The pasted line. */
   text: string;
   number: string;
   trackingCode: string | null;

@@ -1,7 +1,7 @@
 import type { ContentLine } from '../../orders/pricing/content.ts';
 import { millionths, quantityText } from '../../orders/manage-change.ts';
 
-/** A line of an order, with what of it is still to be sent. */
+/** A line of an order, with the quantity still to be sent. */
 export interface PackedLine {
   orderNumber: string;
   line: ContentLine;
@@ -15,7 +15,7 @@ export interface PickedProduct {
   orderNumbers: string[];
 }
 
-/** What to fetch for several orders, by product number; a product with a text of its own is fetched for itself. */
+/** The products to pick for several orders, by product number; a product with a custom text is listed separately. */
 export function pickList(lines: readonly PackedLine[]): PickedProduct[] {
   const byProduct = new Map<string, { line: ContentLine; parts: number; orderNumbers: Set<string> }>();
   for (const { orderNumber, line, quantity } of lines) {

@@ -10,11 +10,11 @@ import { chosenLines } from './chosen-lines.ts';
 import { typedAddress } from './data-actions.ts';
 import { typedDecimal } from './decimal.ts';
 
-/** What the names of the fields of each address begin with. */
+/** The prefixes of the field names of each address. */
 export const BILLING = 'billing-';
 export const SHIPPING = 'shipping-';
 
-/** Orders what was typed. */
+/** Places an order from the typed values. */
 export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<Order> {
   const words = visit.words.orders;
   const lines = chosenLines(form);
@@ -26,7 +26,7 @@ export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<
   return visit.inTransaction((call) => orderCart(visit, call, form, lines));
 }
 
-/** Makes a cart and orders it, by the operations that a client would call for this. */
+/** Creates a cart and orders it, by the operations that a client would call. */
 async function orderCart(
   visit: ShopVisit,
   call: Call,
@@ -51,7 +51,7 @@ async function orderCart(
   const { productLineItems } = cart.lineItemContainer;
   for (const { productId, quantity, price } of lines) {
     const line = productLineItems.find((one) => one.productId === productId);
-    // A cart takes what is in stock, and corrects what can't be ordered like this; here a person decides.
+    // A cart limits quantities to the stock and corrects invalid ones; here a person decides.
     if (line && line.quantity.amount !== Number(quantity)) {
       throw badRequest(words.byHand.short({ product: line.sku, quantity: line.quantity.amount }));
     }
@@ -83,7 +83,7 @@ async function orderCart(
   return order;
 }
 
-/** A country alone is no address: its field always has a value. */
+/** A country alone is not an address: its field always has a value. */
 export function isElsewhere({ field }: Pick<FormRequest, 'field'>): boolean {
   return ['street', 'city', 'lastName', 'company'].some((name) => field(SHIPPING + name) !== '');
 }

@@ -13,7 +13,7 @@ import { chosenIds } from './bulk.ts';
 import { pickList, type PackedLine } from './pick-list.ts';
 import { findShipments, findWholeOrders } from './queries.ts';
 
-/** Pages for the printer: what goes into each parcel, and what to fetch for all of them. */
+/** Printable pages: the contents of each parcel, and a pick list for all of them. */
 export function printPages(pages: ShopPages): void {
   pages.get('/orders/packing-slips', 'orders_read', async (visit, request) => {
     const packed = await loadPacked(visit, request);
@@ -33,7 +33,7 @@ interface PackedOrder {
   lines: PackedLine[];
 }
 
-/** What is still to be sent of each order; all of it when all was sent. */
+/** The unsent part of each order; all of it when everything was sent. */
 async function loadPacked({ db, shopId }: ShopVisit, { queryList }: PageRequest): Promise<PackedOrder[]> {
   const orderIds = chosenIds(queryList('id'));
   const [orders, shipments] = await Promise.all([
@@ -62,7 +62,7 @@ function printPage(visit: ShopVisit, title: string, packed: readonly PackedOrder
     menu: 'orders',
     breadcrumbs: [
       { href: adminPath(visit, '/orders'), text: visit.words.layout.menuEntries.orders },
-      // Whoever printed one order goes on with it.
+      // After printing a single order, the user continues with it.
       ...(count === 1 ? packed.map(({ order }) => orderStep(visit, order)) : []),
     ],
     actions: count > 0 && html`<button class="main with-script" data-print>${words.print}</button>`,

@@ -7,12 +7,12 @@ import { foundCustomers } from '../customers/queries.ts';
 const MAX_SUGGESTED = 20;
 const MAX_CUSTOMERS = 10;
 
-/** Sorts behind every character. */
+/** Sorts after every character. */
 const LAST = '\u{10FFFF}';
 
 /**
- * What can be sold of these products, which is not a master but its variations, and what has a number that begins with
- * the text, as it was typed or in capitals.
+ * The sellable ones of these products (the variations instead of a master), and products whose number starts with the
+ * text, as typed or in capitals.
  */
 export async function findSellable(
   db: Queries,
@@ -43,7 +43,7 @@ export async function findSellable(
   return rows.map(({ productId }) => productId);
 }
 
-/** Products as carts know them. */
+/** Products as carts use them. */
 export async function loadProducts(
   db: Queries,
   shopId: string,
@@ -63,7 +63,7 @@ export interface FoundCustomer {
   name: string;
 }
 
-/** Customers whose number, email address, name or company begins with the text. */
+/** Customers whose number, email address, name or company starts with the text. */
 export function findCustomers(db: Queries, shopId: string, text: string) {
   return db.many<FoundCustomer>(sql`
     select upper(customer_id::text) as "customerId", customer_number as "customerNumber",

@@ -7,7 +7,7 @@ interface Part {
 
 const MILLION = 1_000_000;
 
-/** How much of each line these parts hold. */
+/** The quantity of each line in these parts. */
 function quantitiesIn(parts: readonly Part[]): Map<string, number> {
   const sums = new Map<string, number>();
   for (const { lineItemId, quantity } of parts.flatMap(({ lines }) => lines)) {
@@ -32,12 +32,12 @@ function difference(whole: ReadonlyMap<string, number>, less: ReadonlyMap<string
   );
 }
 
-/** How much of each line was not sent yet. */
+/** The unsent quantity of each line. */
 export function leftToShip(order: ManagedOrderAnswer): Map<string, number> {
   return difference(quantitiesIn([orderedIn(order)]), quantitiesIn(order.management.shipments));
 }
 
-/** How much of each line is with the customer. Who records no shipments marks the order as sent: then it was all of it. */
+/** The quantity of each line at the customer. An order marked as sent without shipments was sent in full. */
 export function leftToReturn(order: ManagedOrderAnswer): Map<string, number> {
   const { shipments, returns } = order.management;
   const isMarked = order.dispatchedOn !== null || order.deliveredOn !== null;

@@ -12,7 +12,9 @@ import type { Window } from '../../orders/window.ts';
 import { foundCustomers } from '../customers/queries.ts';
 import { PART_STATES } from './states.ts';
 
-/** How many orders wait for something, from the sums of days; and how many returns and new orders, up to a limit. */
+/**
+ * The number of orders that wait for something, from the sums of days; and of returns and new orders, up to a limit.
+ */
 export async function countWaiting(db: Queries, shopId: string) {
   const { todo, toPay, toShip } = PART_STATES;
   const row = await db.one<{ todo: number; new: number; toPay: number; toShip: number; returns: number }>(sql`
@@ -27,11 +29,11 @@ export async function countWaiting(db: Queries, shopId: string) {
   return row!;
 }
 
-/** A condition on returns: they wait for the merchant, for which there is an index. */
+/** A condition on returns: they wait for the merchant. It has an index. */
 const isWaiting = (shopId: string) =>
   sql`shop_id = ${shopId} and state in ('requested', 'approved', 'withdrawn')`;
 
-/** Orders with a return that waits for the merchant, MAX_FOUND at most. */
+/** Orders with a return that waits for the merchant, at most MAX_FOUND. */
 export async function findOrdersWithReturns(db: Queries, shopId: string): Promise<string[]> {
   const rows = await db.many<{ orderId: string }>(sql`
     select upper(order_id::text) as "orderId" from order_return where ${isWaiting(shopId)}
@@ -39,7 +41,7 @@ export async function findOrdersWithReturns(db: Queries, shopId: string): Promis
   return rows.map(({ orderId }) => orderId);
 }
 
-/** Orders that nobody has opened yet, newest first, MAX_FOUND at most. */
+/** Orders that have not been opened yet, newest first, at most MAX_FOUND. */
 export async function findNewOrders(
   db: Queries,
   shopId: string,
@@ -54,8 +56,8 @@ export async function findNewOrders(
 }
 
 /**
- * Notes that somebody has opened an order. Nothing else of the order changes, and nothing is counted from this: it is the
- * one write to an order beside `placeOrders` and `changeOrder`. An order that was seen before is not written.
+ * Records that an order was opened. Nothing else of the order changes, and nothing is counted from this: it is the one
+ * write to an order beside `placeOrders` and `changeOrder`. An order that was seen before is not written.
  */
 export function markSeen(db: Queries, shopId: string, orderId: string) {
   return db.run(sql`
@@ -89,11 +91,11 @@ const isFound = (shopId: string, text: string) => sql`
   ))`;
 
 export type SearchFilter = Pick<OrderFilter, 'states' | keyof Window> & {
-  /** Only orders that nobody has opened yet. */
+  /** Only orders that have not been opened yet. */
   isNew: boolean;
 };
 
-/** Newest first, MAX_FOUND at most. */
+/** Newest first, at most MAX_FOUND. */
 export async function searchOrders(
   db: Queries,
   shopId: string,
@@ -111,7 +113,7 @@ export async function searchOrders(
   return rows.map(({ orderId }) => orderId);
 }
 
-/** Those of these orders that the shop has, newest first. */
+/** The orders among these that belong to the shop, newest first. */
 export function findListedOrders(db: Queries, shopId: string, orderIds: readonly string[]) {
   return db.many<ListedManagedOrder>(sql`
     select ${columnsWithoutLines}, ${managedColumns} from ${ordersWithCustomers}
@@ -119,7 +121,7 @@ export function findListedOrders(db: Queries, shopId: string, orderIds: readonly
     order by customer_order.created_at desc, customer_order.order_id desc`);
 }
 
-/** Those of these orders that the shop has with their lines, oldest first. */
+/** The orders among these that belong to the shop, with their lines, oldest first. */
 export function findWholeOrders(db: Queries, shopId: string, orderIds: readonly string[]) {
   return db.many<OrderRow>(sql`
     select ${orderColumns} from ${ordersWithCustomers}
@@ -127,7 +129,7 @@ export function findWholeOrders(db: Queries, shopId: string, orderIds: readonly 
     order by customer_order.created_at, customer_order.order_id`);
 }
 
-/** What was sent of these orders. */
+/** The shipments of these orders. */
 export function findShipments(db: Queries, shopId: string, orderIds: readonly string[]) {
   return db.many<{ orderId: string; lines: PartLine[] }>(sql`
     select upper(order_id::text) as "orderId", lines from order_shipment
@@ -139,18 +141,18 @@ export interface NumberedOrder {
   orderNumber: string;
 }
 
-/** The order with this number, or those whose numbers end with it: two at most, which is one too many. */
+/** The order with this number, or those whose numbers end with it: at most two, which is ambiguous. */
 export async function findByNumber(db: Queries, shopId: string, text: string): Promise<NumberedOrder[]> {
   const found = await db.many<NumberedOrder>(sql`
     select upper(order_id::text) as "orderId", order_number as "orderNumber" from customer_order
     where shop_id = ${shopId} and reverse(order_number) collate "C" >= ${reversed(text)}
       and reverse(order_number) collate "C" < ${endOf(reversed(text))}
     order by reverse(order_number) collate "C" limit 2`);
-  // The whole number is the first of all that end with it.
+  // An exact match comes first among those that end with it.
   return found[0]?.orderNumber === text ? [found[0]] : found;
 }
 
-/** The email addresses of people, by their ids: what they did to an order is recorded under their id. */
+/** The email addresses of users by id: their changes to an order are recorded under their id. */
 export async function findEmails(db: Queries, userIds: readonly string[]): Promise<Map<string, string>> {
   if (userIds.length === 0) return new Map();
   const rows = await db.many<{ userId: string; email: string }>(sql`

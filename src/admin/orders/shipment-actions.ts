@@ -40,7 +40,7 @@ export const ship: OrderAction = {
   },
 };
 
-/** Goods that came back without a request of the customer. */
+/** Goods returned without a request of the customer. */
 export const recordReturn: OrderAction = {
   name: 'return',
   isPossible: ({ order }) => !isNothing(leftToReturn(order)),
@@ -79,7 +79,7 @@ const STEPS = ['approved', 'rejected', 'received', 'refunded'] as const;
 export const stepsOf = (returned: Pick<OrderReturn, 'state' | 'lines'>) =>
   STEPS.filter((step) => mayBecome({ ...returned, lines: returned.lines as never }, step));
 
-/** A return that waits for the merchant: each button is a step that it can take. */
+/** A return that waits for the merchant: each button is a possible step. */
 export function returnFields(view: OrderView, returned: OrderReturn, draft: Draft | undefined): Markup {
   const { visit, order } = view;
   const words = visit.words.orders.returns;
@@ -146,7 +146,7 @@ export async function saveReturn(
   return { text: visit.words.orders.returns.saved };
 }
 
-/** A field for how many of each line, named after the line. */
+/** A quantity field for each line, named after the line. */
 export function quantityFields(
   { visit, order }: OrderView,
   most: ReadonlyMap<string, number>,
@@ -187,7 +187,7 @@ export function typedLines({ words }: ShopVisit, form: FormRequest, order: Manag
   return lines;
 }
 
-/** The carriers whose tracking pages are known are suggested; any other name can be typed. */
+/** Carriers with known tracking pages are suggested; any other name can be typed. */
 export function carrierField({ words, settings }: ShopVisit, draft: Draft | undefined): Markup {
   return html`<div class="field">
     <label for="field-carrier">${words.orders.shipping.carrier}</label>

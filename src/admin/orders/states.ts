@@ -22,10 +22,10 @@ const bits = (...states: readonly State[]) =>
 
 const none = (...states: readonly State[]) => ({ asked: bits(...states), set: 0 });
 
-/** An order that was rejected, closed or archived needs nothing any more. */
+/** An order that was rejected, closed or archived needs no further action. */
 const ENDED = ['rejectedOn', 'closedOn', 'archivedOn'] as const;
 
-/** Which states the orders of each part have. New ones, and those with a return that waits, are found in other ways. */
+/** Which states the orders of each part have. New ones, and those with a waiting return, are found in other ways. */
 export const PART_STATES: Readonly<Record<OrderPart, OrderFilter['states']>> = {
   todo: { ...none(...ENDED), missing: bits('paidOn', 'dispatchedOn') },
   new: none(),
@@ -41,7 +41,7 @@ export const PART_STATES: Readonly<Record<OrderPart, OrderFilter['states']>> = {
   all: none(),
 };
 
-/** What the chips of an order are made of: a row of a list, or the order of the API. */
+/** The data of an order's chips: a row of a list, or the order of the API. */
 export type ChippedOrder = Readonly<Record<State, unknown>> & {
   isCancelled: boolean;
   paid: number;
@@ -91,7 +91,7 @@ export interface OrderChip {
 const chips = (...names: readonly (ChipName | false | null | undefined)[]): OrderChip[] =>
   names.flatMap((name) => (name ? [{ name, kind: KINDS[name] }] : []));
 
-/** Where the money is. */
+/** The payment state. */
 export function paymentChips(order: ChippedOrder): OrderChip[] {
   const { isCancelled, paid, refunded } = order;
   if (isCancelled || order.rejectedOn) {
@@ -102,7 +102,7 @@ export function paymentChips(order: ChippedOrder): OrderChip[] {
   return chips(order.partiallyPaidOn ? 'partlyPaid' : 'toPay');
 }
 
-/** Where the goods are, and whatever else is out of the ordinary. */
+/** The delivery state, and any exceptional state. */
 export function goodsChips(order: ChippedOrder): OrderChip[] {
   const isCancelled = order.isCancelled || Boolean(order.rejectedOn);
   const rest = chips(

@@ -16,7 +16,7 @@ const MAX_LABELS = 3_000;
 
 const PERMISSIONS = { read: 'products_read', write: 'products_write' } as const;
 
-/** Kinds of products, with what products of a kind say about themselves and what variations differ in. */
+/** Product types, with the attributes of their products and the attributes by which variations differ. */
 export function productTypes(pages: ShopPages): void {
   pages.form('/product-types', PERMISSIONS, { show: showTypes, save: addType });
   pages.form(
@@ -150,7 +150,7 @@ async function showType(visit: ShopVisit, request: PageRequest, draft?: Draft): 
   };
 }
 
-/** The values of an attribute, with what they are called in every language side by side. */
+/** The values of an attribute, with their labels in every language side by side. */
 function attributeCard(visit: ShopVisit, attribute: TypeAttribute, index: number, draft?: Draft): Markup {
   const words = visit.words.productTypes;
   const { locales } = visit.settings;
@@ -203,7 +203,7 @@ function attributeCard(visit: ShopVisit, attribute: TypeAttribute, index: number
   </section>`;
 }
 
-/** One call per language: what is called otherwise than before, and in the default language what is new. */
+/** One call per language: changed labels, and in the default language new values. */
 async function saveLabels(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
   const type = typeOf(visit, form);
   requireUnchanged(form, type.attributes, visit.words);
@@ -229,7 +229,7 @@ async function saveLabels(visit: ShopVisit, form: FormRequest): Promise<Redirect
   return new Redirect(pathOf(visit, type), visit.words.form.saved);
 }
 
-/** What a product uses can't be removed; the operation says which product that is. */
+/** Values used by a product can't be removed; the operation names that product. */
 function removeCard(visit: ShopVisit, type: ProductType): Markup {
   const words = visit.words.productTypes;
   const button = (attribute: TypeAttribute, value: string, text: string) =>

@@ -4,8 +4,8 @@ import type { ShopVisit } from '../visit.ts';
 type ProductType = ShopVisit['settings']['productTypes'][number];
 
 /**
- * What the attributes of a product type and their values are called in the language of the person, and which of them is
- * meant by what was typed. What has no name in any language is called by its key.
+ * The labels of a product type's attributes and values in the user's language, and the lookup of typed labels. An
+ * entry without a label in any language uses its key.
  */
 export function attributeLabels(type: ProductType | undefined, { locale, settings }: ShopVisit) {
   const label = (texts: Localised | undefined, key: string) =>

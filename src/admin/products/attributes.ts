@@ -15,7 +15,7 @@ import { localeName } from './product-cards.ts';
 import { productPage, readProduct } from './product-page.ts';
 
 const MAX_KEY_LENGTH = 200;
-/** The values of one attribute, with semicolons between them. */
+/** The values of one attribute, separated by semicolons. */
 const MAX_VALUES_LENGTH = 10_000;
 const MAX_VALUES = 200;
 
@@ -116,7 +116,7 @@ interface AttributeValue {
   key: string;
   label: string;
   value: string;
-  /** It is what the variation was chosen by. */
+  /** The variation was chosen by it. */
   isChosen: boolean;
 }
 
@@ -129,7 +129,7 @@ function attributeValues({ settings, locale }: ShopVisit, row: ProductRow): Attr
   }));
 }
 
-/** Emptied first, because a value is added to those that an attribute with several of them has. */
+/** Emptied first, because values are added to those of an attribute with several values. */
 function attributeOperations(key: string, typed: string): Operation[] {
   const values = typed.split(';', MAX_VALUES + 1).map((value) => value.trim());
   if (values.length > MAX_VALUES) throw new FormLimitError('values', MAX_VALUES, key);

@@ -12,13 +12,13 @@ import { changedPrice, ENDINGS, type Ending } from './changed-price.ts';
 import { findListedProducts } from './list-row.ts';
 import { findOwnPrices, type OwnPrice } from './queries.ts';
 
-/** As many as a page of the list has, with some to spare. */
+/** As many as a page of the list has, and some to spare. */
 const MAX_PRODUCTS = 100;
 const ID_LENGTH = 36;
 /** Prices of products and of their variations that are changed at once. */
 const MAX_PRICES = 1_000;
 
-/** What is done to several products of the list at once. */
+/** Actions on several products of the list at once. */
 export function bulk(pages: ShopPages): void {
   for (const [path, visible] of [
     ['/products/show', true],
@@ -156,7 +156,7 @@ export function bulk(pages: ShopPages): void {
   );
 }
 
-/** The ids come as boxes that are ticked, or, where a change is taken back, joined to one text. */
+/** The ids come as checked boxes, or, to undo a change, joined to one text. */
 function chosenIds(values: readonly string[]): string[] {
   const ids = [...new Set(values.flatMap((value) => value.split(',')).filter(isId))].map((id) =>
     id.toUpperCase(),
@@ -170,7 +170,7 @@ function requireChosen(visit: ShopVisit, values: readonly string[]): string[] {
   return ids;
 }
 
-/** For whoever comes by another way than the list. */
+/** For users who did not come from the list. */
 function noneChosenPage(visit: ShopVisit, title: string): AdminPage {
   return bulkPage(visit, {
     title,
@@ -181,7 +181,7 @@ function noneChosenPage(visit: ShopVisit, title: string): AdminPage {
   });
 }
 
-/** Returns those that were not so before. */
+/** Returns those whose visibility has changed. */
 async function setVisible(visit: ShopVisit, ids: readonly string[], visible: boolean): Promise<string[]> {
   const products = await findListedProducts(visit, ids);
   const others = products.filter((product) => product.visible !== visible);
@@ -222,14 +222,14 @@ interface RequestedChange {
   ending: Ending;
 }
 
-/** undefined: that is no percentage by which prices change. */
+/** undefined: it is not a percentage by which prices change. */
 function requestedChange({ language }: ShopVisit, request: PageRequest): RequestedChange | undefined {
   const percent = Number(decimalOf((request.query('percent') ?? '').replace('%', ''), language));
   if (!(percent >= -90 && percent <= 900) || percent === 0) return undefined;
   return { basisPoints: Math.round(percent * 100), ending: endingOf(request.query('ending')) };
 }
 
-/** Every price that a product or a variation has of its own, in every currency; what stays the same is left out. */
+/** Every own price of a product or a variation, in every currency; unchanged prices are left out. */
 function priceChanges(prices: readonly OwnPrice[], { basisPoints, ending }: RequestedChange): PriceChange[] {
   return prices.flatMap((own) =>
     Object.entries(own.prices).flatMap(([currency, before]): PriceChange[] => {

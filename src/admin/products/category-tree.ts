@@ -2,7 +2,7 @@ import type { CategoryChoice } from './queries.ts';
 
 type PrintedCategory = CategoryChoice & { depth: number };
 
-/** The categories as a tree is printed: each below its parent, with its depth. Roots have the depth 0. */
+/** The categories in tree order: each below its parent, with its depth. Roots have depth 0. */
 export function categoryTree(categories: readonly CategoryChoice[]): PrintedCategory[] {
   const below = new Map<string | null, CategoryChoice[]>();
   for (const category of categories) {

@@ -5,7 +5,7 @@ import type { Language } from '../messages.ts';
 import type { Operation } from './product-form.ts';
 import type { GridRow } from './queries.ts';
 
-/** The columns of the grid of variations that can be typed into. */
+/** The editable columns of the variation grid. */
 export const GRID_COLUMNS = ['number', 'price', 'stock', 'minStock', 'ean', 'visible'] as const;
 export type GridColumn = (typeof GRID_COLUMNS)[number];
 export type GridCells = Readonly<Record<GridColumn, string>>;
@@ -33,8 +33,8 @@ const PATHS: Readonly<Record<GridColumn, string>> = {
 };
 
 /**
- * What the grid changes of a variation: the cells that differ from what the page showed. A cell that somebody else, or an
- * order, has changed meanwhile is refused; the other cells of the row do not matter.
+ * The grid's changes of a variation: the cells that differ from those shown on the page. A cell that another user, or
+ * an order, has changed meanwhile is refused; the other cells of the row do not matter.
  */
 export function gridOperations(
   { shown, now, typed }: { shown: GridCells; now: GridCells; typed: GridCells },

@@ -9,11 +9,11 @@ export type StockFilter = 'in' | 'low' | 'out';
 export interface ProductFilter {
   locale: string;
   terms: readonly Term[];
-  /** undefined: visible or not. */
+  /** undefined: both visible and hidden. */
   isVisible?: boolean | undefined;
-  /** `in`: nothing of it is short; `low` and `out`: something of it is, for a master one of its variations. */
+  /** `in`: nothing is short; `low` and `out`: something is, for a master one of its variations. */
   stock?: StockFilter | undefined;
-  /** With all categories below it. */
+  /** Including all its subcategories. */
   categoryId?: string | undefined;
   sort: 'name' | 'price';
   direction: 'asc' | 'desc';
@@ -23,18 +23,18 @@ export interface ProductFilter {
 
 export interface IdPage {
   productIds: string[];
-  /** Over all pages, or as far as they were counted. */
+  /** Over all pages, or as far as counted. */
   results: number;
   isMore: boolean;
 }
 
 /**
- * Products that are compared of those that a filter finds, however many there are: nobody leafs through more of them. The
- * list then says that there are more.
+ * The maximum number of compared products among those that match a filter: users do not page through more. The list
+ * then says that there are more.
  */
 const MAX_HITS = 2_000;
 
-/** Products that are looked at one after the other, in the order of the list, before an index of words is asked. */
+/** Products that are read one after the other, in list order, before a word index is used. */
 const MAX_READ = 1_500;
 
 export async function findProductPage(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage> {
@@ -47,7 +47,7 @@ export async function findProductPage(db: Queries, shopId: string, filter: Produ
   const frequent = isShort ? undefined : await findFrequent(db, shopId, filter);
   if (frequent) return frequent;
   const find = isShort ? findShortMatches : findMatches;
-  // As a search of the shop: own words first, then those of categories, then a number in another spelling.
+  // As in a search of the shop: own words first, then those of categories, then a number in another spelling.
   const number = numberTerm(terms);
   let found = await find(db, shopId, filter, { terms, ownWords: true });
   for (const searched of [{ terms }, ...(number ? [{ terms: [number] }] : [])]) {
@@ -57,7 +57,7 @@ export async function findProductPage(db: Queries, shopId: string, filter: Produ
   return found;
 }
 
-/** Each part is read in the order of an index: one query for all of them would have to sort the whole list. */
+/** Each part is read in the order of an index: a single query for all would have to sort the whole list. */
 function listedRows(shopId: string, filter: ProductFilter, condition: Sql = sql`true`): Sql {
   const { locale, categoryId, isVisible, sort, direction, limit, offset } = filter;
   const order = ORDERS[sort][direction];
@@ -91,7 +91,7 @@ async function findListed(db: Queries, shopId: string, filter: ProductFilter): P
   return { ...row!, isMore: false };
 }
 
-/** Most products are, so that the page is full after a few entries of the index. They are not counted. */
+/** Most products are in stock, so the page is full after a few index entries. They are not counted. */
 async function findInStock(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage> {
   const { sort, direction, limit, offset } = filter;
   const isShort = sql`exists (${shortOf(shopId, sql`entry.product_id`, sql`true`)})`;
@@ -124,8 +124,9 @@ async function findShort(
 }
 
 /**
- * What is short of stock and matches. Few products are short, so that their words are compared one by one, and all of them
- * are found. Only where many are short and few of those match, the products that match are asked for their stock.
+ * Matching products that are short of stock. Few products are short, so their words are compared one by one, and all
+ * matches are found. Only where many are short and few of those match, the stock of the matching products is checked
+ * instead.
  */
 async function findShortMatches(
   db: Queries,
@@ -139,8 +140,8 @@ async function findShortMatches(
 }
 
 /**
- * A page of what many products match: it is full after a few of the first products of the list. The indexes of words would
- * collect all of them, in no order. undefined: the first products of the list do not fill the page.
+ * A page of a filter that many products match: it is full after a few of the first products of the list. The word
+ * indexes would collect all of them, unordered. undefined: the first products of the list do not fill the page.
  */
 async function findFrequent(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage | undefined> {
   const { terms, locale, stock, sort, direction, limit, offset } = filter;
@@ -188,8 +189,8 @@ function hasStock(shopId: string, stock: StockFilter | undefined): Sql {
 }
 
 /**
- * A page of the hits among the products that are compared. `materialized` lets PostgreSQL collect them before it sorts
- * them, as in a search of the shop.
+ * A page of the hits among the compared products. `materialized` makes PostgreSQL collect them before sorting, as in a
+ * search of the shop.
  */
 async function findHits(
   db: Queries,
@@ -222,7 +223,7 @@ function narrowed(shopId: string, { isVisible, categoryId }: ProductFilter): Sql
         and entry.locale = listing.locale and entry.product_id = listing.product_id))`;
 }
 
-/** What is sold out, or at its warning level; of both, one condition finds either. */
+/** Sold out, or at the warning level; for both, one condition finds either. */
 const shortage = (stock: StockFilter | undefined) => sql`(stock <= 0) = ${stock === 'out'}`;
 
 function shortOf(shopId: string, productId: Sql, condition: Sql): Sql {

@@ -21,11 +21,11 @@ export interface ListedProduct {
   ean: string;
   category: string;
   picture: Markup;
-  /** Of a master; 0: it is none. */
+  /** Of a master; 0: not a master. */
   variations: number;
 }
 
-/** In the order of the ids; what is unknown is left out. */
+/** In the order of the ids; unknown ids are left out. */
 export async function findListedProducts(
   visit: ShopVisit,
   productIds: readonly string[],
@@ -77,7 +77,7 @@ function toListed(
   };
 }
 
-/** `from €9.90` when variations have other prices. */
+/** `from €9.90` when variations have different prices. */
 function priceText(visit: ShopVisit, row: ProductRow): string {
   const { settings, words } = visit;
   const { defaultCurrency: currency } = settings;

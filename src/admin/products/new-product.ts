@@ -16,7 +16,7 @@ import { readProduct } from './product-page.ts';
 import { findCategoryChoices } from './queries.ts';
 import { ATTRIBUTE_TEXTS, attributeFields, makeVariations } from './variations.ts';
 
-/** A new product on one page: what a shop needs to sell it, its pictures and its variations. */
+/** A new product on one page: the data needed to sell it, its pictures and its variations. */
 export function newProduct(pages: ShopPages): void {
   pages.form(
     '/products/new',
@@ -123,7 +123,7 @@ export function newProduct(pages: ShopPages): void {
         try {
           await makeVariations(visit, await readProduct(visit, productId), form);
         } catch (error) {
-          // The product is there; its variations can be made on the page that says what was wrong with them.
+          // The product exists; its variations can be created on the page that shows their problems.
           if (!isRefusal(error)) throw error;
           return new Redirect(adminPath(visit, `${path}/variations`), {
             text: error.message,

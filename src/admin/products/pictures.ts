@@ -10,12 +10,12 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { readProduct } from './product-page.ts';
 import { findPictures, type Picture } from './queries.ts';
 
-/** The pictures of a product: they are uploaded, put in order and deleted at once, without the form around them. */
+/** The pictures of a product: uploads, reordering and deletion take effect at once, without the surrounding form. */
 export function pictures(pages: ShopPages): void {
   pages.upload('/products/:productId/pictures', 'products_write', async (visit, { params, upload }) => {
     const { productId } = await readProduct(visit, params['productId']!);
     await visit.call('POST', `/rs/products/${productId}/slideshow`, { upload });
-    // A script asks for the page again by itself; without one, the browser goes back to it.
+    // A script reloads the page; without one, the browser returns to it.
     const page = adminPath(visit, `/products/${productId}`);
     return {
       type: 'text/html; charset=utf-8',
@@ -41,7 +41,7 @@ export function pictures(pages: ShopPages): void {
       moved === '' ? form.fieldList('name') : movedNames(names, moved, form.field('by') === '1' ? 1 : -1);
     await visit.inTransaction(async (call) => {
       await call('PUT', `/rs/products/${productId}/slideshow/sequence`, { body: order });
-      // The first picture is the one that lists show.
+      // Lists show the first picture.
       if (order[0] === undefined) return;
       await call('PATCH', `/rs/products/${productId}`, {
         body: [{ op: 'add', path: '/productImage', value: order[0] }],
@@ -56,7 +56,7 @@ export function pictures(pages: ShopPages): void {
     const shown = form.fieldList('name');
     const items = found.flatMap(({ name, altTexts }) => {
       const index = shown.indexOf(name);
-      // A picture that has come since the form was opened keeps its texts.
+      // A picture added since the form was opened keeps its texts.
       const textIn = (locale: string) =>
         index === -1 ? (altTexts[locale] ?? '') : form.field(`text-${index}-${locale}`);
       return visit.settings.locales.map((locale) => ({ name, locale, text: textIn(locale) }));
@@ -111,7 +111,7 @@ export async function picturesCard(visit: ShopVisit, { productId, kind }: Produc
   </section>`;
 }
 
-/** What each picture shows, in every language of the shop. */
+/** The descriptions of the pictures, in every language of the shop. */
 function textsForm(visit: ShopVisit, path: string, found: readonly Picture[]): Markup {
   const words = visit.words.products.pictures;
   const { locales } = visit.settings;

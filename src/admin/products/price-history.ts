@@ -6,7 +6,7 @@ import type { ShopPages } from '../pages.ts';
 import { productPage, readProduct } from './product-page.ts';
 import { findPriceHistory } from './queries.ts';
 
-/** What a product has cost, in the default currency: as a line, and as a table. */
+/** The price history of a product, in the default currency: as a line, and as a table. */
 export function priceHistory(pages: ShopPages): void {
   pages.get('/products/:productId/prices', 'products_read', async (visit, request) => {
     const row = await readProduct(visit, request.params['productId']!);

@@ -13,12 +13,12 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import type { ProductFields } from './product-fields.ts';
 import { MAX_KEYWORDS_LENGTH, MAX_URL_LENGTH, PARTIES, PARTY_FIELDS, VIDEOS } from './product-values.ts';
 
-/** In the language of the person. */
+/** In the user's language. */
 export function localeName(locale: string, { language, settings }: ShopVisit): string {
   return languageName(locale, language, settings.locales);
 }
 
-/** The languages of the shop beside each other. */
+/** The languages of the shop side by side. */
 export function textsCard(visit: ShopVisit, { text, long }: ProductFields): Markup {
   const { settings } = visit;
   const words = visit.words.products.fields;
@@ -26,7 +26,7 @@ export function textsCard(visit: ShopVisit, { text, long }: ProductFields): Mark
     html`<div class="languages">
       ${settings.locales.map((locale) => {
         const language = localeName(locale, visit);
-        // Each label names its language, because a screen reader does not see what stands beside each other.
+        // Each label names its language, because a screen reader does not convey the columns.
         const label = (name: string) => (settings.locales.length === 1 ? name : `${name} · ${language}`);
         return html`<div class="stack" lang="${languageTag(locale)}">${fields(locale, label)}</div>`;
       })}

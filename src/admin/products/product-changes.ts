@@ -13,9 +13,9 @@ import {
 
 export interface ProductChanges {
   patches: Patch[];
-  /** For the operation that changes what the contract can't. */
+  /** For the operation that changes fields outside the contract. */
   extras: Record<string, unknown>;
-  /** The names of the fields that have changed, with what they were. */
+  /** The names of the changed fields, with their previous values. */
   before: Values;
 }
 
@@ -25,7 +25,7 @@ const AMOUNT_PATHS: Readonly<Record<(typeof AMOUNTS)[number], string>> = {
   depositPrice: '/priceInfo/depositPrice/amount',
 };
 
-/** What a form changes of a product. `typed` is undefined for a field that was not sent: it stays as it is. */
+/** A form's changes of a product. `typed` is undefined for a field that was not sent: it stays unchanged. */
 export function productChanges(
   row: ProductRow,
   typed: (name: string) => string | undefined,
@@ -90,7 +90,7 @@ const FLAGS = [
   'isShippingLinkVisible',
 ] as const;
 
-/** What is one value of its own. */
+/** Fields with a single value. */
 function changeFacts(
   { isChanged, valueOf, isTicked, optionalDecimal, textOrNothing }: FormReader,
   { set, push }: PatchWriter,
@@ -116,7 +116,7 @@ function changeFacts(
   }
 }
 
-/** Weight, price by measure, and the steps in which it is ordered. */
+/** Weight, price by measure, and order steps. */
 function changeMeasures(
   { isAnyChanged, valueOf, decimal, optionalDecimal }: FormReader,
   { set }: PatchWriter,
@@ -148,7 +148,7 @@ function changeMeasures(
   }
 }
 
-/** Prices by quantity, for everybody and for groups of customers. */
+/** Prices by quantity, for everyone and for customer groups. */
 function changeTiers(
   { isAnyChanged, valueOf, decimal, optionalDecimal }: FormReader,
   { set }: PatchWriter,
@@ -176,7 +176,7 @@ function changeTiers(
   );
 }
 
-/** What customers type for it. A variation that inherited it gets all of it, so every headline is written. */
+/** The text that customers type. A variation that inherited it gets all of it, so every headline is written. */
 function changeCustomText(
   { isChanged, isAnyChanged, valueOf, isTicked, optionalDecimal }: FormReader,
   { set }: PatchWriter,
@@ -233,7 +233,7 @@ function changeShipping(
   set('/shippingMethodsRestrictedTo', ids.length > 0 ? ids : undefined);
 }
 
-/** The whole of it is written in each locale whose text has changed: the parties are the same in all of them. */
+/** All of it is written in each locale whose text has changed: the parties are the same in all of them. */
 function changeSafety(
   { isChanged, isAnyChanged, valueOf }: FormReader,
   { set }: PatchWriter,
@@ -253,7 +253,7 @@ function changeSafety(
   }
 }
 
-/** What the operation of the contract can't change. */
+/** Fields that the operation of the contract can't change. */
 function changedExtras({ isChanged, isAnyChanged, valueOf, isTicked, optionalDecimal }: FormReader) {
   const extras: Record<string, unknown> = {};
   for (const key of ['specialOffer', 'isProductNumberVisible']) {
@@ -273,7 +273,7 @@ function changedExtras({ isChanged, isAnyChanged, valueOf, isTicked, optionalDec
   return extras;
 }
 
-/** The rows of a table in which something stands: `tier.0`, `tier.2`. */
+/** The non-empty rows of a table: `tier.0`, `tier.2`. */
 function rowsBelow(start: string, valueOf: (name: string) => string): string[] {
   return Array.from({ length: MAX_ROWS }, (_, index) => `${start}.${index}`).filter(
     (at) => valueOf(`${at}.quantity`) !== '' || valueOf(`${at}.price`) !== '',
@@ -282,7 +282,7 @@ function rowsBelow(start: string, valueOf: (name: string) => string): string[] {
 
 const MAX_ROWS = 100;
 
-/** The id of a video in the addresses that people copy; anything else is taken as the source itself. */
+/** The id of a video from a copied address; anything else is taken as the source itself. */
 export function videoOf(address: string): { type: 'YouTube' | 'Vimeo'; id: string } {
   const [, vimeo] = /vimeo\.com\/(?:video\/)?(\d+)/.exec(address) ?? [];
   if (vimeo !== undefined) return { type: 'Vimeo', id: vimeo };

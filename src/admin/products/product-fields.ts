@@ -11,7 +11,7 @@ import {
 import type { Draft } from '../pages.ts';
 import type { Values } from './product-values.ts';
 
-/** The fields of the form of a product, by their names alone: their values, and whether they can be changed, are known. */
+/** The fields of a product form, by name alone: their values, and whether they can be changed, are known. */
 export interface ProductFields {
   text: (name: string, label: string, more?: Partial<TextField>) => Markup;
   number: (name: string, label: string, more?: Partial<TextField>) => Markup;
@@ -27,14 +27,14 @@ export interface ProductFields {
     more?: { empty?: string; hint?: Part },
   ) => Markup;
   tick: (name: string, label: string, hint?: Part) => Markup;
-  /** A field in a table, whose label is what its row and column say. */
+  /** A field in a table, whose label comes from its row and column. */
   cell: (name: string, label: string, unit?: string) => Markup;
   has: (name: string) => boolean;
-  /** What is stored. */
+  /** The stored value. */
   valueOf: (name: string) => string;
 }
 
-/** `inherited` are the values of the master, which a variation has where it has none of its own. */
+/** `inherited` are the values of the master, which a variation uses by default. */
 export function productFields(
   values: Values,
   inherited: Values | undefined,
@@ -52,7 +52,7 @@ export function productFields(
     number: (name, label, more) => text(name, label, { inputMode: 'decimal', autocomplete: 'off', ...more }),
     long: (name, label, more) => longTextField({ ...shared(name), label, ...more }),
     choice: (name, label, choices, more) => choiceField({ ...shared(name), label, choices, ...more }),
-    // A box that is not ticked sends nothing; the hidden field says that it was there.
+    // An unchecked box sends nothing; the hidden field tells that it was present.
     tick: (name, label, hint) =>
       html`<input type="hidden" name="${name}" value="no" ${!mayWrite && html`disabled`} />${tickField({
           ...shared(name),

@@ -19,7 +19,7 @@ export interface Patch {
 
 export type FormReader = ReturnType<typeof formReader>;
 
-/** What was typed beside what is stored. Who asks whether a field has changed also notes what it was. */
+/** The typed values beside the stored ones. Checking whether a field has changed also records its previous value. */
 export function formReader(
   row: ProductRow,
   typed: (name: string) => string | undefined,
@@ -43,7 +43,7 @@ export function formReader(
     before,
     valueOf,
     isChanged,
-    /** Asks for each field whose name begins so, so that all are taken back together. */
+    /** Checks each field whose name starts with this, so that all are undone together. */
     isAnyChanged: (start: string) =>
       Object.keys(values).filter((name) => name.startsWith(start) && isChanged(name)).length > 0,
     decimal,

@@ -23,7 +23,7 @@ const TAB_PATHS: Readonly<Record<ProductTab, string>> = {
   prices: '/prices',
 };
 
-/** What all pages of a product have in common: where it is, its tabs, and what can be done with it as a whole. */
+/** The common parts of all pages of a product: breadcrumbs, tabs, and the actions on the whole product. */
 export function productPage(
   visit: ShopVisit,
   row: ProductRow,

@@ -11,8 +11,8 @@ import { decimalText } from '../components/decimal.ts';
 import type { Language } from '../messages.ts';
 
 /**
- * A product as the texts of the fields of its form, by their names. The form shows them, a form that was sent is compared
- * with them, and what has changed is taken back by sending the old ones again.
+ * A product as the texts of the fields of its form, by their names. The form shows them, a sent form is compared with
+ * them, and a change is undone by sending the old ones again.
  */
 export type Values = Readonly<Record<string, string>>;
 
@@ -29,13 +29,13 @@ export const AMOUNTS = ['price', 'manufacturerPrice', 'depositPrice'] as const;
 export const PARTIES = ['manufacturer', 'responsiblePerson'] as const;
 export const PARTY_FIELDS = ['name', 'address', 'contact'] as const;
 
-/** Words with something between them. */
+/** Words with separators. */
 export const MAX_KEYWORDS_LENGTH = MAX_LENGTHS.words * (MAX_LENGTHS.word + 2);
 /** One video per line; a product has 50. */
 export const VIDEOS = { characters: 30_000, lines: 100 };
 export const MAX_URL_LENGTH = 2_000;
 
-/** What the form of a product may bring. */
+/** The limits of a product form. */
 export const PRODUCT_LIMITS: FormLimits = {
   texts: {
     'shortDescription.*': MAX_LENGTHS.text,
@@ -46,11 +46,11 @@ export const PRODUCT_LIMITS: FormLimits = {
     videos: VIDEOS,
     'dataSheet.url': MAX_URL_LENGTH,
   },
-  // Every category that the product is in is a ticked box, and every price of every group a field.
+  // Every category of the product is a checked box, and every price of every group a field.
   values: 3_000,
 };
 
-/** Rows of a table of prices that are empty, so that more can be typed. */
+/** Empty rows of a price table, for further input. */
 const EMPTY_ROWS = 3;
 
 export interface FormContext {
@@ -117,7 +117,7 @@ export function productValues(row: ProductRow, context: FormContext): Values {
   };
 }
 
-/** What the operations of the contract can't change. */
+/** Values that the operations of the contract can't change. */
 function extraValues(facts: ProductFacts, context: FormContext): Values {
   const { energyLabel } = facts;
   return {
@@ -221,7 +221,10 @@ function flag(value: boolean | undefined, standard = false): string {
   return (value ?? standard) ? 'yes' : 'no';
 }
 
-/** As forms are compared: browsers send other ends of lines than are stored, and blanks at the ends do not count. */
+/**
+ * Normalises a text for comparison: browsers send other line ends than are stored, and blanks at the ends do not
+ * count.
+ */
 export function oneLineEnd(text: string): string {
   return text.replaceAll('\r\n', '\n').trim();
 }

@@ -96,14 +96,14 @@ export function product(pages: ShopPages): void {
   });
 }
 
-/** Orders change the stock all the time, and that is no reason to refuse a new description. */
+/** Orders change the stock all the time, which is no reason to refuse a new description. */
 function versionedValues({ stock: _stock, ...values }: Values): Values {
   return values;
 }
 
 /**
- * A tick sends two values: that it is there, and that it is set. The last one counts. A stock that was not typed over
- * stays what it is by now.
+ * A checkbox sends two values: that it is present, and that it is checked. The last one counts. A stock that was not
+ * changed in the form keeps its current value.
  */
 function typedIn(form: FormRequest): (name: string) => string | undefined {
   const names = new Set(form.fieldNames);
@@ -114,7 +114,7 @@ function typedIn(form: FormRequest): (name: string) => string | undefined {
   };
 }
 
-/** Everything in one call, so that what is refused leaves nothing half saved. */
+/** Everything in one call, so that a refusal leaves nothing half saved. */
 async function saveChanges(
   visit: ShopVisit,
   productId: string,
@@ -125,7 +125,7 @@ async function saveChanges(
   if (Object.keys(body).length > 0) await visit.call('PATCH', `/manage/products/${productId}`, { body });
 }
 
-/** The form as it was before, made from the state that it has now; of categories there is no way back in one step. */
+/** The form with the previous values, based on the current state; categories cannot be undone in one step. */
 function undoOf(path: string, { before }: ProductChanges, now: Values) {
   if (Object.keys(before).length === 0) return undefined;
   const state = { version: versionOf(versionedValues(now)), stockWas: now['stock']! };

@@ -93,7 +93,7 @@ function toFilter({ locale }: ShopVisit, { sort, filter, limit, offset }: ListSt
 /** A longer list would make every page of products heavy. The page of a category lists its products too. */
 const MAX_CHOICES = 100;
 
-/** The categories below the root; of many, those that stand highest in the tree, and the chosen one. */
+/** The categories below the root; if there are many, the highest in the tree, and the chosen one. */
 function categoryChoices(
   { locale, settings }: ShopVisit,
   categories: readonly CategoryChoice[],

@@ -4,7 +4,7 @@ import type { Localised } from '../../http/locale.ts';
 import type { Prices } from '../../catalogue/products/facts.ts';
 import type { ImageSizes } from '../../platform/media/images.ts';
 
-/** What the variations of these masters have together; null: the stock of none of them is tracked. */
+/** The total stock of the variations of these masters; null: none of them tracks its stock. */
 export function findVariationStocks(db: Queries, shopId: string, masterIds: readonly string[]) {
   return db.many<{ masterId: string; variations: number; stock: number | null; isShort: boolean }>(sql`
     select upper(master_id::text) as "masterId", count(*) as variations, sum(stock)::float8 as stock,
@@ -27,7 +27,7 @@ export function findCategoryChoices(db: Queries, shopId: string) {
     where shop_id = ${shopId} order by position, number limit ${MAX_CATEGORIES}`);
 }
 
-/** A price of its own that a product or one of its variations has. */
+/** An own price of a product or one of its variations. */
 export interface OwnPrice {
   productId: string;
   productNumber: string;
@@ -49,11 +49,11 @@ export interface Picture {
   name: string;
   imageKey: string;
   sizes: ImageSizes;
-  /** What it shows, by locale. */
+  /** Its descriptions, by locale. */
   altTexts: Readonly<Record<string, string>>;
 }
 
-/** In the order of the slideshow. A product has a few; the limit is for those that come from elsewhere. */
+/** In the order of the slideshow. A product has a few; the limit is for imported ones. */
 export function findPictures(db: Queries, shopId: string, productId: string) {
   return db.many<Picture>(sql`
     select name, upper(image_key::text) as "imageKey", sizes, alt_texts as "altTexts" from product_image
@@ -90,7 +90,7 @@ export function findGridRows(db: Queries, shopId: string, masterId: string) {
     order by product_id limit ${MAX_GRID_ROWS}`);
 }
 
-/** By the number, or by the code that is printed on it. Several products may have the same code. */
+/** By the number, or by the printed code. Several products may have the same code. */
 export async function findByCode(db: Queries, shopId: string, code: string): Promise<string[]> {
   const rows = await db.many<{ productId: string }>(sql`
     select upper(product_id::text) as "productId" from product
@@ -105,7 +105,7 @@ export async function findByCode(db: Queries, shopId: string, code: string): Pro
   return rows.map(({ productId }) => productId);
 }
 
-/** Every price that was asked in a currency, the newest first. */
+/** All prices in a currency, newest first. */
 export function findPriceHistory(db: Queries, shopId: string, productId: string, currency: string) {
   return db.many<{ validFrom: Date; price: number | null }>(sql`
     select valid_from as "validFrom", price from price_history

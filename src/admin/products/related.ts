@@ -10,7 +10,7 @@ import { productPage, readProduct } from './product-page.ts';
 import { findProductPage } from './list-queries.ts';
 import { findCrossSellingIds } from './queries.ts';
 
-/** What is offered along with a product: a search adds to it. */
+/** The products offered along with a product, with a search to add more. */
 export function related(pages: ShopPages): void {
   pages.get('/products/:productId/related', 'products_read', async (visit, request) => {
     const row = await readProduct(visit, request.params['productId']!);

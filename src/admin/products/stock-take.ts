@@ -11,7 +11,7 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { pictureOf } from './list-row.ts';
 import { findByCode } from './queries.ts';
 
-/** What was counted lately. It is in the address, so that nobody else's counting is among it. */
+/** The latest counts. They are in the address, so they include no one else's. */
 interface Counted {
   productId: string;
   before: number | null;
@@ -20,7 +20,7 @@ interface Counted {
 
 const MAX_SHOWN = 10;
 
-/** For a scanner: a field that has the focus, then the count, then the field again. */
+/** For a scanner: a focused field, then the count, then the field again. */
 export function stockTake(pages: ShopPages): void {
   pages.form(
     '/products/stock-take',

@@ -15,7 +15,7 @@ import { GRID_COLUMNS, gridCells, gridOperations, type GridCells, type GridColum
 import { productPage, readProduct } from './product-page.ts';
 import { findGridRows, MAX_GRID_ROWS, type GridRow } from './queries.ts';
 
-/** The variations of a product as a grid, and the form that makes them. */
+/** The variations of a product as a grid, and the form that creates them. */
 export function variations(pages: ShopPages): void {
   pages.form(
     '/products/:productId/variations',
@@ -46,11 +46,11 @@ export function variations(pages: ShopPages): void {
   );
 }
 
-/** The values of a new attribute, with something between them. */
+/** The values of a new attribute, with separators. */
 export const MAX_VALUES_LENGTH = 20_000;
-/** What the fields that make variations may bring. */
+/** The limits of the fields that create variations. */
 export const ATTRIBUTE_TEXTS = { 'attribute.*': 200, 'values.*': MAX_VALUES_LENGTH };
-/** Each cell is sent with what it was, and a box that is not ticked by a hidden field. */
+/** Each cell is sent with its previous value, and an unchecked box by a hidden field. */
 const MAX_CELLS = MAX_GRID_ROWS * (2 * GRID_COLUMNS.length + 1) + 10;
 
 const NUMERIC: ReadonlySet<GridColumn> = new Set(['price', 'stock', 'minStock']);
@@ -62,7 +62,7 @@ async function saveGrid(visit: ShopVisit, row: ProductRow, form: FormRequest): P
   const currency = settings.defaultCurrency;
   const names = new Set(form.fieldNames);
   const rows = await findGridRows(visit.db, visit.shopId, row.productId);
-  // All of them are read before the first is written, so that a cell that is wrong changes nothing.
+  // All of them are read before the first is written, so that a wrong cell changes nothing.
   const changes = rows.flatMap((variation) => {
     const { productId } = variation;
     const now = gridCells(variation, currency, language);
@@ -201,7 +201,7 @@ function cellField(
 
 const MAX_ATTRIBUTES = 3;
 
-/** Sends the attributes and values of a form: every combination that does not exist yet is made. */
+/** Sends the attributes and values of a form: every missing combination is created. */
 export async function makeVariations(
   visit: ShopVisit,
   row: ProductRow,
@@ -227,7 +227,7 @@ export async function makeVariations(
       variationAttributes: attributes.map(({ name, values }) => ({
         name,
         values: values.map((value) => ({ value })),
-        // Variations that exist already get the first value of an attribute that is new.
+        // Existing variations get the first value of a new attribute.
         ...(!known.some(({ key }) => key === name) && { defaultForExistingProducts: values[0] }),
       })),
     },
@@ -260,7 +260,7 @@ async function makeForm(visit: ShopVisit, row: ProductRow, draft: Draft | undefi
   </form>`;
 }
 
-/** Three attributes with their values; those that the product has already are filled in. */
+/** Three attributes with their values; existing ones of the product are filled in. */
 export function attributeFields(
   visit: ShopVisit,
   row: ProductRow | undefined,

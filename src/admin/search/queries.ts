@@ -4,7 +4,7 @@ import { foundCustomers } from '../customers/queries.ts';
 
 const MAX_FOUND = 5;
 
-/** Sorts behind every character. */
+/** Sorts after every character. */
 const LAST = '\u{10FFFF}';
 
 export interface FoundOrder {
@@ -48,7 +48,7 @@ export interface FoundProduct {
   name: Record<string, string> | null;
 }
 
-/** Products whose number begins with the text, as it was typed or in capitals. A variation has the name of its product. */
+/** Products whose number starts with the text, as typed or in capitals. A variation has the name of its product. */
 export function findProductsByNumber(db: Queries, shopId: string, text: string) {
   const numbered = (beginning: string) => sql`(
     select product_id from product

@@ -28,7 +28,10 @@ interface HitGroup {
 const MAX_TEXT_LENGTH = 100;
 const MAX_PRODUCTS = 6;
 
-/** The search in the header finds orders, products, customers and pages. It shows the part `hits` of this page while one types. */
+/**
+ * The search in the header finds orders, products, customers and pages. It shows the part `hits` of this page during
+ * typing.
+ */
 export function search(pages: ShopPages): void {
   pages.get('/search', 'member', async (visit, request) => {
     const words = visit.words.search;
@@ -69,7 +72,7 @@ async function findOrders(visit: ShopVisit, text: string): Promise<Hit[]> {
   }));
 }
 
-/** By the beginning of the number, then as the list of products finds them; with a typing error, as the shop does. */
+/** By the start of the number, then as in the product list; with a typo, as in the shop. */
 async function findProducts(visit: ShopVisit, text: string): Promise<Hit[]> {
   const { db, shopId, locale, settings } = visit;
   const terms = parseQuery(text);

@@ -6,7 +6,7 @@ import type { SettingsFile } from '../../shops/settings/file.ts';
 import type { Choice } from '../components/form.ts';
 import type { SettingsWords } from './words.ts';
 
-/** What can be chosen for settings whose schema knows only the form of a value, by their path. */
+/** The choices for settings whose schema defines only the form of a value, by their path. */
 export function settingChoices(
   file: SettingsFile,
   words: SettingsWords,
@@ -18,7 +18,7 @@ export function settingChoices(
     'countries.items': () => countryChoices(language),
     'locales.default': () => (file.locales?.items ?? []).map((locale) => localeChoice(locale, words)),
     'locales.items': () => {
-      // Those of the European Union first: the others make a long list.
+      // The European Union first: the others make a long list.
       const isNear = ({ value }: Choice) => Number(isInEu(value.slice(3)));
       const all = sorted(
         LOCALES.map((locale) => localeChoice(locale, words)),

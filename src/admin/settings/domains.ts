@@ -12,7 +12,7 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { fileProblemLine } from './problem-text.ts';
 import { sectionPage } from './section-page.ts';
 
-/** How often an hour the people of a shop may have its domains checked: each check asks name servers. */
+/** The maximum number of domain checks per shop and hour: each check queries name servers. */
 const MAX_CHECKS = 30;
 
 export function domains(pages: ShopPages, format: SettingsFormat): void {
@@ -40,7 +40,7 @@ const pendingOf = ({ settings }: ShopVisit) =>
 
 const challengeOf = ({ key, shopId }: ShopVisit, host: string) => domainChallenges(key)(shopId, host);
 
-/** Asks for the proof of a domain, and uses the domain if there is one. */
+/** Looks up the proof of a domain, and uses the domain if there is one. */
 async function checkDomain(visit: ShopVisit, host: string): Promise<Notice> {
   const words = visit.words.settings.domainView;
   const { proof, hasAnswer } = await findProof(challengeOf(visit, host));
@@ -80,7 +80,7 @@ function directions(visit: ShopVisit): Markup {
   </section>`;
 }
 
-/** What to enter at the domain provider for a domain that waits, and the button that has it checked. */
+/** The record to enter at the domain provider for a pending domain, and the button that checks it. */
 function challengeCard(visit: ShopVisit, host: string): Markup {
   const words = visit.words.settings.domainView;
   const { name, text, label } = challengeOf(visit, host);

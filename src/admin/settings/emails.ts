@@ -92,7 +92,7 @@ export function emails(pages: ShopPages, format: SettingsFormat, kinds: readonly
 const localeOf = ({ settings, locale }: ShopVisit, { query }: PageRequest | FormRequest): string =>
   settings.locales.find((one) => one === query('locale')) ?? locale;
 
-/** The shop's own words with these in the place of the former ones; the built-in ones are not stored. */
+/** The shop's own texts with these replacing the former ones; the built-in ones are not stored. */
 function withWords(
   texts: MailTexts,
   kind: EmailKind,
@@ -235,7 +235,7 @@ async function kindPage(
   };
 }
 
-/** The email with these words, about a made-up order: nobody sees the data of a customer here. */
+/** The email with these texts, about a made-up order: it shows no customer data. */
 async function preview(
   { db, config, shopId, origin, settings }: ShopVisit,
   kind: EmailKind,

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { LINES_OF_TEXT, storageOf } from '../../shops/settings/fields.ts';
 import { SettingsSchema, type SectionName } from '../../shops/settings/schema.ts';
 
-/** What the forms read of the JSON schema of a setting. */
+/** The parts of a setting's JSON schema that the forms read. */
 export interface Shape {
   type?: string | readonly string[];
   properties?: Readonly<Record<string, TSchema>>;
@@ -19,7 +19,7 @@ export interface Shape {
 
 /**
  * How a setting is shown in a form: texts in all languages of the shop, a section of fields, a list of sections, words
- * one per line, boxes to tick, or a table of names and values.
+ * one per line, checkboxes, or a table of names and values.
  */
 export type FieldKind =
   | 'flag'
@@ -69,7 +69,7 @@ export function isNullable(schema: TSchema): boolean {
   return [shapeOf(schema).type ?? []].flat().includes('null');
 }
 
-/** Whether a box that is not ticked says something else than a setting that is left out. */
+/** Whether an unchecked box differs in meaning from an omitted setting. */
 export function isFalseMeant(schema: TSchema): boolean {
   const storage = storageOf(schema);
   return 'initial' in storage || storage.absent === true;
@@ -77,12 +77,12 @@ export function isFalseMeant(schema: TSchema): boolean {
 
 export const schemaOf = (section: SectionName): TSchema => SettingsSchema.properties[section as 'name'];
 
-/** The value in a map of any keys. */
+/** The value schema of a map with any keys. */
 export const mapValue = (schema: TSchema): TSchema => Object.values(shapeOf(schema).patternProperties!)[0]!;
 
-/** In the place of an index: the script puts a number there when somebody adds an entry. */
+/** A placeholder for an index: the script replaces it by a number when an entry is added. */
 export const newEntryStep = (path: readonly unknown[]): string => `new-${path.length}`;
 
-/** `taxClasses.rates`: the path without the places in lists, by which words and choices are found. */
+/** `taxClasses.rates`: the path without list positions, by which texts and choices are found. */
 export const wordPath = (path: readonly (string | number)[]): string =>
   path.filter((step) => typeof step === 'string' && !/^(?:new-|#)\d+$/.test(step)).join('.');

@@ -16,16 +16,16 @@ import { fileProblemLine } from './problem-text.ts';
 import { savedNotice, saveSettings, settingsPreview } from './save.ts';
 import { settingsTrail } from './section-page.ts';
 
-/** The file as it is stored, or what was typed and what applying it would change or why it is refused. */
+/** The file as stored, or the typed file with the changes it would make or the reasons for its refusal. */
 interface ShownFile {
   text: string;
   changes?: readonly string[];
   problems?: readonly string[];
 }
 
-/** The whole settings as the file that `kontor shop apply` takes. */
+/** All settings as the file that `kontor shop apply` accepts. */
 export function settingsFile(pages: ShopPages, format: SettingsFormat): void {
-  // One thread at a time: the files of all shops together take no more than one processor.
+  // One thread at a time: the files of all shops together use no more than one processor.
   const inTurn = createTurns({ running: 1, waiting: 20 });
   const parse = (text: string) => inTurn('yaml', () => parseSettingsFileInThread(text, format));
   const storedText = async ({ db, shopId }: ShopVisit) => {
@@ -49,7 +49,7 @@ export function settingsFile(pages: ShopPages, format: SettingsFormat): void {
           return new Redirect(adminPath(visit, '/settings/file'), await savedNotice(visit, applied));
         } catch (error) {
           if (!(error instanceof SettingsProblem)) throw error;
-          // The parser of YAML may name a mistake twice, in other words.
+          // The YAML parser may report a mistake twice, in different words.
           const problems = [...new Set(error.places.map((place) => fileProblemLine(place, visit)))];
           return { ...filePage(visit, { text, problems }), status: 422 };
         }
@@ -116,7 +116,7 @@ function filePage(visit: ShopVisit, { text, changes, problems }: ShownFile): Adm
   };
 }
 
-/** Lines such as `~ theme.accent: #0b5d66 -> #803020`, each in the colour of what it does. */
+/** Lines such as `~ theme.accent: #0b5d66 -> #803020`, coloured by the kind of change. */
 export function changeList(changes: readonly string[]): Markup {
   const kinds: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed' };
   return html`<ul class="changes">

@@ -9,7 +9,7 @@ import type { SettingsWords } from './words.ts';
 
 export type Path = readonly (string | number)[];
 
-/** What the fields of a form need beside the schema and the value. */
+/** The context that the fields of a form need besides the schema and the value. */
 export interface FormContext {
   words: SettingsWords;
   language: Language;
@@ -19,15 +19,15 @@ export interface FormContext {
   locale: string;
   currency: string;
   isDisabled: boolean;
-  /** What can be chosen for a setting whose schema does not list it, by its path: countries, currencies. */
+  /** The choices for a setting whose schema does not list them, by its path: countries, currencies. */
   choices: (path: string) => readonly Choice[] | undefined;
-  /** The keys of a map that are known; undefined: they can be typed. */
+  /** The known keys of a map; undefined: they can be typed. */
   keys: (path: string) => readonly Choice[] | undefined;
-  /** What is wrong, by the path of the field. */
+  /** The problem of a field, by its path. */
   problemAt: (path: Path) => string | undefined;
-  /** Settings that the page shows in another way. */
+  /** Settings that the page shows differently. */
   isLeftOut: (path: string) => boolean;
-  /** A list to which an entry is added, where scripts do not run. */
+  /** A list to which an entry is added without scripts. */
   added: string | undefined;
 }
 
@@ -41,18 +41,18 @@ export function bound(schema: TSchema): { maxLength: number } {
   return { maxLength: shapeOf(schema).maxLength ?? MAX_FIELD_LENGTH };
 }
 
-/** A value that was typed and is not among the choices stays visible. */
+/** A typed value that is not among the choices stays visible. */
 export function withChosen(choices: readonly Choice[], values: readonly unknown[]): readonly Choice[] {
   const unknown = values.filter((value) => !choices.some((choice) => choice.value === (value ?? '')));
   return [...unknown.map((value) => ({ value: textOf(value), text: textOf(value) })), ...choices];
 }
 
-/** A number as people write it in their language; what was typed and is none stays as it is. */
+/** A number in the format of the user's language; typed text that is not a number stays unchanged. */
 export function numberText(value: unknown, { language }: Pick<FormContext, 'language'>): string {
   return typeof value === 'number' ? decimalText(value, language) : textOf(value);
 }
 
-/** As it is written in the file, and as it can be typed again. */
+/** As in the file, in a form that can be typed again. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

@@ -14,7 +14,7 @@ import { savedNotice, saveSettings, settingsPreview } from './save.ts';
 import { placeText, settingsTrail } from './section-page.ts';
 import { settingsWords } from './words.ts';
 
-/** Lines of a change in the list; the page of the version has all of them. */
+/** Lines of a change in the list; the version's page has all of them. */
 const SHOWN_LINES = 3;
 
 export function history(pages: ShopPages, format: SettingsFormat): void {
@@ -97,7 +97,7 @@ function versionRow(visit: ShopVisit, version: SettingsVersion, isCurrent: boole
   </tr>`;
 }
 
-/** A state of the settings, and what restoring it would change now. */
+/** A state of the settings, and the changes that restoring it would make now. */
 async function versionPage(visit: ShopVisit, versionId: string, format: SettingsFormat): Promise<AdminPage> {
   const version = await versionOf(visit, versionId);
   const [newest] = await findVersions(visit.db, visit.shopId, 1);

@@ -22,7 +22,7 @@ type Content = Partial<Record<string, string>>;
 /** Texts of these fields may hold markup and have several lines. */
 const LONG = new Set(['shortDescription', 'description', 'address']);
 
-/** The longest of all pages counts for every one of them: the operation knows the limits of each. */
+/** The longest limit applies to all pages: the operation knows the limits of each. */
 const LIMITS: FormLimits = {
   texts: Object.fromEntries(
     PAGES.flatMap(({ request }) => Object.entries(request.properties)).map(([name, schema]) => [

@@ -13,8 +13,8 @@ import { savedNotice, saveSettings } from './save.ts';
 import { settingsTrail } from './section-page.ts';
 
 /**
- * Takes a logo in as pictures of products are: checked, scaled, and with nothing but its pixels. Its files stay as long as
- * the settings or their history name them.
+ * Accepts a logo like a product picture: checked, scaled, and reduced to its pixels. Its files stay as long as the
+ * settings or their history name them.
  */
 export function logo(pages: ShopPages, format: SettingsFormat, media: MediaStorage): void {
   pages.fileForm('/settings/theme/logo', 'settings_write', {

@@ -133,11 +133,11 @@ function methodOf({ settings }: ShopVisit, { params }: PageRequest): ProviderMet
 const titleOf = ({ settings, locale }: ShopVisit, { name, key }: ProviderMethod): string =>
   textIn(name, locale, settings.defaultLocale) ?? key;
 
-/** Never shown: only which of them there are. */
+/** Values are never shown: only which of them exist. */
 const storedFields = ({ db, key, shopId }: ShopVisit, { paymentMethodId }: ProviderMethod) =>
   loadFields(db, key, shopId, paymentMethodId);
 
-/** The methods that a provider handles: whether their keys are set, and a button that tries them. */
+/** The methods handled by a provider: whether their keys are set, and a button that tests them. */
 async function accountList(visit: ShopVisit, providers: Providers): Promise<Markup> {
   const words = visit.words.settings.paymentKeys;
   const methods = visit.settings.paymentMethods.filter((method): method is ProviderMethod =>

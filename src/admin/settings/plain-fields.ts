@@ -6,7 +6,7 @@ import { isLong, shapeOf, wordPath } from './field-kind.ts';
 import { wordLimit } from './section-limits.ts';
 import { bound, nameOf, problemLine, withChosen, type FormContext, type Path } from './form-context.ts';
 
-/** Texts in several languages, and lists of words: fields that hold no others. */
+/** Texts in several languages, and lists of words: fields without nested ones. */
 
 /** One field per language of the shop. */
 export function localisedField(
@@ -42,7 +42,7 @@ export function localisedField(
   </fieldset>`;
 }
 
-/** Boxes to tick where it is known what can be in the list, else one entry per line. */
+/** Checkboxes where the possible entries are known, else one entry per line. */
 export function listField(
   schema: TSchema,
   values: readonly string[],
@@ -73,7 +73,7 @@ export function listField(
     });
   }
   const name = nameOf(path);
-  // Those that are chosen come first and keep their order, in which the shop shows them.
+  // Chosen entries come first and keep their order, in which the shop shows them.
   const all = withChosen(choices, values);
   const sorted = [
     ...values.flatMap((value) => all.find((choice) => choice.value === value) ?? []),

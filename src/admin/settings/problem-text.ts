@@ -4,22 +4,22 @@ import type { ShopVisit } from '../visit.ts';
 import { wordPath } from './field-kind.ts';
 import { settingsWords } from './words.ts';
 
-/** The message of every rule; one that is missing, or names something that its rule does not have, does not compile. */
+/** The message of every rule; a missing one, or one that names something unknown to its rule, does not compile. */
 type RuleTexts = {
   readonly [Name in Rule['name']]: string | ((values: ShownValues<Extract<Rule, { name: Name }>>) => string);
 };
 
 type ShownValues<Values> = { readonly [Key in keyof Values]: string };
 
-/** What is wrong with a field, in the language of the reader. */
+/** The problem of a field, in the reader's language. */
 export function problemText({ path, rule }: Problem, visit: ShopVisit): string {
   const texts: RuleTexts = visit.words.settings.problems;
   return sayRule(texts[rule.name], shownValues(path, rule, visit));
 }
 
 /**
- * `taxClasses[1].rates.DE (line 12): Please enter 100 or less.` Whoever edits the file sees its own keys and values, and
- * reads what to write there where a form offers something to choose.
+ * `taxClasses[1].rates.DE (line 12): Please enter 100 or less.` An editor of the file sees its own keys and values,
+ * and is told what to write where a form offers choices.
  */
 export function fileProblemLine({ path, line, rule }: Problem, { words }: ShopVisit): string {
   const { problems, fileProblems, fileView } = words.settings;
@@ -38,7 +38,7 @@ function sayRule(text: RuleTexts[Rule['name']], values: Readonly<Record<string, 
   return typeof message === 'string' ? message : message(values);
 }
 
-/** The problems of refused settings: each at its place, or as lines when they have none. */
+/** The problems of refused settings: each at its place, or as lines without one. */
 export function translatedProblems({ places, problems }: SettingsProblem, visit: ShopVisit) {
   return {
     problems: places.map((place) => ({ ...place, text: problemText(place, visit) })),
@@ -46,7 +46,7 @@ export function translatedProblems({ places, problems }: SettingsProblem, visit:
   };
 }
 
-/** Fields, countries and languages by their names, and numbers as they are written in the language of the reader. */
+/** Fields, countries and languages by name, and numbers in the format of the reader's language. */
 function shownValues(path: Problem['path'], rule: Rule, { words, language }: ShopVisit) {
   const { label, languageName } = settingsWords(words, language);
   const shown = (key: string, value: string | number | readonly string[]): string => {

@@ -3,10 +3,10 @@ import { FormLimitError } from '../../http/form-fields.ts';
 import type { FormRequest } from '../pages.ts';
 import { isFalseMeant, isNullable, kindOf, mapValue, shapeOf } from './field-kind.ts';
 
-/** The fields of a form as a tree: `shippingMethods.0.name.en_GB` is four steps down. */
+/** The fields of a form as a tree: `shippingMethods.0.name.en_GB` is four levels deep. */
 export interface FieldTree {
   values: readonly string[];
-  /** In the order in which the form sent them, which is the order on the page. */
+  /** In the order sent by the form, which is the order on the page. */
   children: ReadonlyMap<string, FieldTree>;
 }
 
@@ -15,11 +15,11 @@ interface GrowingTree extends FieldTree {
   children: Map<string, GrowingTree>;
 }
 
-/** Entries that a form offers to be filled in; those that stay empty do not count. */
+/** Entries that a form offers for input; empty ones do not count. */
 const OFFERED_ENTRIES = 10;
 
 const NOTHING: FieldTree = { values: [], children: new Map() };
-/** No setting lies deeper. */
+/** No setting is nested deeper. */
 const DEEPEST = 8;
 
 export function fieldTree(form: Pick<FormRequest, 'fieldNames' | 'fieldList'>): FieldTree {
@@ -42,8 +42,8 @@ const plain = (text: string) => text.replaceAll('\r\n', '\n').trim();
 export const childOf = (tree: FieldTree, name: string): FieldTree => tree.children.get(name) ?? NOTHING;
 
 /**
- * What was typed as a settings file says it. Nothing is checked here: a number that is none stays the text that it is,
- * so that the checks of the file name it and the form shows it again. undefined: it is left out.
+ * The typed input in the form of a settings file. Nothing is checked here: an invalid number stays a text, so that the
+ * checks of the file report it and the form shows it again. undefined: it is left out.
  */
 export function readValue(schema: TSchema, tree: FieldTree, isNeeded: boolean): unknown {
   const [text = ''] = tree.values;
@@ -90,11 +90,11 @@ function readSection(schema: TSchema, tree: FieldTree, isNeeded: boolean): objec
   return Object.fromEntries(fields);
 }
 
-/** Entries that nobody has filled in are those that the form offers to be filled. */
+/** Empty entries are those that the form offers for input. */
 function readEntries(schema: TSchema, tree: FieldTree, isNeeded: boolean): unknown[] | undefined {
   const { items, maxItems = Infinity } = shapeOf(schema);
   const { properties = {} } = shapeOf(items!);
-  // The page would show all of them again, and what is wrong with each.
+  // The page would show all of them again, with the problems of each.
   if (tree.children.size > maxItems + OFFERED_ENTRIES) throw new FormLimitError('values', maxItems);
   const kept = [...tree.children.values()].filter(
     (entry) => childOf(entry, 'remove').values.length === 0 && isFilled(items!, entry),
@@ -118,7 +118,7 @@ function readMap(schema: TSchema, tree: FieldTree, isNeeded: boolean): object | 
   return pairs.length === 0 && !isNeeded ? undefined : Object.fromEntries(pairs);
 }
 
-/** Whether something was typed; a choice and a box always say something. */
+/** Whether something was typed; a choice and a checkbox always have a value. */
 function isFilled(schema: TSchema, tree: FieldTree): boolean {
   const kind = kindOf(schema);
   if (kind === 'flag' || kind === 'choice') return false;
@@ -137,7 +137,7 @@ function isBlank(value: unknown): boolean {
   );
 }
 
-/** Merchants give names; the key in the file is made from the name. */
+/** Merchants enter names; the key in the file is derived from the name. */
 function withKeys(entries: readonly Record<string, unknown>[], keyName: string): object[] {
   const used = new Set(entries.map((entry) => entry[keyName]));
   return entries.map((entry) => {
@@ -162,7 +162,7 @@ function keyFrom(name: unknown): string {
   return slug === '' ? 'entry' : slug;
 }
 
-/** With a comma or a point; what is no number stays a text, which the checks of the file refuse. */
+/** With a comma or a point; an invalid number stays a text, which the checks of the file refuse. */
 function numberIn(text: string): number | string {
   const plainNumber = text.replace(/^(-?\d+),(\d+)$/, '$1.$2');
   return /^-?\d+(?:\.\d+)?$/.test(plainNumber) ? Number(plainNumber) : text;

@@ -15,7 +15,7 @@ export function saveSettings(
   return visit.db.transaction((tx) => apply(tx, visit, file, format), { appId: visit.user.userId });
 }
 
-/** What applying a file would change. It is applied and taken back, so that everything that could refuse it has spoken. */
+/** The changes that applying a file would make. It is applied and rolled back, so that every check has run. */
 export async function settingsPreview(
   visit: ShopVisit,
   file: SettingsFile,
@@ -59,7 +59,7 @@ async function apply(tx: Transaction, visit: ShopVisit, file: SettingsFile, form
   return applied;
 }
 
-/** What the next page says, with a button that restores the settings as they were before. */
+/** The notice of the next page, with a button that restores the previous settings. */
 export async function savedNotice(visit: ShopVisit, { changes }: AppliedSettings): Promise<Notice> {
   const words = visit.words.settings;
   if (changes.length === 0) return { text: words.nothingChanged };

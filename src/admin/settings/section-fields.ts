@@ -75,7 +75,7 @@ export function settingField(
   }
 }
 
-/** Short fields stand beside each other. */
+/** Short fields are side by side. */
 export function sectionFields(
   schema: TSchema,
   value: Record<string, unknown>,
@@ -169,7 +169,7 @@ function entryButtons(name: string, words: SettingsWords, isStored: boolean): Ma
   </p>`;
 }
 
-/** The name of an entry, and what it costs. */
+/** The name of an entry, and its price. */
 function entryTitle(value: unknown, { words, locale, locales, currency, choices }: FormContext): Part {
   if (typeof value !== 'object' || value === null) return undefined;
   const { name, key, kind, price, default: isDefault, provider } = value as Record<string, unknown>;

@@ -3,18 +3,18 @@ import { MAX_FIELD_LENGTH, type FormLimits, type TextLimit } from '../../http/fo
 import type { SectionName } from '../../shops/settings/schema.ts';
 import { kindOf, mapValue, schemaOf, shapeOf } from './field-kind.ts';
 
-/** A list that the schema does not bound takes no more than the others. */
+/** The limit of a list without one in the schema. */
 const MAX_ENTRIES = 1_000;
 /** A shop with more entries than fit into a form writes them into its settings file. */
 const MAX_VALUES = 3_000;
 
-/** What a form of these sections may bring, as their schemas say. */
+/** The limits of a form with these sections, from their schemas. */
 export function sectionLimits(sections: readonly SectionName[]): FormLimits {
   const texts = sections.flatMap((section) => [...textLimits(schemaOf(section), section)]);
   return { texts: Object.fromEntries(texts), values: MAX_VALUES };
 }
 
-/** The names are those that `nameOf` makes of the path of a field. */
+/** The names are those that `nameOf` derives from the path of a field. */
 function* textLimits(schema: TSchema, name: string): Generator<[string, TextLimit]> {
   const { maxLength = MAX_FIELD_LENGTH, properties = {}, items } = shapeOf(schema);
   switch (kindOf(schema)) {
@@ -35,7 +35,7 @@ function* textLimits(schema: TSchema, name: string): Generator<[string, TextLimi
       yield* textLimits(items!, `${name}.*`);
       return;
     case 'map':
-      // A key that is known is a step of the name; one that is typed has a field of its own.
+      // A known key is a part of the name; a typed one has its own field.
       yield* textLimits(mapValue(schema), `${name}.*`);
       yield* textLimits(mapValue(schema), `${name}.*.value`);
       return;

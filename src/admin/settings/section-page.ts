@@ -21,33 +21,33 @@ import { settingsWords, type SettingsWords } from './words.ts';
 
 /** A page with some sections of the settings file as one form. */
 export interface SectionPage {
-  /** Below `/settings/`; its title is found by it as well. */
+  /** Below `/settings/`; also the key of its title. */
   name: keyof ShopVisit['words']['settings']['pages'];
   sections: readonly SectionName[];
-  /** Paths of settings that `parts` shows in a way of its own. */
+  /** Paths of settings that `fields` shows in its own way. */
   leftOut?: readonly string[];
   /** More fields of the same form. */
   fields?: (visit: ShopVisit, form: ShownForm) => Markup;
-  /** What stands beside the form, such as a preview. */
+  /** Content beside the form, such as a preview. */
   beside?: (visit: ShopVisit, request: PageRequest, form: ShownForm) => Promise<Markup>;
-  /** What stands beside the form is as wide as the form. */
+  /** The content beside the form is as wide as the form. */
   isEven?: boolean;
-  /** Removes what belongs to another choice: the form has the fields of all of them. */
+  /** Removes fields of other choices: the form has the fields of all of them. */
   adjust?: (file: SettingsFile) => SettingsFile;
 }
 
-/** A form as it is shown: what is stored, or what was typed and refused. */
+/** A form as shown: with the stored values, or the refused input. */
 export interface ShownForm {
-  /** All settings, with those that were typed in the place of the stored ones. */
+  /** All settings, with the typed ones replacing the stored ones. */
   file: SettingsFile;
   context: FormContext;
 }
 
 interface Refused {
   file: SettingsFile;
-  /** Beside their fields, as far as they have one. */
+  /** Shown beside their fields, where they have one. */
   problems: readonly Problem[];
-  /** What has no place. */
+  /** Problems without a place. */
   lines: readonly string[];
   status: number;
 }
@@ -80,13 +80,13 @@ export function sectionPage(pages: ShopPages, format: SettingsFormat, page: Sect
   );
 }
 
-/** The sections of the page as they are stored. */
+/** The stored sections of the page. */
 function storedSections({ settings }: ShopVisit, { sections }: SectionPage): object {
   const file = documentOf(settings, { textsByLocale: true });
   return Object.fromEntries(sections.map((section) => [section, file[section] ?? null]));
 }
 
-/** The sections of the page as they were typed. */
+/** The typed sections of the page. */
 function typedSections({ sections, adjust }: SectionPage, form: FormRequest): SettingsFile {
   const tree = fieldTree(form);
   const file = Object.fromEntries(
@@ -152,7 +152,7 @@ function shownForm(
   };
 }
 
-/** By the path of the field; a path that ends with `*` asks for anything below it. */
+/** By the path of the field; a path that ends with `*` matches anything below it. */
 function problemFinder(problems: readonly Problem[]): (path: Path) => string | undefined {
   const texts = new Map<string, string>();
   for (const { path, text } of problems) {
@@ -166,7 +166,7 @@ function problemFinder(problems: readonly Problem[]): (path: Path) => string | u
   };
 }
 
-/** All of it on top, each with the way to its field. */
+/** All problems at the top, each with a link to its field. */
 function problemSummary({ problems, lines }: Refused, words: SettingsWords): Markup {
   return html`<div class="problem" role="alert">
     <ul>
@@ -192,7 +192,7 @@ export function placeText(path: Path, words: SettingsWords): string {
 
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Plain settings that follow each other share a card; a section or a list has its own. */
+/** Consecutive plain settings share a card; a section or a list has its own. */
 function cards({ sections }: SectionPage, { file, context }: ShownForm): Markup[] {
   const isPlain = (section: SectionName) =>
     !['section', 'entries', 'map'].includes(kindOf(schemaOf(section)));

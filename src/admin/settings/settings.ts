@@ -18,7 +18,7 @@ import { emails } from './emails.ts';
 import { theme } from './theme.ts';
 import { taxes } from './taxes.ts';
 
-/** What the modules above have registered: sections of the settings file, kinds of email, payment providers. */
+/** The registrations of the modules above: sections of the settings file, kinds of email, payment providers. */
 export interface SettingsDeps {
   settingsFormat: SettingsFormat;
   emailKinds: readonly EmailKind[];

@@ -23,7 +23,7 @@ export function shipping(pages: ShopPages, format: SettingsFormat): void {
   });
 }
 
-/** The form has the prices of all kinds of delivery; those of another kind than the chosen one are dropped. */
+/** The form has the prices of all kinds of delivery; those of the other kinds are dropped. */
 function withoutOtherPrices(file: SettingsFile): SettingsFile {
   const shippingMethods = file.shippingMethods?.map((method) => {
     const { takes } = SHIPPING_PRICES[method.kind] ?? { takes: PRICE_FIELDS };
@@ -33,7 +33,7 @@ function withoutOtherPrices(file: SettingsFile): SettingsFile {
   return { ...file, ...(shippingMethods && { shippingMethods }) };
 }
 
-/** What delivery costs for an order of this weight and value, computed as for a cart. */
+/** The delivery price for an order of this weight and value, computed as for a cart. */
 function priceTester(visit: ShopVisit, request: PageRequest): Markup {
   const { settings, language } = visit;
   const words = visit.words.settings.shippingTest;
@@ -99,7 +99,7 @@ function decimalIn(text: string | undefined, otherwise: string): string {
   return /^\d+(?:\.\d{1,4})?$/.test(typed) && parseDecimal(typed) ? typed : otherwise;
 }
 
-/** A cart with one product of this weight; nothing else of it counts for the price of the delivery. */
+/** A cart with one product of this weight; nothing else affects the delivery price. */
 function priceOf(
   method: Settings['shippingMethods'][number],
   weight: string,

@@ -8,7 +8,7 @@ import type { ShopVisit } from '../visit.ts';
 import { numberText, problemLine } from './form-context.ts';
 import { sectionPage, type ShownForm } from './section-page.ts';
 
-/** How prices and taxes go together, and the rates of all classes in one table by country. */
+/** The tax model of prices, and the rates of all classes in one table by country. */
 export function taxes(pages: ShopPages, format: SettingsFormat): void {
   sectionPage(pages, format, {
     name: 'taxes',

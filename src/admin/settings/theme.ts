@@ -59,7 +59,7 @@ export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStor
     async (visit, form) => {
       const typed = readValue(schemaOf('theme'), childOf(fieldTree(form), 'theme'), true);
       const malformed = formProblems({ theme: typed }, format.validate);
-      // What is no colour must not reach a stylesheet.
+      // An invalid colour must not reach a stylesheet.
       if (malformed.length > 0) return sample(visit, visit.settings.theme, malformed);
       const draft = typed as Theme;
       return sample(visit, draft, [...themeProblems(draft)]);
@@ -68,7 +68,7 @@ export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStor
   );
 }
 
-/** A page with what the pages of the shop are made of, in the colours of the theme. */
+/** A sample page with the elements of the shop's pages, in the colours of the theme. */
 function sample(visit: ShopVisit, draft: Theme, problems: readonly Problem[]): AdminFile {
   const { settings, locale, language } = visit;
   const labels = settingsWords(visit.words, language);

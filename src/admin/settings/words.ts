@@ -2,7 +2,7 @@ import { languageTag } from '../../http/locale.ts';
 import { isUnitKey } from '../../kernel/units.ts';
 import type { Language, Words } from '../messages.ts';
 
-/** The words of the forms. Names, hints and values of settings are found by the path of the setting. */
+/** The texts of the forms. Names, hints and values of settings are found by the path of the setting. */
 export type SettingsWords = ReturnType<typeof settingsWords>;
 
 export function settingsWords(all: Words, language: Language) {
@@ -20,7 +20,7 @@ export function settingsWords(all: Words, language: Language) {
     label,
     hint: (path: string): string | undefined => hints[path],
     value: (path: string, value: string): string => values[`${path}.${value}`] ?? value,
-    /** Stands behind a field. */
+    /** Shown after a field. */
     unit: (path: string): string | undefined => units[path],
     languageName: (locale: string): string =>
       new Intl.DisplayNames([language], { type: 'language' }).of(languageTag(locale)) ?? locale,

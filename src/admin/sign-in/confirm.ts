@@ -17,7 +17,7 @@ import type { Visit } from '../visit.ts';
 import { targetOf } from './enter.ts';
 import { requireTriesLeft } from './tries.ts';
 
-/** Before something dangerous, a person shows again who it is: somebody may have sat down at an open browser. */
+/** A user reauthenticates before a dangerous action: a stranger may be using an open browser. */
 export function confirm(pages: Pages): void {
   pages.form('/confirm', 'signed in', {
     show: async (visit, request, draft) => confirmPage(visit, targetOf(request.query('to')), draft),
@@ -61,7 +61,7 @@ export function confirm(pages: Pages): void {
     { limits: PASSKEY_LIMITS },
   );
 
-  // The demo owner has no password, and is whoever sits at this machine.
+  // The demo owner has no password, and is anyone at this machine.
   pages.post(
     '/confirm/demo',
     'signed in',

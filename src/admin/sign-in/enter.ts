@@ -6,7 +6,7 @@ import type { Visit } from '../visit.ts';
 
 export type WayIn = 'password' | 'password and code' | 'passkey' | 'link' | 'demo';
 
-/** Signs a person in: with a new session, whose token nobody has seen before. */
+/** Signs a user in with a new session, whose token has never been used before. */
 export async function enter(
   tx: Transaction,
   visit: Visit<'anybody'>,
@@ -24,8 +24,8 @@ export async function enter(
 export const MAX_TARGET_LENGTH = 4_000;
 
 /**
- * Where to go after signing in: a page of the admin and nothing else. The header of a response holds no control characters,
- * and an address nothing but ASCII; our own pages name no others. Called before a session is made.
+ * The page after signing in: only a page of the admin. A response header holds no control characters, and an address
+ * only ASCII; our own pages name no others. Called before a session is created.
  */
 export function targetOf(text: string | undefined): string {
   if (text === undefined) return '/admin';

@@ -16,12 +16,12 @@ import { findShopsOf, findUserByEmail } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
 import { afterSameTime } from './tries.ts';
 
-/** How many of these emails an hour can be caused: to one person, and from one address. */
+/** The maximum number of these emails per hour: to one person, and from one address. */
 const EMAILS = { perPerson: 3, perAddress: 20 };
 
 /**
- * Sends a link that chooses a new password. The answer is the same for everybody, so that nobody learns who works here.
- * Until the link is used nothing changes, because strangers can ask for it too.
+ * Sends a link for choosing a new password. The response is the same for everyone, so it does not reveal who works
+ * here. Nothing changes until the link is used, because strangers can request it too.
  */
 export function forgotten(pages: Pages): void {
   pages.form('/forgotten', 'anybody', {
@@ -42,9 +42,9 @@ export function forgotten(pages: Pages): void {
   });
 }
 
-/** The email comes from the first shop of the person. Whoever works in none asks for `kontor user reset`. */
+/** The email comes from the first shop of the person. A user without a shop needs `kontor user reset`. */
 async function sendLink(visit: Visit<'anybody'>, form: FormRequest, email: string): Promise<void> {
-  // Counted for strangers too, or the limit would tell who is known.
+  // Counted for unknown addresses too, or the limit would reveal which are known.
   if (!(await form.isWithinLimit(`forgotten/${email}`, EMAILS.perPerson))) return;
   const user = email === DEMO_OWNER ? undefined : await findUserByEmail(visit.db, email);
   const [shop] = user ? await findShopsOf(visit.db, user.userId) : [];

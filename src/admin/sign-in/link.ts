@@ -28,11 +28,11 @@ import type { Visit } from '../visit.ts';
 import { enter } from './enter.ts';
 
 /**
- * What a one-time link leads to: the choice of a password, an invitation, or a button for the demo owner, who has no
- * password. Opening it changes nothing, because email programs open links before people do; the form uses it up.
+ * The page of a one-time link: the choice of a password, an invitation, or a button for the demo owner, who has no
+ * password. Opening it changes nothing, because email programs open links before people do; the form consumes it.
  *
- * The invitation of a shop opens this shop and no other. It chooses the password of somebody who has none yet; everybody
- * else signs in first, so that a link which somebody got hold of is not enough.
+ * The invitation of a shop opens this shop and no other. A user without a password chooses one; everyone else signs in
+ * first, so a stolen link is not enough.
  */
 export function link(pages: Pages): void {
   pages.form('/link', 'anybody', {
@@ -75,7 +75,7 @@ export function link(pages: Pages): void {
         }
         if (found.shopId === null) await updatePassword(tx, userId, hash);
         else {
-          // Of two invitations that are accepted at once, the second finds a password.
+          // Of two invitations accepted at once, the second finds a password.
           if (!(await insertPassword(tx, userId, hash))) throw gone(words.signIn.linkUsed);
           if (!(await acceptRole(tx, found.shopId, userId))) throw gone(words.signIn.linkUsed);
           await suspendOtherRoles(tx, found.shopId, userId);
@@ -87,7 +87,7 @@ export function link(pages: Pages): void {
         await enter(tx, visit, user, { userAgent: form.userAgent, by: 'link' });
         return true;
       });
-      // Whoever has a second factor shows it: the link alone is worth the password alone.
+      // A user with a second factor must provide it: the link replaces only the password.
       return isIn
         ? new Redirect('/admin', words.signIn.welcome)
         : new Redirect('/admin/sign-in', words.signIn.passwordSet);
@@ -96,14 +96,14 @@ export function link(pages: Pages): void {
 }
 
 interface OpenLink extends Link {
-  /** undefined: whoever uses it says it. */
+  /** undefined: the user of the link enters it. */
   email: string | undefined;
   hasTotp: boolean;
-  /** It is an invitation for somebody who has a password, or who may do more than shops can allow. */
+  /** It is an invitation for a user who has a password, or more permissions than shops can grant. */
   needsSignIn: boolean;
 }
 
-/** The person is signed in, and has the link of the mailbox. */
+/** The user is signed in, and has the link from the mailbox. */
 async function accept(
   { db, words }: Visit<'anybody'>,
   user: Pick<User, 'userId' | 'email'>,
@@ -133,7 +133,7 @@ async function linkOf(visit: Visit<'anybody'>, request: PageRequest): Promise<Op
       needsSignIn: found.shopId !== null && (passwordHash !== null || isHost),
     };
   }
-  // An installation has one first user; the links that were printed before there was one are worth nothing then.
+  // An installation has one first user; links printed before that are void then.
   if (await hasUsersBeside(visit.db, DEMO_OWNER)) return undefined;
   return { ...found, email: undefined, hasTotp: false, needsSignIn: false };
 }

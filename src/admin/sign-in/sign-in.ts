@@ -17,7 +17,7 @@ import type { Visit } from '../visit.ts';
 import { enter, targetOf } from './enter.ts';
 import { afterSameTime, requireTriesLeft } from './tries.ts';
 
-/** The password was right, and the code of the authenticator app is still missing. */
+/** The password was right; the code of the authenticator app is still missing. */
 interface PasswordShown {
   userId: string;
   target: string;
@@ -145,7 +145,7 @@ async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft
   return {
     title: words.title,
     scripts: [PASSKEY_SCRIPT, PASSWORD_SCRIPT],
-    // The form for passkeys appears once its script has run, so what comes after it moves then, maybe under a finger.
+    // The passkey form appears once its script has run, so anything after it would shift, maybe under a finger.
     main: html`${
         visit.demo.isOpen &&
         html`<form class="narrow card" method="post" action="/admin/sign-in/demo">

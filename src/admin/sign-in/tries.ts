@@ -4,16 +4,16 @@ import { addressCaller } from '../../http/rate-limit.ts';
 import type { FormRequest } from '../pages.ts';
 import type { Visit } from '../visit.ts';
 
-/** How often an hour a password or a code may be typed: for one person, and from one address. */
+/** Tries per hour for a password or a code: for one person, and from one address. */
 const TRIES = {
   password: { perPerson: 30, perAddress: 100 },
   code: { perPerson: 10, perAddress: 50 },
 };
 
 /**
- * Limits guessing, without letting a guesser lock anybody out: strangers share the tries for a person and those of their
- * address, a browser in which this person has signed in before has tries of its own. The tries come back with every
- * hour, and neither a passkey nor a one-time link needs them.
+ * Limits guessing, without letting a guesser lock users out: strangers share the tries for a user and those of their
+ * address; a browser in which this user has signed in before has its own tries. The tries are renewed every hour, and
+ * neither a passkey nor a one-time link needs them.
  */
 export async function requireTriesLeft(
   visit: Visit<'anybody'>,
@@ -34,10 +34,10 @@ export async function requireTriesLeft(
   }
 }
 
-/** Longer than anything that happens for a person who is known and not for a stranger. */
+/** Longer than any work done for a known user and not for a stranger. */
 const ANSWER_AFTER = 400;
 
-/** An answer comes after the same time, whether the address is known or not. */
+/** Responses take the same time, whether the address is known or not. */
 export async function afterSameTime(startedAt: number): Promise<void> {
   await sleep(Math.max(0, startedAt + ANSWER_AFTER - performance.now()));
 }

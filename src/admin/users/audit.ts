@@ -5,10 +5,10 @@ import { findShopsOf, type User } from './queries.ts';
 
 type Actor = Pick<User, 'userId' | 'email'>;
 
-/** Somebody who works in more shops than these has a line in so many of their logs. */
+/** A user of more shops than these gets an entry in only this many logs. */
 const MAX_LOGS = 50;
 
-/** The entry of the audit log for what somebody does in a shop that no operation of the API does. */
+/** The audit log entry for an action in a shop that is not an operation of the API. */
 export function recordAction(
   tx: Transaction,
   shopId: string,
@@ -29,8 +29,8 @@ export function recordAction(
 }
 
 /**
- * The same for what concerns all shops of a person: signing in, a new password, a second factor. A shop that only expects
- * the person learns nothing of it.
+ * The same for actions that concern all shops of a user: signing in, a new password, a second factor. A shop with a
+ * pending invitation gets no entry.
  */
 export async function recordInAllShops(
   tx: Transaction,

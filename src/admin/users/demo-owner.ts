@@ -1,12 +1,12 @@
 import type { Transaction } from '../../db/database.ts';
 import { findOrCreateUser, findRole, putRole } from './queries.ts';
 
-/** The owner of the demo shop, whom everybody on this machine may be. Nobody chooses a password for it. */
+/** The owner of the demo shop, open to everyone on this machine. It never has a password. */
 export const DEMO_OWNER = 'owner@demo.localhost';
 
 export const DEMO_SHOP = 'DemoShop';
 
-/** The id of the demo owner, who is made when somebody needs it. */
+/** The id of the demo owner, who is created on demand. */
 export async function putDemoOwner(tx: Transaction): Promise<string> {
   const userId = await findOrCreateUser(tx, DEMO_OWNER);
   if (!(await findRole(tx, DEMO_SHOP, userId))) await putRole(tx, DEMO_SHOP, userId, 'owner');

@@ -1,11 +1,11 @@
 import { SHOP_PLACEHOLDERS, type EmailContext, type EmailKind } from '../../platform/email/kind.ts';
 import { linkTokens } from './links.ts';
 
-/** Somebody was invited to work in a shop. */
+/** An invitation to work in a shop. */
 export interface Invited {
-  /** Who invites. */
+  /** The inviting user. */
   by: string;
-  /** The link that chooses a password; null: the person has one already. */
+  /** The link for choosing a password; null: the user already has one. */
   linkId: string | null;
 }
 
@@ -17,7 +17,7 @@ export const invitationEmail: EmailKind<Invited> = {
   occasion: 'To whoever is invited to work in the shop.',
   example: { en_GB: { subject: 'Your access to {shopName}' } },
   sample: { by: 'owner@shop.example', linkId: '019A8C1E-0000-7000-8000-000000001006' },
-  // Only an owner of the shop can cause it, and the page that sends it has a limit of its own.
+  // Only an owner of the shop can cause it, and the page that sends it has its own limit.
   isLimited: false,
   placeholders: {
     ...SHOP_PLACEHOLDERS,

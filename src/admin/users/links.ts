@@ -10,16 +10,16 @@ const HOUR = 3_600_000;
 export const LINK_LIFETIME = { reset: 24 * HOUR, invitation: 7 * 24 * HOUR, forgotten: HOUR };
 
 /**
- * Beyond so many for one person and shop, the oldest end; more than strangers can ask for while theirs are valid. The
- * invitations of one shop never end those of another.
+ * Beyond this number per user and shop, the oldest expire; it is more than strangers can request while theirs are
+ * valid. The invitations of one shop never end those of another.
  */
 const MAX_LINKS = 10;
 
 export interface Link {
   linkId: string;
-  /** null: whoever opens it becomes the first user of the installation. */
+  /** null: it creates the first user of the installation. */
   userId: string | null;
-  /** The shop whose invitation it is; null: it chooses a new password, and belongs to no shop. */
+  /** The shop of the invitation; null: it is for choosing a new password, and belongs to no shop. */
   shopId: string | null;
 }
 
@@ -50,8 +50,8 @@ export function findLink(db: Queries, linkId: string) {
 }
 
 /**
- * Uses a link up, and with it all others of the same person, but for those of other shops. false: somebody else has been faster; of two forms that are
- * sent at once, the second waits for the rows that the first deletes.
+ * Consumes a link, and all others of the same user, except those of other shops. false: another request was faster; of
+ * two concurrent forms, the second waits for the rows that the first deletes.
  */
 export async function takeLink(tx: Transaction, { linkId, userId, shopId }: Link): Promise<boolean> {
   const taken = await tx.many<{ linkId: string }>(sql`
@@ -72,7 +72,7 @@ export const adminLinkCleanup: CleanupStep = {
 
 const TOKEN = /^([0-9A-F-]{36})\.[A-Za-z0-9_-]{43}$/;
 
-/** The addresses of links. What proves one is derived from its id when it is shown or sent, and stored nowhere. */
+/** The addresses of links. The proof is derived from the id when the link is shown or sent, and never stored. */
 export function linkTokens(installationKey: Buffer) {
   const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'kontor admin links', 32));
   const tokenOf = (linkId: string) =>
@@ -80,7 +80,7 @@ export function linkTokens(installationKey: Buffer) {
   return {
     urlOf: (origin: string, linkId: string) => `${origin}/admin/link?token=${tokenOf(linkId)}`,
 
-    /** The id of the link that the token belongs to; undefined: it is not one of ours. */
+    /** The id of the link that the token belongs to; undefined: the token is invalid. */
     linkIdOf(token: string): string | undefined {
       const linkId = TOKEN.exec(token)?.[1];
       if (linkId === undefined) return undefined;

@@ -1,21 +1,21 @@
 import { SHOP_PLACEHOLDERS, type EmailKind } from '../../platform/email/kind.ts';
 import { linkTokens } from './links.ts';
 
-/** Somebody who works in a shop has forgotten the password. */
+/** A staff member has forgotten the password. */
 export interface PasswordForgotten {
   linkId: string;
 }
 
 /**
- * The link is the button alone and no placeholder: whoever writes the words of one shop could otherwise send it to
- * another server, and it opens all shops of the person.
+ * The link is only in the button, not a placeholder: the author of one shop's texts could otherwise send it to another
+ * server, and it opens all shops of the user.
  */
 export const passwordEmail: EmailKind<PasswordForgotten> = {
   name: 'password',
   occasion: 'To whoever works in the shop and has forgotten the password of the admin.',
   example: { en_GB: { subject: 'Your password for the admin of {shopName}' } },
   sample: { linkId: '019A8C1E-0000-7000-8000-000000001007' },
-  // The page that sends it has limits of its own; those of the shop could be used up by orders with this address.
+  // The page that sends it has its own limits; those of the shop could be used up by orders with this address.
   isLimited: false,
   placeholders: {
     ...SHOP_PLACEHOLDERS,

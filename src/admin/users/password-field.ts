@@ -10,7 +10,7 @@ interface PasswordField {
   autocomplete: 'current-password' | 'new-password';
 }
 
-/** It is typed once: whoever wants to compare has it shown. */
+/** It is typed once: users can show it to check it. */
 export function passwordField(
   { signIn: words }: Words,
   { name, label, autocomplete }: PasswordField,

@@ -1,4 +1,4 @@
-/** What OWASP recommends for argon2id: 19 MB, two rounds, about 40 ms. */
+/** OWASP's recommendation for argon2id: 19 MB, two rounds, about 40 ms. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 export const MIN_PASSWORD_LENGTH = 10;
@@ -13,18 +13,18 @@ export async function hashPassword(password: string): Promise<string> {
   return hash(password.normalize('NFKC'), COST);
 }
 
-/** A hash that no password has, so that an unknown address costs as much time as a wrong password. */
+/** A hash that matches no password, so that an unknown address takes as long as a wrong password. */
 const NOBODY =
   '$argon2id$v=19$m=19456,t=2,p=1$c29tZSBzYWx0IG9mIG5vYm9keQ$Zm9yIG5vYm9keSBhdCBhbGwsIG5vdCBldmVuIG9uZQ';
 
-/** null: the person is unknown, or has no password. */
+/** null: the user is unknown, or has no password. */
 export async function isPassword(password: string, hash: string | null): Promise<boolean> {
   const { verify } = await argon2();
   const isRight = await verify(hash ?? NOBODY, password.slice(0, MAX_PASSWORD_LENGTH).normalize('NFKC'));
   return hash !== null && isRight;
 }
 
-/** What guesses begin with and what is long enough to pass. */
+/** Common guesses that are long enough to pass. */
 const COMMON = [
   '1234567890',
   '0123456789',
@@ -42,7 +42,7 @@ const COMMON = [
 
 export type PasswordProblem = 'short' | 'long' | 'common' | 'email';
 
-/** What is wrong with a new password. Length is what matters, so there are no rules about kinds of characters. */
+/** The problem of a new password. Length is what matters, so there are no rules about kinds of characters. */
 export function passwordProblem(password: string, email: string): PasswordProblem | undefined {
   const text = password.normalize('NFKC').toLowerCase();
   if (text.length < MIN_PASSWORD_LENGTH) return 'short';

@@ -1,8 +1,8 @@
 import { SCOPES, type Scope } from '../../http/scopes.ts';
 
 /**
- * What a person may do in a shop: the scopes that tokens have, for all that the API can do as well, and a few more for
- * what only people do.
+ * The permissions of a user in a shop: the scopes of tokens, for everything the API can do as well, and a few more for
+ * actions that only users can do.
  */
 export type Permission = Scope | (typeof ADMIN_PERMISSIONS)[number];
 
@@ -12,7 +12,7 @@ const ADMIN_PERMISSIONS = [
   /** Apps, their tokens and webhooks, and the audit log. */
   'apps_read',
   'apps_write',
-  /** Who works in the shop, and in which role. */
+  /** The staff of the shop, and their roles. */
   'users_write',
   /** All data of the shop in one file, and its deletion. */
   'shop_write',

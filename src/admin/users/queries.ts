@@ -11,7 +11,7 @@ const DAY = 24 * 60 * MINUTE;
 /** Milliseconds after which a browser has to sign in again. */
 export const SESSION_LIFETIME = 30 * DAY;
 
-/** Nobody uses more browsers; the oldest sessions end. */
+/** More than anyone's number of browsers; the oldest sessions end. */
 const MAX_SESSIONS = 20;
 
 const before = ({ now }: Queries, milliseconds: number) => new Date(now.getTime() - milliseconds);
@@ -19,7 +19,7 @@ const before = ({ now }: Queries, milliseconds: number) => new Date(now.getTime(
 export interface User {
   userId: string;
   email: string;
-  /** null: that of the browser. */
+  /** null: the browser's language. */
   language: string | null;
   isHost: boolean;
 }
@@ -33,7 +33,7 @@ export interface SignedInUser extends User {
   confirmedAt: Date;
 }
 
-/** undefined: the session was ended or has expired. Read for every page, so that whoever is thrown out is out at once. */
+/** undefined: the session was ended or has expired. Read for every page, so that removal takes effect at once. */
 export async function findSignedInUser(
   db: Queries,
   token: string | undefined,
@@ -46,9 +46,9 @@ export async function findSignedInUser(
 }
 
 export interface UserWithSecrets extends User {
-  /** null: none was chosen yet. */
+  /** null: none has been chosen yet. */
   passwordHash: string | null;
-  /** A code of an authenticator app is asked for beside the password. */
+  /** A code of an authenticator app is required beside the password. */
   hasTotp: boolean;
 }
 
@@ -80,7 +80,7 @@ export function updateLanguage(db: Queries, userId: string, language: string | n
   return db.run(sql`update admin_user set language = ${language} where user_id = ${userId}`);
 }
 
-/** false: the person has one already. */
+/** false: the user already has one. */
 export async function insertPassword(
   tx: Transaction,
   userId: string,
@@ -95,7 +95,7 @@ export function updatePassword(tx: Transaction, userId: string, passwordHash: st
   return tx.run(sql`update admin_user set password_hash = ${passwordHash} where user_id = ${userId}`);
 }
 
-/** The token for the cookie, which is stored nowhere. */
+/** Returns the token for the cookie, which is never stored. */
 export async function insertSession(tx: Transaction, userId: string, userAgent: string): Promise<string> {
   const token = newSecret(32);
   const { browser, system } = browserName(userAgent);
@@ -133,14 +133,14 @@ export function findSessions(db: Queries, userId: string) {
     order by seen_at desc, session_id limit ${MAX_SESSIONS}`);
 }
 
-/** null: of all browsers. */
+/** null: in all browsers. */
 export function deleteOtherSessions(db: Queries, userId: string, sessionId: string | null) {
   return db.run(sql`
     delete from admin_session
     where user_id = ${userId} and session_id is distinct from ${sessionId}::uuid`);
 }
 
-/** The person has shown again who it is. */
+/** The user has reauthenticated. */
 export function confirmSession(db: Queries, sessionId: string) {
   return db.run(sql`update admin_session set confirmed_at = ${db.now} where session_id = ${sessionId}`);
 }
@@ -155,7 +155,7 @@ export const adminSessionCleanup: CleanupStep = {
         order by created_at limit ${limit})`),
 };
 
-/** undefined: this person does not work in the shop, or has not accepted the invitation yet. */
+/** undefined: this user does not work in the shop, or has not accepted the invitation yet. */
 export async function findRole(db: Queries, shopId: string, userId: string): Promise<Role | undefined> {
   const row = await db.one<{ role: Role }>(sql`
     select role from shop_user where shop_id = ${shopId} and user_id = ${userId} and not is_pending`);
@@ -166,15 +166,15 @@ export interface ShopOfUser {
   shopId: string;
   name: string;
   role: Role;
-  /** The person was invited and has not accepted yet. */
+  /** The user was invited and has not accepted yet. */
   isPending: boolean;
 }
 
 const MAX_SHOPS = 200;
 
 /**
- * Also those that only expect the person. Over all nodes of a cluster, because nothing says where a person works: for the
- * choice of a shop only.
+ * Including shops with a pending invitation. Over all nodes of a cluster, because nothing records where a user works:
+ * only for the choice of a shop.
  */
 export function findShopsOf(db: Queries, userId: string): Promise<ShopOfUser[]> {
   return db.many<ShopOfUser>(sql`
@@ -184,14 +184,14 @@ export function findShopsOf(db: Queries, userId: string): Promise<ShopOfUser[]> 
     where user_id = ${userId} order by is_pending, name, shop.shop_id limit ${MAX_SHOPS}`);
 }
 
-/** Gives somebody a role who needs no invitation. */
+/** Gives a role without an invitation. */
 export function putRole(tx: Transaction, shopId: string, userId: string, role: Role) {
   return tx.run(sql`
     insert into shop_user (shop_id, user_id, role, created_at) values (${shopId}, ${userId}, ${role}, ${tx.now})
     on conflict (shop_id, user_id) do update set role = excluded.role, is_pending = false`);
 }
 
-/** The role begins when the person accepts the invitation. false: the person has one in this shop already. */
+/** The role starts when the user accepts the invitation. false: the user already has one in this shop. */
 export async function insertPendingRole(
   tx: Transaction,
   shopId: string,
@@ -205,13 +205,13 @@ export async function insertPendingRole(
   return inserted === 1;
 }
 
-/** Somebody who has not accepted yet still has to. */
+/** A user who has not accepted yet still has to. */
 export function updateRole(tx: Transaction, shopId: string, userId: string, role: Role) {
   return tx.run(sql`
     update shop_user set role = ${role} where shop_id = ${shopId} and user_id = ${userId}`);
 }
 
-/** false: the invitation was taken back. */
+/** false: the invitation was withdrawn. */
 export async function acceptRole(tx: Transaction, shopId: string, userId: string): Promise<boolean> {
   const accepted = await tx.run(sql`
     update shop_user set is_pending = false where shop_id = ${shopId} and user_id = ${userId}`);
@@ -219,8 +219,8 @@ export async function acceptRole(tx: Transaction, shopId: string, userId: string
 }
 
 /**
- * Lets all shops but this one wait for their own invitation, over all nodes of a cluster. It concerns roles that were
- * given without one to a person who had no password yet.
+ * Makes the roles in all other shops wait for their own invitation, over all nodes of a cluster. It concerns roles
+ * that were given without one to a user who had no password yet.
  */
 export function suspendOtherRoles(tx: Transaction, shopId: string, userId: string) {
   return tx.run(sql`
@@ -228,18 +228,18 @@ export function suspendOtherRoles(tx: Transaction, shopId: string, userId: strin
     where user_id = ${userId} and shop_id <> ${shopId} and not is_pending`);
 }
 
-/** Ends somebody's work in a shop, and deletes what only this person used there. */
+/** Ends a user's work in a shop, and deletes data that only this user used there. */
 export async function deleteRole(tx: Transaction, shopId: string, userId: string): Promise<void> {
   await tx.run(sql`delete from shop_user where shop_id = ${shopId} and user_id = ${userId}`);
   await tx.run(sql`delete from saved_view where shop_id = ${shopId} and user_id = ${userId}`);
 }
 
-/** With it go the sessions, links, passkeys and recovery codes. The roles must have been deleted before. */
+/** Also deletes the sessions, links, passkeys and recovery codes. The roles must have been deleted before. */
 export function deleteUser(tx: Transaction, userId: string) {
   return tx.run(sql`delete from admin_user where user_id = ${userId}`);
 }
 
-/** The owner of all shops that there are, over all nodes of a cluster. */
+/** The owner of all existing shops, over all nodes of a cluster. */
 export function putOwnerOfAllShops(tx: Transaction, userId: string) {
   return tx.run(sql`
     insert into shop_user (shop_id, user_id, role, created_at)
@@ -247,19 +247,19 @@ export function putOwnerOfAllShops(tx: Transaction, userId: string) {
     on conflict (shop_id, user_id) do update set role = excluded.role, is_pending = false`);
 }
 
-/** Nobody invites more people into one shop. */
+/** More than any shop's number of staff. */
 export const MAX_MEMBERS = 200;
 
 export interface Member extends User {
   role: Role;
-  /** The invitation waits. */
+  /** The invitation is pending. */
   isPending: boolean;
-  /** When the person signed in last, in whatever shop; null: never. */
+  /** The user's last sign-in, in any shop; null: never. */
   signedInAt: Date | null;
 }
 
 /**
- * Who works in a shop. Two statements, because on a cluster users are on the coordinator and the rows of a shop are
+ * The staff of a shop. Two statements, because on a cluster users are on the coordinator and the rows of a shop are
  * elsewhere.
  */
 export async function findMembers(db: Queries, shopId: string): Promise<Member[]> {
@@ -273,9 +273,7 @@ export async function findMembers(db: Queries, shopId: string): Promise<Member[]
   return users.map((user) => ({ ...user, ...roleOf.get(user.userId)! }));
 }
 
-/**
- * Locks the roles of the owners who have accepted theirs, so that two of them can't remove each other at the same moment.
- */
+/** Locks the roles of the owners who have accepted theirs, so that two of them can't remove each other at once. */
 export async function lockOwners(tx: Transaction, shopId: string): Promise<string[]> {
   const rows = await tx.many<{ userId: string }>(sql`
     select upper(user_id::text) as "userId" from shop_user
@@ -284,7 +282,7 @@ export async function lockOwners(tx: Transaction, shopId: string): Promise<strin
   return rows.map(({ userId }) => userId);
 }
 
-/** Whether one of these people has ever signed in: an owner who has only been invited can't help a shop. */
+/** Whether one of these users has ever signed in: an owner who was only invited can't help a shop. */
 export async function hasSignedIn(db: Queries, userIds: readonly string[]): Promise<boolean> {
   const row = await db.one(sql`
     select from admin_user where user_id = any (${userIds}::uuid[]) and signed_in_at is not null limit 1`);
@@ -302,7 +300,7 @@ export function findUsers(db: Queries, limit: number) {
     from admin_user order by email limit ${limit}`);
 }
 
-/** Whether anybody but this one is a user. */
+/** Whether there is any other user. */
 export async function hasUsersBeside(db: Queries, email: string): Promise<boolean> {
   return (await db.one(sql`select from admin_user where email <> ${email} limit 1`)) !== undefined;
 }

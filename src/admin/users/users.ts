@@ -32,10 +32,10 @@ import {
 const ROUTE = '/admin/shops/:shopId/users';
 const AGAIN = { needsReauthentication: true };
 
-/** Nobody uses a shop to send emails to strangers. */
+/** A shop must not be used to send emails to strangers. */
 const INVITATIONS_PER_HOUR = 30;
 
-/** Who works in the shop, and in which role. A change takes effect with the next page that the person opens. */
+/** The staff of the shop, and their roles. A change takes effect with the next page that the user opens. */
 export function users(pages: ShopPages): void {
   pages.form(
     '/users',
@@ -75,7 +75,7 @@ export function users(pages: ShopPages): void {
       });
       return new Redirect(afterChange(visit, userId, role), {
         text: words.roleChanged({ email, role: roles[role] }),
-        // Whoever is not an owner any more could not take it back.
+        // A user who is no longer an owner could not undo it.
         undo:
           userId === visit.user.userId
             ? undefined
@@ -94,8 +94,8 @@ export function users(pages: ShopPages): void {
         await requireOtherOwner(tx, visit, userId);
         await deleteRole(tx, visit.shopId, userId);
         await recordAction(tx, visit.shopId, visit.user, `${ROUTE}/:userId/remove`, { userId });
-        // Nothing of a person who works nowhere any more is kept. The answer is the same, because it is nobody's
-        // business in this shop whether the person works in another one.
+        // No data is kept of a user who no longer works anywhere. The response is the same, because this shop must not
+        // learn whether the user works in another one.
         const isNeeded = isHost || (await findShopsOf(tx, userId)).length > 0;
         if (!isNeeded) await deleteUser(tx, userId);
       });
@@ -126,7 +126,7 @@ async function invite(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
 }
 
 /**
- * In the language of the shop. The link is in the email alone: nobody else may choose the person's password, or accept.
+ * In the language of the shop. The link is only in the email: no one else may choose the user's password, or accept.
  */
 async function sendInvitation(
   tx: Transaction,
@@ -154,7 +154,7 @@ async function memberOf({ db, shopId }: ShopVisit, form: FormRequest): Promise<M
   return member;
 }
 
-/** A shop without an owner could never change who works in it. */
+/** A shop without an owner could never change its staff. */
 async function requireOtherOwner(tx: Transaction, visit: ShopVisit, userId: string): Promise<void> {
   const owners = await lockOwners(tx, visit.shopId);
   if (!owners.includes(userId)) return;
@@ -162,7 +162,7 @@ async function requireOtherOwner(tx: Transaction, visit: ShopVisit, userId: stri
   if (!(await hasSignedIn(tx, others))) throw conflict(visit.words.users.lastOwner);
 }
 
-/** Whoever has taken the right from themselves goes to a page that they may still see. */
+/** Users who removed their own permission go to a page that they may still see. */
 function afterChange(visit: ShopVisit, userId: string, role: Role | undefined): string {
   if (userId !== visit.user.userId || role === 'owner') return adminPath(visit, '/users');
   return role === undefined ? '/admin' : visit.base;

@@ -2,11 +2,11 @@ import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 
-/** A list with filters, order and columns that somebody has given a name. */
+/** A named list view with filters, order and columns. */
 export interface SavedView {
   viewId: string;
   name: string;
-  /** The part of the address behind the question mark. */
+  /** The part of the address after the question mark. */
   query: string;
 }
 
@@ -19,7 +19,7 @@ export function findViews(db: Queries, shopId: string, userId: string, list: str
     order by created_at, view_id limit ${MAX_VIEWS}`);
 }
 
-/** Beyond the limit the oldest goes. */
+/** Beyond the limit the oldest is deleted. */
 export async function insertView(
   tx: Transaction,
   shopId: string,

@@ -7,7 +7,7 @@ import { deleteView, insertView } from './queries.ts';
 
 const MAX_QUERY_LENGTH = 2_000;
 
-/** Views of lists: everybody has their own. */
+/** Views of lists: each user has their own. */
 export function views(pages: ShopPages): void {
   pages.post(
     '/views',

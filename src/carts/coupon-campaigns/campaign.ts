@@ -1,13 +1,13 @@
 import type { Localised } from '../../http/locale.ts';
 
-/** What an order with one of its coupons gets: an amount off, percent off, or free delivery. */
+/** The benefit of a coupon: an amount off, percent off, or free delivery. */
 export const KINDS = ['FIX', 'PERCENT', 'SHIPPING'] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** The same in settings files. */
 export const CAMPAIGN_TYPES = ['fix', 'percent', 'shipping'] as const satisfies Lowercase<Kind>[];
 
-/** What the API and settings files let in alike: what came in one way must get out and in the other. */
+/** Limits of the API and settings files alike: data from one must pass through the other. */
 export const MAX_IDENTIFIER_LENGTH = 100;
 export const MAX_CODE_LENGTH = 100;
 export const MAX_NAME_LENGTH = 255;
@@ -29,16 +29,16 @@ export interface Campaign {
   campaignUsageLimit: number | null;
   validFrom: Date | null;
   validTo: Date | null;
-  /** null: not restricted. A list may name what was deleted since, which then matches nothing. */
+  /** null: not restricted. A list may name ids that were deleted since; these match nothing. */
   productIds: string[] | null;
   shippingMethodIds: string[] | null;
   paymentMethodIds: string[] | null;
 }
 
-/** The last that four digits of a year can say. */
+/** The last moment of a four-digit year. */
 export const LAST_MOMENT = new Date('9999-12-31T23:59:59Z');
 
-/** What a code is found by: nobody types it as it was printed. */
+/** The lookup key of a code: customers do not type it as printed. */
 export function couponKey(code: string): string {
   return code.trim().toUpperCase();
 }

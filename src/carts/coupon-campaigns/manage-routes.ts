@@ -19,7 +19,7 @@ const shared = {
   params: Type.Object({ couponCampaignId: Id }),
 } as const;
 
-/** What the back office does with coupon campaigns beyond the contract. */
+/** Operations of the back office on coupon campaigns beyond the contract. */
 export function managedCouponCampaigns(api: Operations): void {
   api.write(
     {

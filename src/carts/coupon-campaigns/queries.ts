@@ -18,13 +18,13 @@ export function findCampaigns(db: Queries, shopId: string) {
   return db.many<Campaign>(sql`select ${columns} from coupon_campaign where shop_id = ${shopId}`);
 }
 
-/** Until the transaction ends nobody changes it, and nobody places an order with one of its codes. */
+/** Locks it until the transaction ends: it cannot change, and no order can use its codes. */
 export function lockCampaign(tx: Transaction, shopId: string, campaignId: string) {
   return tx.one<Campaign>(sql`
     select ${columns} from coupon_campaign where shop_id = ${shopId} and campaign_id = ${campaignId} for update`);
 }
 
-/** Until the transaction ends nobody adds a code to any of them. */
+/** Prevents new codes in any of them until the transaction ends. */
 export function lockCampaigns(tx: Transaction, shopId: string) {
   return tx.many<Campaign>(sql`
     select ${columns} from coupon_campaign where shop_id = ${shopId} order by campaign_id for update`);
@@ -46,8 +46,8 @@ export function insertCampaign(tx: Transaction, shopId: string, campaign: Campai
 }
 
 /**
- * New ones are made, those of the same id become so; what was used of them stays. The shop is joined, because so Citus
- * knows that all of them belong to one shard.
+ * Inserts new ones and updates those with the same id; their use counts stay. Joining the shop tells Citus that all of
+ * them belong to one shard.
  */
 export function replaceCampaigns(tx: Transaction, shopId: string, campaigns: readonly Campaign[]) {
   return tx.run(sql`
@@ -91,8 +91,8 @@ export function findCoupons(db: Queries, shopId: string) {
 }
 
 /**
- * Adds a code unless it is there, and gives the campaign that it belongs to; undefined: there is no such campaign.
- * The update changes nothing: it makes the statement return a row that was there, or has just been added by another.
+ * Adds a code unless it exists, and returns the campaign that it belongs to; undefined: there is no such campaign. The
+ * update changes nothing: it makes the statement return a row that existed, or was just added by another request.
  */
 export function insertCoupon(tx: Transaction, shopId: string, coupon: Omit<Coupon, 'withdrawn'>) {
   return tx.one<{ campaignId: string }>(sql`
@@ -103,7 +103,7 @@ export function insertCoupon(tx: Transaction, shopId: string, coupon: Omit<Coupo
     returning upper(campaign_id::text) as "campaignId"`);
 }
 
-/** Adds those that the shop does not have yet, and returns them. */
+/** Adds the codes that the shop does not have yet, and returns them. */
 export async function insertCoupons(
   tx: Transaction,
   shopId: string,
@@ -123,8 +123,8 @@ export async function insertCoupons(
 }
 
 /**
- * New ones are made, those of the same key become so; what was used of them stays, and when they were recalled. The shop
- * is joined as above.
+ * Inserts new ones and updates those with the same key; their use counts and recall times stay. The shop is joined as
+ * above.
  */
 export function replaceCoupons(tx: Transaction, shopId: string, coupons: readonly Coupon[]) {
   return tx.run(sql`

@@ -103,10 +103,10 @@ export const CouponForm = Type.Object(
 
 const { identifier: _identifier, ...changeable } = NewCouponCampaign.properties;
 
-/** All of a campaign but its identifier, by which files and apps know it. */
+/** A campaign without its identifier, by which files and apps know it. */
 export const CouponCampaignChange = Type.Object(changeable, { title: 'couponCampaign (change request)' });
 
-/** More would take longer than a request may. */
+/** More would exceed the time of a request. */
 const MAX_CODES = 10_000;
 
 export const CodesRequest = Type.Object(

@@ -16,7 +16,7 @@ import type { CampaignEntry } from './settings-schema.ts';
 
 const SECTION = 'couponCampaigns';
 
-/** Finds what no schema can say about the campaigns of a settings file, without asking the database. */
+/** Checks of campaigns in a settings file that no schema can express, without the database. */
 export function* campaignProblems(entries: readonly CampaignEntry[], frame: Frame): Generator<Problem> {
   yield* duplicateProblems(
     SECTION,

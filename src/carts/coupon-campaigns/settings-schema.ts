@@ -13,7 +13,7 @@ import {
 } from '../../shops/settings/fields.ts';
 import { CAMPAIGN_TYPES, MAX_CODE_LENGTH, MAX_IDENTIFIER_LENGTH, MAX_USES } from './campaign.ts';
 
-/** What apps may make without end must come back from an export, so these lists are hardly bounded. */
+/** Apps create entries without limit, and an export must be importable, so these lists are hardly bounded. */
 const MAX_COUPONS = 1_000_000;
 
 const Moment = (description: string, example: string) =>

@@ -60,11 +60,11 @@ async function exportCampaigns(db: Queries, settings: Settings): Promise<Campaig
   });
 }
 
-/** What has to be written to get from the campaigns of the shop to those of the file. */
+/** The writes that turn the campaigns of the shop into those of the file. */
 interface CampaignPlan {
-  /** When there are any, the rest is empty. */
+  /** If not empty, the rest is. */
   problems: Problem[];
-  /** What changes, one line each. */
+  /** The changes, one line each. */
   changes: string[];
   removedCampaigns: string[];
   removedCodes: string[];
@@ -140,7 +140,7 @@ async function planCampaigns(
   const couponBefore = new Map(coupons.map((coupon) => [coupon.codeKey, coupon]));
   const couponsAfter = sorted.flatMap((entry) => entry.coupons);
   const campaignOfCode = new Map(couponsAfter.map(({ codeKey, campaignId }) => [codeKey, campaignId]));
-  // A code that goes to another campaign is a new one there.
+  // A code that moves to another campaign is a new one there.
   plan.removedCodes = coupons
     .filter(({ codeKey, campaignId }) => campaignOfCode.get(codeKey) !== campaignId)
     .map(({ codeKey }) => codeKey);
@@ -155,7 +155,7 @@ async function planCampaigns(
 
 async function writeCampaigns(tx: Transaction, shopId: string, plan: CampaignPlan): Promise<void> {
   const { removedCampaigns, removedCodes, campaigns, coupons } = plan;
-  // A million codes take their time, and whoever applies a file can wait.
+  // A million codes take a while, and applying a file may wait.
   await tx.run(sql`set local statement_timeout = 0`);
   if (removedCampaigns.length > 0) await deleteCampaigns(tx, shopId, removedCampaigns);
   if (removedCodes.length > 0) await deleteCoupons(tx, shopId, removedCodes);
@@ -163,7 +163,7 @@ async function writeCampaigns(tx: Transaction, shopId: string, plan: CampaignPla
   if (coupons.length > 0) await replaceCoupons(tx, shopId, coupons);
 }
 
-/** A campaign may keep a currency that the shop has given up since: else an export could not be applied again. */
+/** A campaign may keep a currency that the shop no longer has: otherwise an export could not be applied again. */
 function* unknownValues(
   entries: readonly CampaignEntry[],
   { currencies }: Settings,
@@ -268,7 +268,7 @@ const RESTRICTIONS = ['products', 'shippingMethods', 'paymentMethods'] as const;
 
 type Restricted = Pick<CampaignEntry, (typeof RESTRICTIONS)[number]>;
 
-/** An empty list holds for nothing and an absent one for all: entry by entry they are the same. */
+/** An empty list matches nothing and an absent one everything: entry by entry they are equal. */
 function* restrictionChanges(path: string, before: Restricted, after: Restricted): Generator<string> {
   for (const key of RESTRICTIONS) {
     const [old, next] = [before[key], after[key]];
@@ -277,7 +277,7 @@ function* restrictionChanges(path: string, before: Restricted, after: Restricted
   }
 }
 
-/** The texts in locales of the shop; when it has given up all of them, what readers are shown. */
+/** The texts in locales of the shop; if it has given up all of them, the text that readers see. */
 function offeredTexts(name: Localised, { locales, defaultLocale }: Settings): Localised {
   const kept = Object.entries(name).filter(([locale]) => locales.includes(locale));
   return kept.length > 0 ? Object.fromEntries(kept) : { [defaultLocale]: Object.values(name)[0]! };
@@ -300,7 +300,7 @@ function codeLists(coupons: readonly Coupon[]) {
   return { codes: codes(false), withdrawn: codes(true) };
 }
 
-/** Longer lists are summed up in one line. */
+/** Longer lists are summarised in one line. */
 const MAX_LINES = 10;
 
 function* codeChanges(path: string, before: readonly Coupon[], after: readonly Coupon[]): Generator<string> {

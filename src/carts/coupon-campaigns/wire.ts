@@ -12,7 +12,7 @@ import { LAST_MOMENT, type Campaign, type Kind } from './campaign.ts';
 import { findProductsById } from './queries.ts';
 import type { CouponCampaign, NewCouponCampaign } from './schema.ts';
 
-/** What the body asks for, checked against the shop. */
+/** The values of the body, checked against the shop. */
 export async function campaignOf(
   db: Queries,
   settings: Settings,
@@ -82,7 +82,7 @@ function momentOf(body: Static<typeof NewCouponCampaign>, field: 'validFrom' | '
   return moment;
 }
 
-/** null, like an empty list: not restricted. An id that the shop does not know is refused. */
+/** null, like an empty list: not restricted. An unknown id is refused. */
 async function idsOf(
   body: Static<typeof NewCouponCampaign>,
   field: 'productIds' | 'shippingMethodIds' | 'paymentMethodIds',
@@ -96,7 +96,7 @@ async function idsOf(
   return [...new Set(ids)];
 }
 
-/** As text, because the schema's serialiser would put keys that may be missing behind all others. */
+/** Serialised here, because the schema's serialiser would put optional keys after all others. */
 export function toCampaign(
   row: Campaign,
   settings: Settings,
@@ -108,7 +108,7 @@ export function toCampaign(
   return {
     campaignId,
     identifier: row.identifier,
-    // An app gives one locale only, which need not be the default one.
+    // An app sends only one locale, which need not be the default one.
     name: name[locale] ?? name[settings.defaultLocale] ?? Object.values(name)[0]!,
     currency,
     type: {

@@ -14,10 +14,10 @@ import {
   lockProducts,
 } from './queries.ts';
 
-/** Each pair is a row here and one per locale in the lists: more would not be done in time. */
+/** Each pair is a row here and one per locale in the lists: more would exceed the time limit. */
 const MAX_PAIRS = 10_000;
 
-/** A form and a query give text for one value and a list for several. */
+/** A form or a query sends text for one value and a list for several. */
 const Ids = (description: string) =>
   Type.Unsafe<string | string[]>({
     type: ['string', 'array'],
@@ -107,7 +107,7 @@ async function changeAssignments(
   await refreshListing(tx, shopId, changed);
 }
 
-/** In the order they were named. */
+/** In the order given. */
 function distinctIds(named: string | string[]): string[] {
   const ids = [named].flat().map((id) => id.toUpperCase());
   if (!ids.every(isId)) throw notFound();

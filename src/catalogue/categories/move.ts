@@ -40,7 +40,7 @@ export function moveCategories(api: Operations): void {
       status: 204,
     },
     async ({ tx, shopId, params: { categoryId }, body }) => {
-      // First, as with every change of the tree: so they are made one after the other.
+      // First, as with every change of the tree, so that changes are serialised.
       await moveSettingsVersion(tx, shopId);
       const stored = await lockCategory(tx, shopId, categoryId);
       if (!stored) throw notFound();
@@ -56,7 +56,7 @@ export function moveCategories(api: Operations): void {
       const others = siblings.filter((id) => id !== categoryId);
       await placeCategories(tx, shopId, parentId, others.toSpliced(body.position, 0, categoryId));
       if (siblings.length !== others.length) return;
-      // The lists of the categories above show its products, and search knows them by the names above.
+      // The lists of the ancestors show its products, and search finds them by the ancestors' names.
       await refreshOrRebuild(tx, shopId, (limit) => findProductsIn(tx, shopId, tree, BEFORE_ALL, limit));
     },
   );

@@ -3,7 +3,7 @@ import { sql } from '../../db/sql.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { ImageSizes } from '../../platform/media/images.ts';
 
-/** What a link to a category needs. */
+/** The data for a link to a category. */
 export interface CategoryTitle {
   categoryId: string;
   alias: string;
@@ -37,7 +37,7 @@ const stored = sql`
   category.visible_in_navigation as "visibleInNavigation", category.special_offer as "specialOffer",
   category.show_facets as "showFacets", category.facet_start_depth as "facetStartDepth"`;
 
-/** One select list: the category, its parent and its children, as far as the caller may see them. */
+/** One select list: the category, its parent and its children, if the caller may see them. */
 const columns = (shopId: string, includeInvisible: boolean) => sql`
   ${stored}, upper(category.image_key::text) as "imageKey",
   category.image_sizes as "imageSizes", (
@@ -61,7 +61,7 @@ export function findCategory(db: Queries, shopId: string, categoryId: string, in
       and (category.visible or ${includeInvisible})`);
 }
 
-/** A category that visitors may see, with what filters of the search call it; without an alias, the first root. */
+/** A category visible to visitors, with its name in search filters; without an alias, the first root. */
 export function findShownCategory(db: Queries, shopId: string, alias: string | undefined) {
   const isRequested = alias === undefined ? sql`category.parent_id is null` : sql`category.alias = ${alias}`;
   return db.one<CategoryRow & { number: number }>(sql`
@@ -70,7 +70,7 @@ export function findShownCategory(db: Queries, shopId: string, alias: string | u
     order by category.position, category.number limit 1`);
 }
 
-/** From the top down to this one, without the root and without hidden ones. */
+/** From the top down to this one, without the root and hidden ones. */
 export function findCategoryPath(db: Queries, shopId: string, categoryId: string) {
   return db.many<CategoryTitle>(sql`
     with recursive up as (
@@ -84,7 +84,7 @@ export function findCategoryPath(db: Queries, shopId: string, categoryId: string
     where visible and parent_id is not null order by step desc`);
 }
 
-/** The numbers of the visible categories below this one, the nearest first. */
+/** The numbers of the visible categories below this one, nearest first. */
 export async function findNumbersBelow(db: Queries, shopId: string, categoryId: string): Promise<number[]> {
   const rows = await db.many<{ number: number }>(sql`
     with recursive below as (
@@ -101,7 +101,7 @@ export async function findNumbersBelow(db: Queries, shopId: string, categoryId: 
 /** A tree with more categories is filtered by the nearest ones. */
 const MAX_BELOW = 1_000;
 
-/** A category as a card: with its own picture, else that of a product in it or right below it. */
+/** A category as a card: with its own picture, else that of a product in it or directly below it. */
 export interface CategoryCard extends CategoryTitle {
   image: CardImage | null;
 }
@@ -111,7 +111,7 @@ interface CardImage {
   sizes: ImageSizes;
 }
 
-/** The categories below this one that stand in menus; without an id, below the first root. */
+/** The categories below this one that are in menus; without an id, below the first root. */
 export async function findCategoryCards(
   db: Queries,
   shopId: string,
@@ -155,7 +155,7 @@ export async function findCategoryCards(
   return cardsWithPictures(rows);
 }
 
-/** A product may be in several categories: each card has a picture that none before it has, as far as there is one. */
+/** A product may be in several categories: each card gets a picture that no earlier card has, if there is one. */
 function cardsWithPictures(rows: readonly (CategoryTitle & { images: CardImage[] })[]): CategoryCard[] {
   const shown = new Set<string>();
   return rows.map(({ images, ...card }) => {
@@ -179,7 +179,7 @@ export function findRoots(db: Queries, shopId: string, includeInvisible: boolean
     order by category.position, category.number`);
 }
 
-/** The main category comes first. A variation is where its master is. */
+/** The main category comes first. A variation has its master's categories. */
 export function findCategoriesOf(db: Queries, shopId: string, productId: string, includeInvisible: boolean) {
   return db.many<CategoryRow>(sql`
     select ${columns(shopId, includeInvisible)} from product
@@ -197,7 +197,7 @@ export function lockCategory(tx: Transaction, shopId: string, categoryId: string
     where category.shop_id = ${shopId} and category.category_id = ${categoryId} for update`);
 }
 
-/** The aliases that begin like this. */
+/** The aliases that start with this. */
 export async function findAliases(tx: Transaction, shopId: string, start: string): Promise<Set<string>> {
   const rows = await tx.many<{ alias: string }>(sql`
     select alias from category where shop_id = ${shopId} and starts_with(alias, ${start})`);
@@ -237,7 +237,7 @@ export function updateCategory(tx: Transaction, shopId: string, category: Stored
     where shop_id = ${shopId} and category_id = ${category.categoryId}`);
 }
 
-/** The aliases of the subcategories, hidden ones too; undefined: no such category. */
+/** The aliases of the subcategories, including hidden ones; undefined: no such category. */
 export async function findSequence(
   db: Queries,
   shopId: string,
@@ -264,7 +264,7 @@ export function updateSequence(
     where category.shop_id = ${shopId} and category.parent_id = ${categoryId} and category.alias = sequence.alias`);
 }
 
-/** The ids of the categories right below this one, in their order, hidden ones too. */
+/** The ids of the direct subcategories, in order, including hidden ones. */
 export async function findChildren(tx: Transaction, shopId: string, parentId: string): Promise<string[]> {
   const rows = await tx.many<{ categoryId: string }>(sql`
     select upper(category_id::text) as "categoryId" from category
@@ -285,7 +285,9 @@ export function placeCategories(
     where category.shop_id = ${shopId} and category.category_id = place.category_id`);
 }
 
-/** The category and everything below it. They are locked: a request that assigns products to one of them waits, and then gets 404. */
+/**
+ * Locks the category and everything below it: a request that assigns products to one of them waits, and then gets 404.
+ */
 export async function lockTree(tx: Transaction, shopId: string, categoryId: string): Promise<string[]> {
   const rows = await tx.many<{ categoryId: string }>(sql`
     with recursive tree as (
@@ -300,7 +302,7 @@ export async function lockTree(tx: Transaction, shopId: string, categoryId: stri
   return rows.map(({ categoryId }) => categoryId);
 }
 
-/** The next products behind `after` that are in one of the categories. */
+/** The next products after `after` that are in one of the categories. */
 export async function findProductsIn(
   tx: Transaction,
   shopId: string,
@@ -315,7 +317,7 @@ export async function findProductsIn(
   return rows.map(({ productId }) => productId);
 }
 
-/** With what lists keep of them. */
+/** Including their rows in lists. */
 export async function deleteCategories(
   tx: Transaction,
   shopId: string,
@@ -331,7 +333,7 @@ export async function deleteCategories(
     delete from category where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
 }
 
-/** The ids that exist; locked against being deleted before the transaction ends. */
+/** The existing ids; locked against deletion until the transaction ends. */
 export async function lockCategories(
   tx: Transaction,
   shopId: string,
@@ -343,7 +345,7 @@ export async function lockCategories(
   return rows.length;
 }
 
-/** The products that categories hold: of a variation its master. One entry for each id that exists. */
+/** The products that categories hold: for a variation its master. One entry for each existing id. */
 export async function findAssignable(
   tx: Transaction,
   shopId: string,
@@ -364,7 +366,7 @@ export async function findAssigned(tx: Transaction, shopId: string, productId: s
   return rows.map(({ categoryId }) => categoryId);
 }
 
-/** In a fixed order, so that two requests for the same products do not wait for each other. */
+/** In a fixed order, so that two requests for the same products cannot deadlock. */
 export async function lockProducts(
   tx: Transaction,
   shopId: string,
@@ -375,7 +377,7 @@ export async function lockProducts(
     order by product_id for no key update`);
 }
 
-/** Every product to every category, behind those it has. Answers the products that were not in all of them. */
+/** Every product to every category, after those it has. Returns the products that were not in all of them. */
 export async function insertAssignments(
   tx: Transaction,
   shopId: string,
@@ -397,7 +399,7 @@ export async function insertAssignments(
   return distinct(rows);
 }
 
-/** Answers the products that were in one of them. */
+/** Returns the products that were in one of them. */
 export async function deleteAssignments(
   tx: Transaction,
   shopId: string,

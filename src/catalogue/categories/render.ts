@@ -15,7 +15,7 @@ export interface CategoryView {
   origin: string;
 }
 
-/** The answer of the API, which pages also pass to the scripts of apps. */
+/** The response of the API, which pages also pass to the scripts of apps. */
 export function toCategory(row: CategoryRow, view: CategoryView): Static<typeof Category> {
   const { settings, locale, link, origin } = view;
   const { categoryId, alias, parent } = row;

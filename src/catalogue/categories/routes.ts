@@ -34,13 +34,13 @@ import { Category, ChangedCategory, NewCategory, Sequence, Subcategory } from '.
 const shared = { tag: 'categories', labels: ['Base', 'Now'] } as const;
 const params = Type.Object({ categoryId: Id });
 
-/** Products that are unassigned at once when their category goes. */
+/** Products that are unassigned at once when their category is deleted. */
 const BATCH = 1_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /*
- * Every change moves the settings' version first: rendered products show the name of their main category. The row
- * stays locked until the end, so that changes of a shop's tree are made one after the other.
+ * Every change increments the settings' version first: rendered products show the name of their main category. The row
+ * stays locked until the end, so changes of a shop's tree are serialised.
  */
 
 export function categories(api: Operations): void {
@@ -183,7 +183,7 @@ export function categories(api: Operations): void {
       };
       await updateCategory(tx, shopId, changed);
       if (changed.visible !== stored.visible || !isDeepStrictEqual(changed.name, stored.name)) {
-        // Search knows the products of the category, and of those below it, by its name; the lists above it show them.
+        // Search finds the products of the category, and of those below it, by its name; the lists above it show them.
         const tree = await lockTree(tx, shopId, categoryId);
         await refreshOrRebuild(tx, shopId, (limit) => findProductsIn(tx, shopId, tree, BEFORE_ALL, limit));
       }
@@ -211,7 +211,7 @@ export function categories(api: Operations): void {
       if (!stored) throw notFound();
       if (stored.isRoot) throw conflict('The root category can not be deleted');
       const tree = await lockTree(tx, shopId, categoryId);
-      // In batches, because a category may hold more products than fit into one statement's time.
+      // In batches, because a category may hold more products than one statement can handle in time.
       for (let last = BEFORE_ALL; ;) {
         const productIds = await findProductsIn(tx, shopId, tree, last, BATCH);
         if (productIds.length === 0) break;
@@ -281,7 +281,7 @@ function given(text: string | null | undefined): string | undefined {
   return text != null && /\S/.test(text) ? text : undefined;
 }
 
-/** undefined leaves the texts as they are; null and blank text delete the one in this locale. */
+/** undefined leaves the texts unchanged; null and blank text delete the one in this locale. */
 function withText(texts: Localised, locale: string, text: string | null | undefined): Localised {
   if (text === undefined) return texts;
   const { [locale]: _old, ...others } = texts;

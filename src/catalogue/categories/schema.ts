@@ -3,7 +3,7 @@ import { MAX_ALIAS_LENGTH } from '../../kernel/aliases.ts';
 import { Id, Link, Links, Nullable } from '../../http/schemas.ts';
 import { Image } from '../../platform/media/schema.ts';
 
-/** Characters of the description of a category. */
+/** The maximum length of a category description. */
 export const MAX_DESCRIPTION_LENGTH = 100_000;
 
 const words = {
@@ -72,7 +72,7 @@ export const Subcategory = Type.Object(
   { title: 'subcategory' },
 );
 
-/** null and empty text mean that there is none. */
+/** null and empty text mean none. */
 const texts = {
   name: Type.Optional(Nullable(Type.String(words.name))),
   pageTitle: Type.Optional(Nullable(Type.String(words.pageTitle))),

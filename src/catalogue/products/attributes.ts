@@ -35,7 +35,7 @@ export const CustomAttributes = Type.Object(
   { title: 'customAttributes' },
 );
 
-/** Everything the product can have a value for: what its type defines, then what only this product has. */
+/** All attributes that the product can have a value for: those of its type, then its own. */
 export function attributesOf(row: ProductRow, settings: Settings): ProductAttribute[] {
   const { attributes = [] } = inheritedFacts(row.facts, row.master?.facts ?? null);
   const defined = typeOf(row, settings).attributes.map(({ key, name, values }): ProductAttribute => {
@@ -48,7 +48,7 @@ export function attributesOf(row: ProductRow, settings: Settings): ProductAttrib
   return [...defined, ...attributes.filter(({ key }) => !defined.some((one) => one.key === key))];
 }
 
-/** With their labels. */
+/** The attributes with their labels. */
 export function shownAttributes(
   row: ProductRow,
   settings: Settings,

@@ -8,7 +8,7 @@ export function findKind(db: Queries, shopId: string, productId: string) {
   );
 }
 
-/** The table `watcher` holds one request per product and address; the locale is the one named last. */
+/** The table `watcher` holds one request per product and address; the locale is that of the last request. */
 export function insertNotificationRequest(
   tx: Transaction,
   shopId: string,
@@ -20,7 +20,7 @@ export function insertNotificationRequest(
     on conflict (shop_id, product_id, email) do update set locale = excluded.locale`);
 }
 
-/** The name of a product in a locale. A variation without a name has its master's; without any it is the number. */
+/** The name of a product in a locale. A variation without a name has its master's; without any, the number is used. */
 const nameIn = (locale: Sql, defaultLocale: Sql) => sql`
   coalesce(product.facts -> 'name' ->> ${locale}, product.facts -> 'name' ->> ${defaultLocale},
     master.facts -> 'name' ->> ${locale}, master.facts -> 'name' ->> ${defaultLocale}, product.product_number)`;
@@ -33,8 +33,8 @@ export interface NotificationRequest {
 }
 
 /**
- * Deletes and returns the requests for those of the products that can be bought now, so that two transactions which
- * both see a product come back never notify the same person twice.
+ * Deletes and returns the requests for those of the products that can be bought now, so that two transactions that
+ * both see a product come back never notify a person twice.
  */
 export async function takeNotificationRequests(
   tx: Transaction,

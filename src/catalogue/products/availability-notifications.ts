@@ -41,7 +41,7 @@ export function availabilityNotifications(api: Operations): void {
       access: 'products_write',
       params: Type.Object({ productId: Id }),
       body: NotificationRequest,
-      // Deleted since it was looked up.
+      // Deleted since the lookup.
       constraints: { watcher_product: notFound },
     },
     async ({ tx, shopId, params: { productId }, body: { email, locale } }) => {
@@ -58,8 +58,8 @@ export function availabilityNotifications(api: Operations): void {
 }
 
 /**
- * Queues one email for everybody who waits for one of these products. Call it after the stock has changed, in the same
- * transaction, with the products that were out of stock before; those that still are keep their requests.
+ * Queues one email per open request for these products. Call it after a change of stock, in the same transaction, with
+ * the products that were out of stock before; those that still are keep their requests.
  */
 export async function queueAvailabilityNotifications(
   tx: Transaction,

@@ -2,7 +2,7 @@ import { messages } from '../../kernel/messages.ts';
 
 export type Availability = 'OnStock' | 'WarnStock' | 'OutStock';
 
-/** null: not tracked. At or below the warning level it still can be bought. */
+/** null: not tracked. At or below the warning level it can still be bought. */
 export function availabilityOf(stock: number | null, minStock: number | null): Availability | null {
   if (stock === null) return null;
   if (stock <= 0) return 'OutStock';

@@ -4,16 +4,16 @@ import { sql, type Sql } from '../../db/sql.ts';
 import { toCartProduct, type CartProduct, type CartProductRow } from './cart-product.ts';
 
 /**
- * Products as carts need them, cached. The statement that reads a cart names the version stamps of its products: their
- * ids, versions and stock. Only what is missing or newer is fetched. Selling changes the stock and no version, so that a
- * product which sells well stays cached.
+ * Products as carts need them, cached. The statement that reads a cart returns the version stamps of its products:
+ * their ids, versions and stock. Only missing or newer products are fetched. Selling changes the stock but no version,
+ * so a product that sells well stays cached.
  */
 const cartProductCache: CacheKind<CartProduct> = { name: 'cart products', limit: { entries: 5_000 } };
 
-/** Characters of a product that is cached: few products are longer, and they must not fill the cache. */
+/** The maximum length of a cached product: few products are longer, and they must not fill the cache. */
 const MAX_CACHED_LENGTH = 10_000;
 
-/** `<id> <version>`; a variation shows what it inherits, so its master's version counts too. */
+/** `<id> <version>`; a variation shows inherited data, so its master's version counts too. */
 const version = (
   shopId: string,
 ) => sql`product.product_id || ' ' || product.version || case when product.master_id is null then '' else (
@@ -34,7 +34,7 @@ export function versionStamps(shopId: string, productIds: Sql): Sql {
   return listed(versionStamp(shopId), shopId, productIds);
 }
 
-/** A part of a larger statement: the places (from 0) of those version stamps that are not current any more. */
+/** A part of a larger statement: the places (from 0) of the version stamps that are no longer current. */
 export function staleStamps(shopId: string, stamps: readonly string[]): Sql {
   return sql`
     select place - 1 as place from unnest(${stamps}::text[]) with ordinality as known (stamp, place)
@@ -44,7 +44,7 @@ export function staleStamps(shopId: string, stamps: readonly string[]): Sql {
         and ${versionStamp(shopId)} = known.stamp)`;
 }
 
-/** The versions of these products as an array; they say nothing of the stock. */
+/** The versions of these products as an array, without the stock. */
 export function productVersions(shopId: string, productIds: readonly string[]): Sql {
   return listed(version(shopId), shopId, sql`${productIds}::uuid[]`);
 }
@@ -66,8 +66,8 @@ export function cachedCartProducts(
 }
 
 /**
- * After an order: what is left of its products, as decimal texts. With the connection of a transaction they are dropped
- * from the cache, because the order may be rolled back.
+ * After an order: the remaining stock of its products, as decimal texts. Within a transaction they are dropped from
+ * the cache, because the order may be rolled back.
  */
 export function updateCachedStock(
   db: Queries,

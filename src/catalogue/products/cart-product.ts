@@ -3,7 +3,7 @@ import type { ProductRow, StoredProduct } from './queries.ts';
 import { nameOf } from './render.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 
-/** What a product's price, tax and delivery depend on; of a variation, with what it inherits. */
+/** The product data that determines price, tax and delivery; for a variation, including inherited data. */
 export interface PricedProduct extends Pick<
   ProductFacts,
   | 'bulkPrices'
@@ -22,20 +22,20 @@ export interface PricedProduct extends Pick<
   taxClassId: string | null;
 }
 
-/** A product as far as carts and orders need it. */
+/** The product data that carts and orders need. */
 export interface CartProductRow extends Omit<StoredProduct, 'minStock' | 'mainImage'> {
   master: ProductRow['master'];
   image: ProductRow['image'];
-  /** `<id> <version> <stock>`, as the database named it when the product was read. */
+  /** `<id> <version> <stock>`, as read from the database with the product. */
   versionStamp: string;
 }
 
-/** The same with everything that a variation inherits. */
+/** The same including everything that a variation inherits. */
 export interface CartProduct extends CartProductRow, PricedProduct {
   facts: ProductFacts;
 }
 
-/** Ids are upper case everywhere but in the database; upper() is slower in SQL. */
+/** Ids are upper case everywhere except in the database; upper() is slower in SQL. */
 export function toCartProduct(row: CartProductRow): CartProduct {
   const { master } = row;
   const facts = inheritedFacts(row.facts, master?.facts ?? null);
@@ -54,7 +54,7 @@ export function toCartProduct(row: CartProductRow): CartProduct {
 
 export const upper = (id: string | null) => id && id.toUpperCase();
 
-/** `AP-100 (Beacon Kettle 1.7 l)`: people and programs know which one is meant. */
+/** `AP-100 (Beacon Kettle 1.7 l)`: identifies the product to people and programs. */
 export function productLabel(product: CartProduct, settings: Settings): string {
   return `${product.productNumber} (${nameOf(product, settings, settings.defaultLocale)})`;
 }

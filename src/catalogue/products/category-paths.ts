@@ -9,14 +9,14 @@ import { findAliases, insertCategory, lockCategory, updateCategory } from '../ca
 import { CellProblem } from './row-problem.ts';
 
 /**
- * The categories of a product in a file: `Kitchen > Kettles | Sale`. Names are those of the shop's default language; a
- * bar between two categories, the main one first. A backslash stands before a sign that belongs to a name.
+ * The categories of a product in a file: `Kitchen > Kettles | Sale`. Names are in the shop's default language;
+ * categories are separated by bars, the main one first. A backslash escapes a separator inside a name.
  */
 export interface CategoryTree {
-  /** The name of each category, with the category above it; the root has no name in a path. */
+  /** The name of each category, with its parent; the root has no name in a path. */
   nodes: Map<string, { parentId: string | null; name: string }>;
   rootId: string | undefined;
-  /** The path of each category, as it is written. */
+  /** The written path of each category. */
   pathOf: Map<string, string>;
   /** By the path in lower case. */
   idOf: Map<string, string>;
@@ -26,7 +26,7 @@ const MAX_CATEGORIES = 20_000;
 const MAX_PATHS = 50;
 const DEEPEST = 20;
 
-/** With the names of another locale where one has none. */
+/** With the names of another locale where one is missing. */
 export async function findCategoryTree(
   db: Queries,
   shopId: string,
@@ -75,7 +75,7 @@ function pathText(names: readonly string[]): string {
   return names.map((name) => name.trim().replaceAll(/[\\>|]/g, '\\$&')).join(' > ');
 }
 
-/** The paths of a cell in the one way in which they are written. */
+/** The paths of a cell in their canonical form. */
 export function readPaths(cell: string): string[] {
   const paths = splitAt(cell, '|')
     .map((path) => splitAt(path, '>').map((name) => name.replaceAll(/\\(.)/g, '$1').trim()))
@@ -92,7 +92,7 @@ export function readPaths(cell: string): string[] {
   return [...new Set(paths.map(pathText))];
 }
 
-/** Without the signs that have a backslash before them. */
+/** Ignores separators escaped by a backslash. */
 function splitAt(text: string, sign: '|' | '>'): string[] {
   const parts: string[] = [];
   let start = 0;
@@ -108,7 +108,7 @@ function splitAt(text: string, sign: '|' | '>'): string[] {
 
 export const joinPaths = (paths: readonly string[]): string => paths.join(' | ');
 
-/** Which of the paths no category has yet, with those above them. */
+/** The paths without a category, including their missing ancestors. */
 export function missingPaths(tree: CategoryTree, paths: Iterable<string>): string[] {
   const missing = new Map<string, string>();
   for (const path of paths) {
@@ -122,7 +122,7 @@ export function missingPaths(tree: CategoryTree, paths: Iterable<string>): strin
   return [...missing.values()];
 }
 
-/** Makes the categories that are missing, shown in the shop. The tree knows them afterwards. */
+/** Creates the missing categories, visible in the shop, and adds them to the tree. */
 export async function createPaths(
   tx: Transaction,
   shopId: string,
@@ -139,7 +139,7 @@ export async function createPaths(
     const parentId = above === '' ? tree.rootId : tree.idOf.get(above)!;
     const alias = aliasOf(name, 'category');
     const categoryId = newId(tx.now);
-    // Locked, because the next place among those below it is counted.
+    // Locked, because the next place among its children is counted.
     await lockCategory(tx, shopId, parentId);
     await insertCategory(tx, shopId, {
       categoryId,
@@ -158,7 +158,7 @@ export async function createPaths(
   }
 }
 
-/** What a file says of the categories of these products, by the id of the product; the main category comes first. */
+/** The categories of these products as a file writes them, by product id; the main category comes first. */
 export async function findAssignedPaths(
   db: Queries,
   shopId: string,
@@ -179,7 +179,7 @@ export async function findAssignedPaths(
   );
 }
 
-/** The category and all that are below it. */
+/** The category and all its descendants. */
 export function idsBelow({ nodes }: CategoryTree, categoryId: string): string[] {
   const ids = new Set([categoryId]);
   // Each round finds the next level.

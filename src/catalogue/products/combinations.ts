@@ -1,4 +1,4 @@
-/** What the variations of a master differ in: attributes, each with its values in their order. */
+/** The dimensions of a master's variations: attributes, each with its values in order. */
 export interface Dimension {
   key: string;
   values: string[];
@@ -7,14 +7,14 @@ export interface Dimension {
 export type Selection = Readonly<Record<string, string>>;
 
 /**
- * The value that is selected of an attribute. Merchants name attributes as they like: of one called `constructor` every
- * object seems to have a value, which is no value of theirs.
+ * The selected value of an attribute. Merchants choose attribute names freely: every object seems to have a value for
+ * one called `constructor`, which is not theirs.
  */
 export function selectedValue(selection: Selection | null | undefined, key: string): string | undefined {
   return selection && Object.hasOwn(selection, key) ? selection[key] : undefined;
 }
 
-/** Requested dimensions merged into those that are there: new attributes and new values come last. */
+/** Requested dimensions merged into the existing ones: new attributes and new values come last. */
 export function mergedDimensions(
   existing: readonly Dimension[],
   requested: readonly Dimension[],

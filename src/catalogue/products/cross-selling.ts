@@ -23,7 +23,7 @@ import {
   type LocaleAndCurrency,
 } from './render-options.ts';
 
-/** More than anybody shows next to a product. */
+/** More than any shop shows next to a product. */
 const MAX_PRODUCTS = 100;
 
 const CrossSelling = Type.Object(
@@ -36,7 +36,7 @@ const CrossSelling = Type.Object(
 );
 
 const patch = patchOf({
-  // The contract lists two operations for this path, and says that any other is an error.
+  // The contract lists two operations for this path, and calls any other an error.
   '/': { ops: ['add', 'remove'], value: Type.String({ maxLength: 100 }), isStrict: true },
 });
 
@@ -156,7 +156,7 @@ function findAssigned(db: Queries, shopId: string, productId: string) {
     order by cross_selling.position, cross_selling.target_id`);
 }
 
-/** The ids that are assigned now, in their order; unknown product: 404. */
+/** The currently assigned ids, in order; unknown product: 404. */
 async function lockAssignments(tx: Transaction, shopId: string, productId: string): Promise<string[]> {
   const product = await tx.one(sql`
     select 1 from product where shop_id = ${shopId} and product_id = ${productId} for no key update`);
@@ -167,7 +167,7 @@ async function lockAssignments(tx: Transaction, shopId: string, productId: strin
   return rows.map(({ targetId }) => targetId);
 }
 
-/** A product is not sold along with itself. */
+/** A product is never offered along with itself. */
 async function replaceAssignments(
   tx: Transaction,
   shopId: string,
@@ -187,7 +187,7 @@ async function replaceAssignments(
     .toSorted((one, other) => one.position - other.position)
     .map(({ targetId }) => targetId);
   if (isDeepStrictEqual(assigned, before)) return;
-  // What is cached of the product does not show them, and it has no other time.
+  // The cached product does not show them, and it has no separate change time.
   recordEvents(tx, shopId, [
     { type: 'PRODUCT_UPDATE', resourceId: productId, data: { changed: ['crossselling'] } },
   ]);

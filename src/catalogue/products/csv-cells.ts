@@ -1,9 +1,9 @@
 import type { Pause } from '../../http/pauses.ts';
 
 /**
- * A spreadsheet runs a cell that begins with one of these as a formula, whoever wrote it: a product called
- * `=HYPERLINK("https://...")` would send a merchant's data elsewhere when the file is opened. An apostrophe before it
- * makes a text of it. Apostrophes that a text begins with itself get one more, so that every text comes back.
+ * A spreadsheet runs a cell that starts with one of these as a formula, regardless of its author: a product called
+ * `=HYPERLINK("https://...")` would send a merchant's data elsewhere when the file is opened. A leading apostrophe
+ * makes it a text. Texts that start with apostrophes get one more, so that every text survives a round trip.
  */
 const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
@@ -12,7 +12,7 @@ export function escapeFormula(cell: string): string {
   return FORMULA.test(cell) ? `'${cell}` : cell;
 }
 
-/** The cell as it was before it was written; one that nobody has escaped stays as it is. */
+/** The cell before escaping; an unescaped one stays unchanged. */
 export function unescapeFormula(cell: string): string {
   return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 }
@@ -22,7 +22,7 @@ export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(';')}\n`;
 }
 
-/** The same for cells of any length: other requests are served between them. */
+/** The same for cells of any length: other requests are served in between. */
 export async function longCsvLine(cells: readonly string[], pause: Pause): Promise<string> {
   const written: string[] = [];
   for (const cell of cells) {
@@ -32,7 +32,7 @@ export async function longCsvLine(cells: readonly string[], pause: Pause): Promi
   return `${written.join(';')}\n`;
 }
 
-/** Quotes are doubled by splitting: it is the fastest way for a text of 100,000 of them. */
+/** Doubles quotes by splitting: the fastest way for a text with 100,000 of them. */
 function csvCell(cell: string): string {
   return /[;"\r\n]/.test(cell) ? `"${cell.split('"').join('""')}"` : cell;
 }

@@ -18,22 +18,22 @@ import { CellProblem, tooLong } from './row-problem.ts';
 import { findUnit, WEIGHT_UNITS } from './units.ts';
 
 /**
- * The columns of a product file, for export and import alike: what a cell says of a product, and what a product
- * becomes by a cell. A cell holds what the product itself says: not what a variation inherits, nor a price that is
- * converted. So reading a file that was just written changes nothing.
+ * The columns of a product file, for export and import alike: how a product becomes a cell, and how a cell changes a
+ * product. A cell holds the product's own data: neither inherited data of a variation, nor converted prices. So
+ * importing a fresh export changes nothing.
  */
 export interface Column {
   /** `Name/en` */
   key: string;
   title: (language: string) => string;
   cell: (product: FileProduct) => string;
-  /** Characters of a cell that is applied. */
+  /** The maximum length of an applied cell. */
   maxLength: number;
-  /** Throws a CellProblem. Only called with a cell within its length that differs from what the product says. */
+  /** Throws a CellProblem. Only called with a cell within its length that differs from the product's value. */
   apply: (product: FileProduct, cell: string) => void;
   /**
-   * Its cells are numbers: a negative one begins with the sign of a formula but is none, and a file may write them with a
-   * decimal comma.
+   * Its cells are numbers: a negative one starts like a formula but is none, and a file may write them with a decimal
+   * comma.
    */
   isNumber?: boolean;
 }
@@ -43,15 +43,15 @@ export interface FileProduct extends StoredProduct {
   /** Alias of the product type. */
   class: string;
   masterNumber: string;
-  /** As `category-paths.ts` writes them; '' where nobody has asked for them, and for variations. */
+  /** As `category-paths.ts` writes them; '' where they were not requested, and for variations. */
   categories: string;
-  /** Addresses of its pictures; '' where nobody has asked for them. */
+  /** Addresses of its pictures; '' where they were not requested. */
   images: string;
-  /** What each of them shows, by locale. */
+  /** Their descriptions, by locale. */
   imageTexts: readonly Localised[];
 }
 
-/** Characters of the paths of all categories of a product. */
+/** The maximum length of the paths of all categories of a product. */
 const MAX_PATHS_LENGTH = 20_000;
 
 /** The columns whose title is in the message catalogue; its `part` is the currency or the language of a column. */
@@ -135,12 +135,12 @@ export function columnsOf(settings: Settings): Column[] {
   ];
 }
 
-/** Class or range, best class of the scale, and the address of the label, which must be there. */
+/** Class or range, best class of the scale, and the address of the label, which is required. */
 const ENERGY_LABEL =
   /^([A-G]\+{0,3}(?:,[A-G]\+{0,3})?) ([A-G]\+{0,3}) (https?:\/\/\S{1,1900}|\/media\/\S{1,1900})$/;
 
 /**
- * What no patch can write and an export does not have: an import takes these columns where a file has them.
+ * Columns that no patch can write and an export does not have: an import reads them where a file has them.
  * `EnergyLabel` is `B,D A https://...`, a party of the safety data `Name | postal address | email or website`.
  */
 export function moreColumnsOf(settings: Settings): Column[] {
@@ -176,10 +176,10 @@ export function moreColumnsOf(settings: Settings): Column[] {
         cell: ({ categories }) => categories,
         maxLength: MAX_PATHS_LENGTH,
         apply: (product, cell) => {
-          // A variation is where its master is.
+          // A variation has its master's categories.
           if (product.kind === 'variation') return;
           const paths = joinPaths(readPaths(cell));
-          // Names of categories are the same in capitals.
+          // Category names are case-insensitive.
           if (paths.toLowerCase() !== product.categories.toLowerCase()) product.categories = paths;
         },
       },
@@ -267,7 +267,7 @@ export function moreColumnsOf(settings: Settings): Column[] {
   return effects.map(([key, one]) => ({ key, title: () => key, maxLength: MAX_LENGTHS.line, ...one }));
 }
 
-/** The columns that say what the pictures of a product show. */
+/** The columns with the descriptions of a product's pictures. */
 export function pictureTextColumns({
   locales,
 }: Pick<Settings, 'locales'>): { key: string; locale: string }[] {
@@ -285,7 +285,7 @@ function flagOf(cell: string): boolean | undefined {
   return YES.includes(word);
 }
 
-/** By the key that the settings file gives it, by its name, or by its rate where only one class has that. */
+/** By its key in the settings file, by its name, or by its rate where only one class has that. */
 function taxClass({ taxClasses, country }: Settings): Effects {
   const known = taxClasses.map(({ key, rates }) => `${key} (${(rates[country] ?? 0) / 100} %)`).join(', ');
   return {
@@ -374,22 +374,22 @@ function languageKey(locale: string, locales: readonly string[]): string {
   return locales.some((other) => other !== locale && other.startsWith(language)) ? locale : language;
 }
 
-/** What speakers call their language: Deutsch. */
+/** The native name of a language: Deutsch. */
 function languageName(locale: string, key: string): string {
   const tag = key.replace('_', '-');
   const name = new Intl.DisplayNames(locale.replace('_', '-'), { type: 'language' }).of(tag) ?? key;
   return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1);
 }
 
-/** A cell is one line of text where nothing else is said. */
+/** By default a cell is one line of text. */
 type Effects = Pick<Column, 'cell' | 'apply' | 'isNumber'> & { maxLength?: number };
 
 function setClass(product: FileProduct, cell: string): void {
-  // An empty one says nothing.
+  // An empty one changes nothing.
   if (cell !== '') product.class = cell;
 }
 
-/** What identifies the row can't differ from it. */
+/** The identifying cell can't differ from its row. */
 function refuse(): void {
   throw new CellProblem('otherProduct', 'names another product than the row');
 }
@@ -421,7 +421,7 @@ function line(key: 'manufacturer' | 'manufacturerProductNumber' | 'productCode' 
   };
 }
 
-/** A comma inside of a word has a backslash before it. */
+/** A backslash escapes a comma inside a word. */
 function keywords(locale: string): Effects {
   return {
     cell: ({ facts }) =>
@@ -443,7 +443,7 @@ function keywords(locale: string): Effects {
   };
 }
 
-/** Three cells make one reference; the row is complete only when all three are there. */
+/** Three cells make one reference; the row is complete only with all three. */
 function reference(key: 'unit' | 'amount' | 'content', settings: Settings): Effects {
   return {
     cell: ({ facts }) => (facts.reference ? String(facts.reference[key]) : ''),
@@ -470,7 +470,7 @@ function size(key: 'length' | 'width' | 'height'): Effects {
   };
 }
 
-/** By the keys that the settings file gives them. */
+/** By their keys in the settings file. */
 function shippingMethods({ shippingMethods: methods }: Settings): Effects {
   return {
     cell: ({ facts }) =>

@@ -6,7 +6,7 @@ import { unescapeFormula } from './csv-cells.ts';
 import { CsvReader, DELIMITERS, type Delimiter, type FileRow, type TableLimits } from './csv-reader.ts';
 import { FileProblem } from './file-problem.ts';
 
-/** A product file that can be read, several times if need be. */
+/** A product file that can be read several times if necessary. */
 export interface ProductFile {
   /** For messages. */
   name: string;
@@ -17,15 +17,15 @@ export interface ProductFile {
 }
 
 /**
- * What a file that is sent to the admin may have. The longest texts of a product have 200,000 characters, and a longer cell
- * is reported with its row; a table for people has a few dozen columns. The bytes are those of an upload.
+ * The limits of a file sent to the admin. The longest texts of a product have 200,000 characters, and a longer cell is
+ * reported with its row; a table for people has a few dozen columns. The bytes are those of an upload.
  */
 export const SENT_LIMITS: TableLimits = { rows: 200_000, columns: 500, cell: 1_000_000, row: 8_000_000 };
 
-/** A file of this machine may have any number of rows, because they are never in memory together. */
+/** A file of this machine may have any number of rows, because they are never all in memory. */
 const MACHINE_LIMITS: TableLimits = { ...SENT_LIMITS, rows: Infinity };
 
-/** The one that is most often in the first line, outside of quotes; without any, the one that exports have. */
+/** The most frequent one in the first line, outside quotes; without any, the one used by exports. */
 export function delimiterOf(start: string): Delimiter {
   const counts = new Map<string, number>(DELIMITERS.map((delimiter) => [delimiter, 0]));
   let isQuoted = false;
@@ -41,7 +41,7 @@ export function delimiterOf(start: string): Delimiter {
 
 type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** Spreadsheets on Windows still write the old encoding, in which every sequence of bytes is a text. */
+/** Spreadsheets on Windows still write the old encoding, in which every byte sequence is valid text. */
 function encodingOf(start: Buffer, isWhole: boolean): Encoding {
   if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
   if (start[0] === 0xfe && start[1] === 0xff) return 'utf-16be';
@@ -51,14 +51,14 @@ function encodingOf(start: Buffer, isWhole: boolean): Encoding {
   return cuts.some((cut) => isUtf8(start.subarray(0, -cut))) ? 'utf-8' : 'windows-1252';
 }
 
-/** Bytes or characters that are decoded or parsed at once, which takes a few milliseconds at most. */
+/** Bytes or characters that are decoded or parsed at once, which takes at most a few milliseconds. */
 const PIECE = 16_384;
 
 function* piecesOf<Piece>(length: number, cut: (start: number, end: number) => Piece): Generator<Piece> {
   for (let start = 0; start < length; start += PIECE) yield cut(start, start + PIECE);
 }
 
-/** The text of a file that was sent. */
+/** The text of an uploaded file. */
 export async function decodedText(bytes: Buffer): Promise<string> {
   const pause = newPauses();
   const pieces: string[] = [];
@@ -80,7 +80,7 @@ export function textFile(name: string, text: string): ProductFile {
   };
 }
 
-/** As much of a file as its first line has. */
+/** Enough of a file for its first line. */
 const START = 65_536;
 
 /** A file of any size: it is read piece by piece. */
@@ -118,7 +118,7 @@ async function* decodedPieces(
 interface Read {
   header?: string[];
   row?: FileRow;
-  /** How far the file was read since the last one. */
+  /** The bytes read since the last one. */
   bytes: number;
 }
 
@@ -159,7 +159,7 @@ export interface FileStart {
   sample: FileRow[];
 }
 
-/** Rows that show what the columns hold, as far as they fit into so many characters. */
+/** Rows that show the content of the columns, up to a number of characters. */
 const SAMPLE_ROWS = 500;
 const SAMPLE_CHARACTERS = 1_000_000;
 

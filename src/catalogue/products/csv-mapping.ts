@@ -5,7 +5,7 @@ import type { Settings } from '../../shops/settings/settings.ts';
 import { columnsOf, moreColumnsOf, type Column } from './csv-columns.ts';
 import { FileProblem } from './file-problem.ts';
 
-/** For each column of a file the key of what it holds; null: it is left out. */
+/** The key of each column of a file; null: it is left out. */
 export type Mapping = readonly (string | null)[];
 
 /** A column of a file, in its place. */
@@ -14,14 +14,14 @@ export interface FileColumn {
   place: number;
 }
 
-/** What people call the columns in their own files, by the first part of the key. */
+/** Common names of columns in other files, by the first part of the key. */
 const OTHER_NAMES = readJson(new URL('./column-names.json', import.meta.url)) as Readonly<
   Record<string, readonly string[]>
 >;
 
 const TITLE_LANGUAGES = ['en', 'de', 'fr'];
 
-/** The column in which the file with refused rows says why. It is not read again. */
+/** The column with the reasons in the file of refused rows. It is not read again. */
 export const PROBLEM_COLUMN = 'Problem';
 
 /** All columns that a file of this shop can have. */
@@ -31,7 +31,7 @@ export function knownColumns(settings: Settings): Map<string, Column> {
 
 /**
  * Finds the columns by their titles: the key in brackets, `Name/English [Name/en]`, the key alone, the title in one of
- * our languages, or what people usually call them. Of two that mean the same column, the first one is taken.
+ * our languages, or a common name. Of two titles for the same column, the first one counts.
  */
 export function guessMapping(header: readonly string[], settings: Settings): Mapping {
   const names = columnNames(settings);
@@ -62,7 +62,7 @@ function plain(title: string): string {
     .trim();
 }
 
-/** The names of all columns, with the key that each of them means. */
+/** The names of all columns, with their keys. */
 function columnNames(settings: Settings): Map<string, string> {
   const columns = [...knownColumns(settings).values()];
   const names = new Map<string, string>();
@@ -102,7 +102,7 @@ function partTexts(part: string): string[] {
   return [part, ...names.filter((name) => name !== undefined)];
 }
 
-/** As the command line takes a file: every column must be known, or be the one that says why a row was refused. */
+/** For the command line: every column must be known, or be the one with the reasons for refusals. */
 export async function strictMapping(header: readonly string[], settings: Settings): Promise<Mapping> {
   const mapping = guessMapping(header, settings);
   for (const [place, cell] of header.entries()) {
@@ -119,10 +119,10 @@ export async function strictMapping(header: readonly string[], settings: Setting
   return mapping;
 }
 
-/** Comparing takes time, and nobody reads more guesses. */
+/** Comparing takes time, and users do not read more guesses. */
 const MAX_GUESSES = 30;
 
-/** For each title the column whose name differs least; undefined: none is like it, or there are too many titles. */
+/** The column with the most similar name for each title; undefined: none is similar, or there are too many titles. */
 export async function likelyKeys(
   titles: readonly string[],
   settings: Settings,
@@ -150,7 +150,7 @@ function likelyKey(
   return best?.key;
 }
 
-/** The columns that a mapping names, which nobody has confirmed yet. */
+/** The columns that a mapping names, still unconfirmed. */
 export function namedColumns(mapping: Mapping, settings: Settings): FileColumn[] {
   const known = knownColumns(settings);
   return mapping.flatMap((key, place) => {

@@ -1,10 +1,10 @@
 import { FileProblem, type FileProblemCode } from './file-problem.ts';
 
-/** What spreadsheets put between cells: a semicolon where the comma is the decimal sign, a tab in what is copied. */
+/** The delimiters of spreadsheets: a semicolon where the comma is the decimal separator, a tab in copied cells. */
 export const DELIMITERS = [';', ',', '\t'] as const;
 export type Delimiter = (typeof DELIMITERS)[number];
 
-/** What a table may have. It is checked while the table is read, so a table beyond its limits costs no more than one within. */
+/** The limits of a table. They are checked during reading, so a table beyond them costs no more than one within. */
 export interface TableLimits {
   /** Without the header. */
   rows: number;
@@ -49,7 +49,7 @@ export class CsvReader {
   /** With the header. */
   #rows = 0;
   #line = 1;
-  /** The line in which the present cell begins. */
+  /** The line in which the current cell starts. */
   #cellLine = 1;
   #isBeginning = true;
   /** A line feed belongs to the return before it. */
@@ -64,7 +64,7 @@ export class CsvReader {
   *read(piece: string): Generator<FileRow> {
     const skipped = this.#isBeginning && piece.startsWith(BYTE_ORDER_MARK) ? 1 : 0;
     if (piece !== '') this.#isBeginning = false;
-    /** What the cell does not have yet; the end is only known after a quote. */
+    /** The part that the cell does not have yet; the end is only known after a quote. */
     let [start, end] = [skipped, skipped];
     for (let at = skipped; at < piece.length; at++) {
       const code = piece.charCodeAt(at);
@@ -111,7 +111,7 @@ export class CsvReader {
   #addToCell(text: string): void {
     this.#cell += this.#state === 'plain' ? text : text.split('""').join('"');
     const { cell, row } = this.#limits;
-    // A quote that was forgotten makes one cell of everything after it.
+    // A missing quote makes one cell of everything after it.
     const reason = this.#state === 'quoted' ? '; is its quote closed?' : '';
     if (this.#cell.length > cell) {
       const message = `a cell has more than ${cell} characters${reason}`;

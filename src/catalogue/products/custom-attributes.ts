@@ -103,7 +103,7 @@ export function customAttributes(api: Operations): void {
   );
 }
 
-/** What the product stores itself: neither empty attributes of its type, nor what the variation was chosen by. */
+/** The product's own attributes: neither empty ones of its type, nor those that the variation was chosen by. */
 function ownAttributes(
   attributes: readonly ProductAttribute[],
   row: ProductRow,
@@ -160,7 +160,7 @@ function predefined(row: ProductRow, settings: Settings, key: string, text: stri
   );
 }
 
-/** A single text can be said in several languages: the key stays that of the first. */
+/** A single text can have several languages: the key stays that of the first. */
 function labelled({ singleValue, type, values }: ProductAttribute, text: string, locale: string) {
   const [old] = values;
   const isTranslation = singleValue && type === 'string' && old && old.name[locale] === undefined;

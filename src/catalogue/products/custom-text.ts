@@ -2,15 +2,15 @@ import type { ProblemCode } from '../../http/errors.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { ProductFacts } from './facts.ts';
 
-/** Longest text that a product may ask for, in characters; what is printed or engraved is far shorter. */
+/** The longest text that a product may ask for, in characters; printed or engraved texts are far shorter. */
 export const MAX_CUSTOM_TEXT_LENGTH = 10_000;
 
-/** Of a product that names no length. */
+/** The default length. */
 const STANDARD_LENGTH = 200;
 
 /**
- * Characters that no workshop can engrave and that would spoil a page or a document: controls, line breaks, halves of
- * surrogates, and marks that turn the direction of the text around them.
+ * Characters that no workshop can engrave and that would break a page or a document: controls, line breaks, halves of
+ * surrogates, and marks that change the direction of the surrounding text.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/u;
 
@@ -30,7 +30,7 @@ export function headlineTexts(
   return { ...(headline !== '' && { [defaultLocale]: headline }), ...headlines };
 }
 
-/** The headline in one locale is set, or with an empty text taken away; those of the other locales stay. */
+/** Sets the headline in one locale, or removes it with an empty text; those of other locales stay. */
 export function withHeadline(
   old: Customisation | undefined,
   text: string,

@@ -4,7 +4,7 @@ export type DecimalSign = '.' | ',';
 const WITH_COMMA = /^-?\d{1,3}(?:[. ']\d{3})*,\d+$|^-?\d+,\d+$/;
 const WITH_POINT = /^-?\d{1,3}(?:[, ']\d{3})*\.\d+$|^-?\d+\.\d+$/;
 
-/** What most of the numbers say that have decimals. `1,234` and `1.234` count little, because they may be thousands. */
+/** The sign used by most numbers with decimals. `1,234` and `1.234` count little, because they may be thousands. */
 export function decimalSignOf(cells: Iterable<string>): DecimalSign {
   let [commas, points] = [0, 0];
   for (const cell of cells) {
@@ -16,7 +16,7 @@ export function decimalSignOf(cells: Iterable<string>): DecimalSign {
   return commas > points ? ',' : '.';
 }
 
-/** The number as the program writes it; a cell that is no number stays as it is. */
+/** The number in the program's notation; a cell that is not a number stays unchanged. */
 export function plainNumber(cell: string, sign: DecimalSign): string {
   const number = withoutCurrency(cell);
   const [isNumber, thousands] =

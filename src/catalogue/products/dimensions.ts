@@ -2,7 +2,7 @@ import { textIn } from '../../http/locale.ts';
 import type { ProductType, Settings } from '../../shops/settings/settings.ts';
 import type { Dimension } from './combinations.ts';
 
-/** With its labels. */
+/** The dimension with its labels. */
 export function shownDimension(
   { key, values }: Dimension,
   type: ProductType,

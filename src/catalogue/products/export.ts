@@ -51,7 +51,7 @@ export function exportProducts(api: Operations): void {
 export interface ExportOptions {
   columns: readonly Column[];
   titleOf: (column: Column) => string;
-  /** undefined: visible or not. */
+  /** undefined: both visible and hidden. */
   isVisible?: boolean | undefined;
   /** Only products in this category or one below it. */
   categoryId?: string | undefined;
@@ -59,7 +59,7 @@ export interface ExportOptions {
   origin?: string | undefined;
 }
 
-/** Piece by piece, as fast as it is read: never more than a few hundred products are in memory. */
+/** Streamed: never more than a few hundred products are in memory. */
 export function productFile(db: Queries, settings: Settings, options: ExportOptions): Readable {
   return Readable.from(productText(db, settings, options), { objectMode: false, highWaterMark: 65_536 });
 }
@@ -108,9 +108,9 @@ function writtenCell({ cell, isNumber }: Column, product: FileProduct): string {
 
 interface ProductFilter {
   visibilities: readonly boolean[];
-  /** undefined: all products, in whatever category or in none. */
+  /** undefined: all products, in any category or in none. */
   categoryIds: readonly string[] | undefined;
-  /** Where the paths of categories are read from; undefined: nobody asks for them. */
+  /** The source of category paths; undefined: they were not requested. */
   paths: CategoryTree | undefined;
   origin: string | undefined;
 }
@@ -122,7 +122,7 @@ async function findFileProducts(
   variations: boolean,
   after: string,
 ): Promise<FileProduct[]> {
-  // A text of its own, because a condition that may be switched off would read all assignments of the shop.
+  // A separate statement text, because an optional condition would read all assignments of the shop.
   const isInCategory =
     categoryIds === undefined
       ? sql`true`
@@ -142,7 +142,7 @@ async function findFileProducts(
       and ${isInCategory}
     order by product.product_id limit ${ROWS_AT_ONCE}`);
   const aliases = new Map(productTypes.map(({ productTypeId, alias }) => [productTypeId, alias]));
-  // A variation is where its master is, and says nothing itself.
+  // A variation has its master's categories, and its own cell is empty.
   const assigned = paths && !variations ? await findAssignedPaths(db, shopId, paths, rows) : undefined;
   const pictures = origin === undefined ? undefined : await findPictures(db, shopId, origin, rows);
   return rows.map(({ typeId, ...row }) => ({
@@ -155,9 +155,9 @@ async function findFileProducts(
 }
 
 interface Picture {
-  /** Of its largest size. */
+  /** The address of its largest size. */
   address: string;
-  /** What it shows. */
+  /** Its descriptions. */
   texts: Localised;
 }
 

@@ -6,7 +6,7 @@ export type ProductKind = 'regular' | 'master' | 'variation';
 /** Minor units by currency: {"EUR": 990}. A currency that is missing is converted with the shop's rate. */
 export type Prices = Readonly<Record<string, number>>;
 
-/** A unit price from a quantity on. Quantities are decimals as text: "0.5". */
+/** A unit price from a minimum quantity on. Quantities are decimals as text: "0.5". */
 export interface PriceTier {
   quantity: string;
   prices: Prices;
@@ -19,7 +19,7 @@ export interface GroupPrices {
 }
 
 /**
- * What an offer must say about the safety of a product: Regulation (EU) 2023/988, article 19. The responsible person is
+ * The safety information that an offer must show: Regulation (EU) 2023/988, article 19. The responsible person is
  * established in the Union, and needed where the manufacturer is not.
  */
 export interface ProductSafety {
@@ -54,8 +54,8 @@ export interface ProductAttribute {
 }
 
 /**
- * What a merchant says about a product, as the column `facts` holds it. A key that is missing is unset; on a
- * variation it means: as the master. Money in minor units, lengths in mm.
+ * The merchant's data about a product, as in the column `facts`. A missing key is unset; on a variation it is
+ * inherited from the master. Money in minor units, lengths in mm.
  */
 export interface ProductFacts {
   name?: Localised;
@@ -64,7 +64,7 @@ export interface ProductFacts {
   title?: Localised;
   essentialFeatures?: Localised;
   searchKeywords?: Readonly<Record<string, readonly string[]>>;
-  /** The last part of the product's address in the storefront, where a merchant wants another than the number. */
+  /** The last part of the product's address in the storefront, if it is not the number. */
   uri?: Localised;
   manufacturer?: string;
   manufacturerProductNumber?: string;
@@ -89,31 +89,31 @@ export interface ProductFacts {
   bulkPrices?: PriceTier[];
   groupPrices?: GroupPrices[];
   isNew?: boolean;
-  /** When the mark "new" ends. ISO 8601. */
+  /** When the label "new" ends. ISO 8601. */
   newUntil?: string;
   specialOffer?: boolean;
   isProductNumberVisible?: boolean;
   isVatInfoVisible?: boolean;
   isManufacturerPriceRrp?: boolean;
   isShippingLinkVisible?: boolean;
-  /** A text that the customer may type. A `textLength` of 0: the merchant has named none. */
+  /** A text that the customer may type. A `textLength` of 0: the merchant has set none. */
   customisation?: {
     textLength: number;
     /** In the default language of the shop; `headlines` has those of the others. */
     headline: string;
     headlines?: Localised;
     isRequired?: boolean;
-    /** What the text costs with each unit; missing: nothing. */
+    /** The price of the text per unit; missing: none. */
     prices?: Prices;
   };
-  /** What a base price is said for: 100 g of a content of 250 g. */
+  /** The reference of a base price: 100 g of a content of 250 g. */
   reference?: { amount: number; unit: UnitKey; content: number };
   orderUnit?: { priceQuantity: number; unit: UnitKey; minimum: number; interval: number };
   /** The largest quantity in an order; missing: the shop's. */
   maxOrder?: number;
   /** Missing: the product has the right of withdrawal. */
   withdrawalExcluded?: WithdrawalExclusion;
-  /** Where it differs from what the settings say of the manufacturer. */
+  /** Where it differs from the manufacturer's in the settings. */
   safety?: ProductSafety;
   videos?: { type: 'YouTube' | 'Vimeo'; source: string }[];
   dataSheet?: { fileName: string; url: string };
@@ -122,7 +122,7 @@ export interface ProductFacts {
   /** Missing: every shipping method. */
   shippingMethodIds?: string[];
   attributes?: ProductAttribute[];
-  /** On a master: what its variations differ in, values in their order. */
+  /** On a master: the attributes by which its variations differ, values in order. */
   variationAttributes?: { key: string; values: string[] }[];
   /** ISO 8601; before and after it is not for sale. */
   forSaleFrom?: string;
@@ -130,7 +130,7 @@ export interface ProductFacts {
   isBundle?: boolean;
 }
 
-/** Of a variation: its own facts, and where it has none, those of its master. */
+/** A variation's own facts, with missing ones from its master. */
 export function inheritedFacts(own: ProductFacts, master: ProductFacts | null): ProductFacts {
   if (!master) return own;
   const { pricesBeforeReduction: _before, variationAttributes: _attributes, ...inherited } = master;

@@ -9,14 +9,14 @@ import { MAX_PICTURE_BYTES } from './picture-addresses.ts';
 const TIMEOUT = 20_000;
 const MAX_REDIRECTS = 3;
 
-/** Why a picture could not be fetched, in words that a merchant may read. */
+/** Why a picture could not be fetched, in a text that a merchant may read. */
 export class PictureProblem extends Error {
   override name = 'PictureProblem';
 }
 
 /**
- * Fetches a picture from an address that somebody has written into a file. The policy of webhooks decides which machines
- * may be called, for each hop anew, so that nobody can make the service ask machines of its own network.
+ * Fetches a picture from an address in a file. The webhook policy decides for each hop which machines may be called,
+ * so that the service cannot be made to call machines of its own network.
  */
 export async function fetchPicture(policy: ReceiverPolicy, address: string): Promise<Buffer> {
   const signal = AbortSignal.timeout(TIMEOUT);
@@ -71,7 +71,7 @@ function get(policy: ReceiverPolicy, url: URL, signal: AbortSignal): Promise<Buf
   });
 }
 
-/** Reads a picture that lies below a folder, or anywhere on this machine if the name says so. */
+/** Reads a picture below a folder, or anywhere on this machine if the name says so. */
 export async function readPictureFile(folder: string, name: string): Promise<Buffer> {
   const file = path.resolve(folder, name);
   const found = await stat(file).catch(() => undefined);
@@ -80,7 +80,7 @@ export async function readPictureFile(folder: string, name: string): Promise<Buf
   return readFile(file);
 }
 
-/** Only our own words, because the message of an error may hold more than its reader should know. */
+/** Only our own texts, because an error message may reveal too much. */
 function asProblem(error: unknown): PictureProblem {
   if (error instanceof ReceiverProblem) return new PictureProblem(error.message);
   const { name } = error as Error;

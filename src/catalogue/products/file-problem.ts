@@ -1,4 +1,4 @@
-/** Why a file of products can't be taken as a whole. The admin says each of them in the language of the person. */
+/** Why a product file is refused as a whole. The admin shows each reason in the user's language. */
 export type FileProblemCode =
   | 'empty'
   | 'tooManyRows'
@@ -11,9 +11,9 @@ export type FileProblemCode =
 
 export class FileProblem extends Error {
   override name = 'FileProblem';
-  /** undefined: only the command line meets it. */
+  /** undefined: it occurs only on the command line. */
   readonly code: FileProblemCode | undefined;
-  /** What its text names: the line, the limit. */
+  /** The values in its text: the line, the limit. */
   readonly values: Readonly<Record<string, string | number>>;
 
   constructor(message: string, code?: FileProblemCode, values: FileProblem['values'] = {}) {

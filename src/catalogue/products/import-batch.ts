@@ -31,7 +31,7 @@ import { storedColumns, type StoredProduct } from './queries.ts';
 import { CellProblem, rowProblem, tooLong, type RowProblem } from './row-problem.ts';
 import { isBackInStock } from './save-product.ts';
 
-/** A row of a product file, with what tells it apart from others. */
+/** A row of a product file, with its identifying data. */
 export interface ImportRow {
   line: number;
   cells: string[];
@@ -47,7 +47,7 @@ export interface RowReading {
   visible: boolean;
 }
 
-/** What has become of some rows. */
+/** The results of some rows. */
 export interface BatchReport {
   created: number;
   changed: number;
@@ -55,7 +55,7 @@ export interface BatchReport {
   problems: RowProblem[];
 }
 
-/** What the rows of a batch do to products; nothing is written yet. */
+/** The planned changes of a batch; nothing is written yet. */
 export interface BatchPlan extends BatchReport {
   changes: Change[];
   masters: ReadonlyMap<string, StoredProduct>;
@@ -64,8 +64,8 @@ export interface BatchPlan extends BatchReport {
 }
 
 /**
- * Reads what the rows are about, and decides what becomes of it. `promised` are masters that an import in earnest would
- * have made before: a check has not made them.
+ * Reads the products of the rows, and decides on the changes. `promised` are masters that a real import would have
+ * created before: a check has not created them.
  */
 export async function planRows(
   tx: Transaction,
@@ -126,13 +126,13 @@ export async function planRows(
   return plan;
 }
 
-/** Writes what was planned, with everything that follows from it. */
+/** Writes the plan, with everything that follows from it. */
 export async function savePlan(tx: Transaction, settings: Settings, plan: BatchPlan): Promise<void> {
   await ensureTypes(tx, settings.shopId, settings, plan.changes, plan.types);
   await save(tx, settings, plan);
 }
 
-/** The categories that the rows name and the shop does not have yet. */
+/** The categories that the rows name and the shop lacks. */
 export async function newCategories({ tree, changes }: BatchPlan): Promise<string[]> {
   if (!tree) return [];
   const pause = newPauses();
@@ -165,7 +165,7 @@ function checkMaster(
   }
 }
 
-/** Why a row is not taken. */
+/** Why a row is refused. */
 class RowRefusal extends Error {
   override name = 'RowRefusal';
   readonly column: string | null;
@@ -198,7 +198,7 @@ function fileProduct(
   };
 }
 
-/** A variation that the file makes: its values are not in the file, so its number tells it apart. */
+/** A new variation of the file: the file lacks its values, so its number identifies it. */
 function newRow(
   tx: Transaction,
   { number }: ImportRow,
@@ -229,14 +229,14 @@ const MAX_NUMBER = 100;
 const SELECTED_BY = 'Variation';
 const CONTROL = /\p{Cc}/u;
 
-/** Cells that say what the product says already are not touched. */
+/** Cells equal to the product's values are skipped. */
 function applyCells(product: FileProduct, { cells }: ImportRow, { columns, decimalSign }: RowReading): void {
   for (const { column, place } of columns) {
     const written = cells[place] ?? '';
     const present = column.cell(product);
     if (written === present) continue;
     try {
-      // Before anything reads it.
+      // Before any other use of it.
       if (written.length > column.maxLength) throw tooLong(column.maxLength);
       const cell = column.isNumber ? plainNumber(written, decimalSign) : written;
       if (cell === present) continue;
@@ -258,7 +258,7 @@ async function lockByNumber(tx: Transaction, shopId: string, numbers: readonly s
   return new Map(rows.map((row) => [row.productNumber, row]));
 }
 
-/** Product types that the shop does not have yet. */
+/** Product types that the shop lacks. */
 async function ensureTypes(
   tx: Transaction,
   shopId: string,
@@ -374,7 +374,7 @@ function storedRow(
   reduction: Prices | undefined,
 ): StoredProduct {
   const { pricesBeforeReduction: _old, ...facts } = product.facts;
-  // What had no type and is of the default one goes on having none; a variation is of its master's.
+  // Products without a type that are of the default one still have none; a variation has its master's.
   const hasNone = product.kind === 'variation' || (alias === 'Default' && product.productTypeId === null);
   return {
     ...product,
@@ -408,7 +408,7 @@ async function updateRows(tx: Transaction, shopId: string, rows: readonly Stored
     where product.shop_id = ${shopId} and product.product_id = entry."productId"`);
 }
 
-/** A master shows the prices of its variations, and is not sold itself. Returns what has changed of the masters. */
+/** A master shows the prices of its variations, and is not sold itself. Returns the changes of the masters. */
 async function updateMasters(
   tx: Transaction,
   shopId: string,

@@ -24,18 +24,18 @@ export interface PictureImport {
   shopId: string;
   file: ProductFile;
   mapping: Mapping;
-  /** Reads a picture that is named as a file; throws a PictureProblem or a CellProblem. */
+  /** Reads a picture named as a file; throws a PictureProblem or a CellProblem. */
   readFile: (name: string) => Promise<Buffer>;
-  /** Only looks whether the files are there. */
+  /** Only checks that the files exist. */
   isCheck?: boolean;
-  /** After each picture, and for texts that describe none; undefined: it was stored. */
+  /** Called after each picture, and for texts that describe none; undefined: it was stored. */
   onPicture: (problem: RowProblem | undefined) => Promise<void>;
 }
 
 /**
- * Fetches the pictures that a file names, for the products that are there, and says what they show. A picture whose name the
- * product has already is not fetched again, so this can be repeated after a restart. Returns of how many products the texts
- * have changed.
+ * Fetches the pictures that a file names, for existing products, and sets their descriptions. A picture whose name the
+ * product already has is not fetched again, so this can be repeated after a restart. Returns the number of products
+ * whose texts have changed.
  */
 export async function importPictures(given: PictureImport): Promise<number> {
   const { db, shopId, file, mapping, isCheck = false } = given;
@@ -51,11 +51,11 @@ export async function importPictures(given: PictureImport): Promise<number> {
     const named = picturesIn(cell);
     if (named.length === 0 && textColumns.length === 0) continue;
     const product = await findImageNames(db, shopId, (row.cells[numbers] ?? '').trim());
-    // A product that a check would make is not there yet.
+    // A product that a check would create does not exist yet.
     if (!product && !isCheck) continue;
     const missing = named.filter(({ name }) => !product?.names.includes(name));
     await storePictures(given, product, missing, (problem) => rowProblem(row.line, 'Images', problem, cell));
-    // Without pictures of its own, a row describes those that the product has.
+    // A row without pictures describes the product's existing ones.
     const names = named.length > 0 ? named.map(({ name }) => name) : (product?.names ?? []);
     const texts = textColumns.map(({ key, locale }) => {
       const text = row.cells[mapping.indexOf(key)] ?? '';
@@ -77,7 +77,7 @@ export async function importPictures(given: PictureImport): Promise<number> {
   return described;
 }
 
-/** A check only looks whether the files are there. */
+/** A check only verifies that the files exist. */
 async function storePictures(
   given: PictureImport,
   product: { productId: string } | undefined,
@@ -115,7 +115,7 @@ function textsByPicture(
 const tooManyTexts = (texts: number, pictures: number) =>
   new CellProblem('pictureTexts', `has ${texts} texts for ${pictures} pictures`, { texts, pictures });
 
-/** Throws what is no fault of the picture. */
+/** Rethrows errors that are not the picture's fault. */
 function pictureProblem(place: string, error: unknown): CellProblem {
   if (error instanceof CellProblem) return error;
   if (!(error instanceof PictureProblem) && !isRefusal(error)) throw error;
@@ -125,7 +125,7 @@ function pictureProblem(place: string, error: unknown): CellProblem {
 const picturesIn = (cell: string) => readable(() => readPictures(cell));
 const textsIn = (cell: string) => readable(() => readPictureTexts(cell));
 
-/** A cell that can't be read was reported with its row. */
+/** An unreadable cell was already reported with its row. */
 function readable<Part>(read: () => Part[]): Part[] {
   try {
     return read();

@@ -41,14 +41,14 @@ const summary = sql`
   upper(import_id::text) as "importId", author, file_name as "fileName", state, row_count as "rowCount",
   rows_done as "rowsDone", created, changed, unchanged, refused`;
 
-/** Problems that are read with an import: as many as a page shows. */
+/** Problems read with an import: as many as a page shows. */
 export const SHOWN_PROBLEMS = 100;
 
 const stored = sql`
   ${summary}, reading, new_categories as "newCategories", error,
   jsonb_path_query_array(problems, ${`$[0 to ${SHOWN_PROBLEMS - 1}]`}::jsonpath) as problems`;
 
-/** A shop keeps so many; the oldest one goes when another comes. */
+/** Imports kept per shop; a new one replaces the oldest. */
 const MAX_IMPORTS = 20;
 
 export function findImports(db: Queries, shopId: string) {
@@ -64,7 +64,7 @@ export function findImport(db: Queries, shopId: string, importId: string) {
 
 const PROBLEMS_AT_ONCE = 500;
 
-/** All problems that are stored, in steps: together they may be some megabytes. */
+/** All stored problems, in steps: together they may be some megabytes. */
 export async function* eachProblem(
   db: Queries,
   shopId: string,
@@ -91,7 +91,7 @@ export interface NewImport {
   content: string;
   rowCount: number;
   reading: Reading;
-  /** `checking` begins at once. */
+  /** `checking` starts at once. */
   state: 'mapping' | 'checking';
 }
 
@@ -110,7 +110,7 @@ export async function insertImport(tx: Transaction, shopId: string, given: NewIm
   return importId;
 }
 
-/** Begins to check or to import. false: it is not in one of these states any more. */
+/** Starts a check or an import. false: it is no longer in one of these states. */
 export async function startImport(
   tx: Transaction,
   shopId: string,
@@ -134,7 +134,7 @@ export function deleteImport(tx: Transaction, shopId: string, importId: string) 
     delete from product_import where shop_id = ${shopId} and import_id = ${importId} and state <> 'importing'`);
 }
 
-/** A process that says nothing for this long is taken for dead. */
+/** A process without progress for this long counts as dead. */
 const LEASE = 60_000;
 
 export function findDueImport(db: Queries) {
@@ -159,7 +159,7 @@ export function takeImport(db: Queries, shopId: string, importId: string) {
 
 type Taken = Pick<TakenImport, 'importId' | 'attempts'>;
 
-/** Adds what has become of some rows. false: another process has taken the import, or it was deleted. */
+/** Adds the results of some rows. false: another process has taken the import, or it was deleted. */
 export async function addProgress(
   tx: Transaction,
   shopId: string,
@@ -181,7 +181,7 @@ export async function addProgress(
   return changed > 0;
 }
 
-/** A check that begins anew counts anew. */
+/** A restarted check counts from zero. */
 export function resetProgress(tx: Transaction, shopId: string, { importId, attempts }: Taken) {
   return tx.run(sql`
     update product_import
@@ -200,7 +200,7 @@ export function endImport(
     where shop_id = ${shopId} and import_id = ${importId} and attempts = ${attempts}`);
 }
 
-/** Lets the next process go on at once. */
+/** Lets the next process continue at once. */
 export function releaseImport(tx: Transaction, shopId: string, { importId, attempts }: Taken) {
   return tx.run(sql`
     update product_import set run_at = ${tx.now}
@@ -209,7 +209,7 @@ export function releaseImport(tx: Transaction, shopId: string, { importId, attem
 
 const KEPT = 30 * 86_400_000;
 
-/** An id begins with the moment in which it was made. */
+/** An id starts with its creation time. */
 export const importCleanup: CleanupStep = {
   name: 'product imports',
   run: async (db, limit) => {

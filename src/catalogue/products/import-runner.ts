@@ -26,7 +26,7 @@ export interface ImportDeps {
   log: FastifyBaseLogger;
 }
 
-/** An import that fails so often as a whole fails for a reason of its own. */
+/** An import that fails this often as a whole is itself the cause. */
 const MAX_ATTEMPTS = 5;
 
 /** The service stops, or another process has the import. */
@@ -48,7 +48,7 @@ export async function runDueImports(
   }
 }
 
-/** Says that the import is alive, and why a picture is missing. */
+/** Renews the lease of the import, and reports why a picture is missing. */
 async function addPicture(
   db: Database,
   shopId: string,
@@ -72,7 +72,7 @@ async function runImport(
   const isCheck = taken.state === 'checking';
   const file = textFile(taken.fileName, taken.content);
   try {
-    // A check writes nothing, so it begins anew after a restart; an import goes on behind the rows that are saved.
+    // A check writes nothing, so it starts over after a restart; an import continues after the saved rows.
     if (isCheck) await db.transaction((tx) => resetProgress(tx, shopId, taken));
     await importProducts(db, {
       shopId,
@@ -109,7 +109,7 @@ async function runImport(
     }
     const isOver = error instanceof FileProblem || taken.attempts >= MAX_ATTEMPTS;
     if (!(error instanceof FileProblem)) log.warn({ err: error, shopId }, 'an import of products failed');
-    // Otherwise it is taken again when the lease has ended.
+    // Otherwise it is taken again after the lease has expired.
     if (isOver) {
       const { message } = error as Error;
       await db.transaction((tx) => endImport(tx, shopId, taken, { state: 'failed', error: message }));

@@ -18,12 +18,12 @@ import { NumberLines } from './number-lines.ts';
 import { CellProblem, rowProblem, type RowProblem } from './row-problem.ts';
 
 /**
- * Reads a product file back. Rows with the number of a product change it, others are new. A column that the file
- * does not have leaves its attribute alone. A row that can't be taken is reported with its line, all others are
- * saved: each batch of rows is one transaction.
+ * Imports a product file. Rows with the number of a product change it, others are new. A missing column leaves its
+ * attribute unchanged. A refused row is reported with its line, all others are saved: each batch of rows is one
+ * transaction.
  */
 export interface ImportReport extends BatchReport {
-  /** Categories that were made, or would be made. */
+  /** Categories that were, or would be, created. */
   newCategories: string[];
 }
 
@@ -34,25 +34,25 @@ export interface ImportOptions {
   decimalSign: DecimalSign;
   /** Whether new products are shown in the shop. */
   visible: boolean;
-  /** Only says what would become of the rows. */
+  /** Only reports what would happen to the rows. */
   isCheck?: boolean;
   onProgress?: (rows: number, bytes: number) => void;
-  /** Rows that were saved before, when an import goes on after a restart. */
+  /** Rows saved before, when an import continues after a restart. */
   rowsDone?: number;
   /** Runs in the transaction of each batch; with it, batches are saved one by one. */
   onBatch?: (tx: Transaction, rows: number, done: BatchReport & { newCategories: string[] }) => Promise<void>;
 }
 
-/** A batch ends with so many rows or characters: the JSON of one with long texts would take the processor for too long. */
+/** The limits of a batch in rows and characters: the JSON of long texts would occupy the processor for too long. */
 const ROWS_AT_ONCE = 500;
 const CHARACTERS_AT_ONCE = 500_000;
-/** Batches under way: while PostgreSQL works on one, the next is made. */
+/** Concurrent batches: while PostgreSQL works on one, the next is prepared. */
 const BATCHES_AT_ONCE = 2;
-/** More would be no report any more. */
+/** A longer report would be useless. */
 export const MAX_PROBLEMS = 10_000;
 export const MAX_NEW_CATEGORIES = 1_000;
 
-/** Opens a file of this machine, all of whose columns must be known. */
+/** Opens a file of this machine; all of its columns must be known. */
 export async function openImport(
   db: Database,
   shopId: string,
@@ -74,7 +74,7 @@ export async function importFile(
   return importProducts(db, { ...options, ...(await openImport(db, options.shopId, path)) });
 }
 
-/** What the numbers among the first rows say. */
+/** The decimal sign of the numbers in the first rows. */
 export function decimalSignIn({ sample }: FileStart, columns: readonly FileColumn[]): DecimalSign {
   const numbers = columns.filter(({ column }) => column.isNumber);
   const cellsOf = ({ cells }: FileRow) =>
@@ -97,7 +97,7 @@ export async function importProducts(db: Database, options: ImportOptions): Prom
   let isAnalysed = isCheck;
   let rowsBefore = 0;
   const seen = new NumberLines();
-  // Variations need their masters, wherever these stand in the file: so it is read twice.
+  // Variations need their masters, wherever these are in the file: so it is read twice.
   for (const variations of [false, true]) {
     const underWay = new Set<Promise<void>>();
     try {
@@ -125,7 +125,7 @@ export async function importProducts(db: Database, options: ImportOptions): Prom
   return report;
 }
 
-/** The event of an import that has ended. */
+/** The event of a finished import. */
 export function recordFinished(
   tx: Transaction,
   shopId: string,
@@ -137,7 +137,7 @@ export function recordFinished(
 
 interface Batch {
   rows: ImportRow[];
-  /** Of rows that are not in the batch, because they name no product or one that was named before. */
+  /** Problems of rows outside the batch, because they name no product or one that was named before. */
   problems: RowProblem[];
 }
 
@@ -172,7 +172,7 @@ async function* batchesOf(
   if (batch.rows.length + batch.problems.length > 0) yield batch;
 }
 
-/** What is left of a batch of which so many rows are done. */
+/** The rest of a batch after this many rows. */
 function withoutFirst({ rows, problems }: Batch, done: number): Batch {
   if (done <= 0) return { rows, problems };
   return { problems: problems.slice(done), rows: rows.slice(Math.max(0, done - problems.length)) };
@@ -198,14 +198,14 @@ interface Run {
   options: ImportOptions;
   reading: RowReading;
   report: ImportReport;
-  /** Products that an import in earnest would have made: they may be the masters of variations. */
+  /** Products that a real import would have created: they may be the masters of variations. */
   promised: NumberLines;
 }
 
-/** One transaction; when it fails because of one row, each row has its own. */
+/** One transaction; when it fails because of one row, each row gets its own. */
 async function importBatch(run: Run, { rows, problems }: Batch): Promise<void> {
   const { db, options, reading, report, promised } = run;
-  // Again for each batch, because the one before may have added product types.
+  // Read for each batch, because the previous one may have added product types.
   const settings = await shopSettings(db, options.shopId);
   try {
     const done = await db.transaction(async (tx) => {
@@ -228,7 +228,7 @@ async function importBatch(run: Run, { rows, problems }: Batch): Promise<void> {
     });
     addTo(report, done);
   } catch (error) {
-    // What the database refuses about a single row (a number that another process has just taken).
+    // Refusals of a single row by the database (a number that another process has just taken).
     if (!String((error as { code?: unknown }).code).startsWith('23')) throw error;
     if (rows.length > 1) {
       for (const [index, row] of rows.entries())

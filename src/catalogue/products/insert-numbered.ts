@@ -5,7 +5,7 @@ import { insertProduct, type StoredProduct } from './queries.ts';
 
 export const numberTaken = () => conflict('This productNumber is taken');
 
-/** With its own number, or the next one that no merchant has given by hand. Returns the number. */
+/** With its own number, or the next one not yet assigned by hand. Returns the number. */
 export async function insertNumbered(
   tx: Transaction,
   shopId: string,

@@ -6,7 +6,7 @@ import { priceIn } from './prices.ts';
 import { typeOf } from './render.ts';
 
 /*
- * What lists and search know of a product, computed from its row. Bounds are in characters: an index takes no entry
+ * The data of a product for lists and search, computed from its row. Bounds are in characters: an index takes no entry
  * beyond 2,700 bytes, and a tsvector no more than 1 MB.
  */
 
@@ -19,10 +19,10 @@ const MAX_NUMBERS_LENGTH = 2_000;
 const MAX_TEXT_LENGTH = 8_000;
 const MAX_RELATED_LENGTH = 2_000;
 
-/** The weights of the own words of a product in `listing.words`; related ones have the weight C. */
+/** The weights of a product's own words in `listing.words`; related ones have the weight C. */
 export const OWN_WEIGHTS = 'ABD';
 
-/** The dictionaries that PostgreSQL brings, by language; words of others are taken as they are. */
+/** PostgreSQL's built-in dictionaries, by language; words of other languages are indexed as they are. */
 const DICTIONARIES: Readonly<Record<string, string>> = {
   ar: 'arabic',
   ca: 'catalan',
@@ -60,7 +60,7 @@ export function dictionaryOf(locale: string): string {
   return DICTIONARIES[locale.slice(0, 2)] ?? 'simple';
 }
 
-/** A product that stands in lists, as `findListedProducts` reads it. */
+/** A listed product, as `findListedProducts` reads it. */
 export interface ListedProduct {
   productId: string;
   productNumber: string;
@@ -70,7 +70,7 @@ export interface ListedProduct {
   /** Without the long texts, which are read where they are needed. */
   facts: ProductFacts;
   categories: { categoryId: string; number: number }[];
-  /** The visible ones of a master, by number. */
+  /** The visible variations of a master, by number. */
   variations: {
     productNumber: string;
     /** The other numbers that name it, such as its EAN. */
@@ -89,7 +89,7 @@ export interface ListedCategory {
   visible: boolean;
 }
 
-/** Categories by id: those of the products, and all above them. */
+/** Categories by id: those of the products, and all their ancestors. */
 export type CategoryTree = ReadonlyMap<string, ListedCategory>;
 
 /** One row of the table `listing`; `insertListing` adds the long texts. */
@@ -102,13 +102,13 @@ export interface ListingEntry {
   price: number | null;
   facets: string[];
   categoryIds: string[];
-  /** The categories in whose lists it stands because it is in one below them. */
+  /** The categories that list it because it is in one of their subcategories. */
   categoryIdsAbove: string[];
-  /** What parts of words and typing errors are looked for in: words with one blank around each. */
+  /** The text searched for parts of words and typos: words separated by single blanks. */
   text: string;
   /** The names of its categories and the values of its variations. */
   related: string;
-  /** The words that count most. */
+  /** The words with the highest weight. */
   title: string;
   manufacturer: string;
 }
@@ -154,7 +154,7 @@ export function listingEntries(
   });
 }
 
-/** Each number as it is written and, where that differs, without its separators. */
+/** Each number as written and, where that differs, without its separators. */
 function asTyped(numbers: readonly (string | null | undefined)[]): string {
   return numbers
     .flatMap((number) => (number ? [...new Set([number, compactNumber(number)])] : []))
@@ -162,7 +162,7 @@ function asTyped(numbers: readonly (string | null | undefined)[]): string {
     .join(' | ');
 }
 
-/** The categories above those of the product that it is not in itself. */
+/** The ancestors of the product's categories that it is not in itself. */
 export function categoriesAbove({ categories }: ListedProduct, tree: CategoryTree): string[] {
   const above = new Set(
     categories.flatMap(({ categoryId }) => visibleLine(categoryId, tree).map((one) => one.categoryId)),
@@ -171,7 +171,7 @@ export function categoriesAbove({ categories }: ListedProduct, tree: CategoryTre
   return [...above];
 }
 
-/** From a category up to the one below the root, as far as visitors see them. */
+/** From a category up to the one below the root, as far as visible to visitors. */
 function visibleLine(categoryId: string, tree: CategoryTree): ListedCategory[] {
   const line: ListedCategory[] = [];
   for (
@@ -184,7 +184,7 @@ function visibleLine(categoryId: string, tree: CategoryTree): ListedCategory[] {
   return line;
 }
 
-/** What the values of attributes are called in this language. Numbers, dates and addresses are not searched for. */
+/** The labels of attribute values in this language. Numbers, dates and addresses are not searched. */
 function valueLabels(
   { facts, variations, productTypeId }: ListedProduct,
   settings: Settings,
@@ -222,8 +222,9 @@ function priceBounds({ prices, variations }: ListedProduct, settings: Settings) 
 }
 
 /**
- * What search counts and filters by: `c:<category number>`, `m:<manufacturer>`, `a:<attribute number>:<value>` for the
- * attributes whose values the product type lists, and `p:<highest price>` of a master whose variations differ in price.
+ * The facets that search counts and filters by: `c:<category number>`, `m:<manufacturer>`, `a:<attribute
+ * number>:<value>` for the attributes whose values the product type lists, and `p:<highest price>` of a master whose
+ * variations differ in price.
  */
 function facetsOf(product: ListedProduct, settings: Settings, highest: number | null): string[] {
   const { facts, categories, variations } = product;
@@ -246,7 +247,7 @@ function facetsOf(product: ListedProduct, settings: Settings, highest: number | 
   return [...new Set(facets.map(truncatedFacet))].toSorted();
 }
 
-/** A filter is cut as the facets are, so that it still finds them. */
+/** A filter is truncated like the facets, so that it still matches them. */
 export function truncatedFacet(facet: string): string {
   return truncated(facet, MAX_FACET_LENGTH);
 }

@@ -9,15 +9,15 @@ export const WHOLE_SHOP = '00000000-0000-0000-0000-000000000000';
 
 /** A page of a list of products. */
 export interface ProductPage {
-  /** The version of the shop's settings in the same moment. */
+  /** The version of the shop's settings at the same moment. */
   settingsVersion: number;
   /** Over all pages. */
   results: number;
   /** A search found more than it compared: `results` counts those. */
   isMore?: boolean;
   /**
-   * The ids, versions and stocks of the products, `<id>:<version>/<stock>,...`, which `parseVersions` reads: a row for
-   * each product would cost more to send and to read than the page itself. The rendered page is cached under it.
+   * The ids, versions and stocks of the products, `<id>:<version>/<stock>,...`, parsed by `parseVersions`: a row per
+   * product would cost more to send and read than the page itself. The rendered page is cached under this key.
    */
   versions: string;
 }
@@ -25,7 +25,7 @@ export interface ProductPage {
 export interface PageOptions {
   locale: string;
   categoryId?: string | undefined;
-  /** With the products of the visible categories below it. */
+  /** Including the products of its visible subcategories. */
   withSubcategories?: boolean;
   sort: 'name' | 'price';
   direction: 'asc' | 'desc';
@@ -34,7 +34,7 @@ export interface PageOptions {
   offset: number;
 }
 
-/** Each is the order of an index, read forwards or backwards. Products without a price are the dearest. */
+/** Each is the order of an index, read forwards or backwards. Products without a price sort as the most expensive. */
 export const ORDERS = {
   name: { asc: sql`name, product_id`, desc: sql`name desc, product_id desc` },
   price: { asc: sql`price, product_id`, desc: sql`price desc, product_id desc` },
@@ -51,31 +51,31 @@ export function pageVersions(shopId: string, rows: Sql, order: Sql, limit: numbe
   ), ',')`;
 }
 
-/** A product, and how many stand before it in its list. */
+/** A product, and the number of products before it in its list. */
 interface Position {
   offset: number;
   productId: string;
 }
 
 interface KnownPositions {
-  /** The version of the list that they were seen in. */
+  /** The version of the list in which they were read. */
   version: string;
-  /** One at most for each STEP of the list. */
+  /** At most one for each STEP of the list. */
   bySteps: ReadonlyMap<number, Position>;
 }
 
-/** To pass over so many rows of an index takes less than a tenth of a millisecond. */
+/** Skipping this many rows of an index takes less than a tenth of a millisecond. */
 const STEP = 500;
 
-/** Positions that pages have been read at: a later page is read from the nearest one before it. */
+/** Positions at which pages were read: a later page is read from the nearest one before it. */
 const positionCache: CacheKind<KnownPositions> = { name: 'list positions', limit: { megabytes: 8 } };
 
-/** What a position takes in the cache, roughly. */
+/** Approximate size of a position in the cache. */
 const POSITION_BYTES = 150;
 
 /**
- * A page of a list, read in the order of an index; nothing is counted or sorted. An offset reads all rows before it, so
- * a page far from the beginning starts at a product whose position is known. Positions are valid for one version of the
+ * A page of a list, read in the order of an index; nothing is counted or sorted. An offset reads all rows before it,
+ * so a page far from the start begins at a product with a known position. Positions are valid for one version of the
  * list, which the same statement reads.
  */
 export function pageOfProducts(db: Queries, shopId: string, options: PageOptions): Promise<ProductPage> {
@@ -117,7 +117,7 @@ interface ReadPage extends ProductPage {
   listVersion: number;
 }
 
-/** A shop that is restored, or made again under the same id, has another version of its settings. */
+/** A shop that is restored, or created again under the same id, has another version of its settings. */
 const versionOf = ({ settingsVersion, listVersion }: ReadPage) => `${settingsVersion} ${listVersion}`;
 
 function readPage(
@@ -142,7 +142,7 @@ function readPage(
   const ranges = start ? rangesFrom(shopId, options, start.productId) : [sql`true`];
   const offset = options.offset - (start?.offset ?? 0);
   const { column, version } = SORT_COLUMNS[sort];
-  // Each part is read in the order of its index: one query for all of them would have to sort the whole list.
+  // Each part is read in the order of its index: a single query for all would have to sort the whole list.
   const parts = sources.flatMap((rows) =>
     ranges.map(
       (range) => sql`(
@@ -168,8 +168,8 @@ const SORT_COLUMNS = {
 };
 
 /**
- * Conditions that divide the rows of a list from this product on into ranges of its index. Products without a price are a
- * range of their own, because null is neither more nor less than a price.
+ * Conditions that divide the rows of a list from this product on into ranges of its index. Products without a price
+ * form a separate range, because null is neither more nor less than a price.
  */
 function rangesFrom(shopId: string, { locale, sort, direction }: PageOptions, productId: string): Sql[] {
   const follows = direction === 'asc' ? sql`>=` : sql`<=`;
@@ -184,7 +184,7 @@ function rangesFrom(shopId: string, { locale, sort, direction }: PageOptions, pr
 
 const ABOVE_ALL_PRICES = '9223372036854775807';
 
-/** How many products of the shop stand in lists, visible or not. */
+/** The number of listed products of the shop, visible or not. */
 export async function countProducts(db: Queries, shopId: string): Promise<number> {
   const row = await db.one<{ products: number }>(sql`
     select coalesce(sum(products), 0)::bigint as products from listing_size
@@ -192,7 +192,7 @@ export async function countProducts(db: Queries, shopId: string): Promise<number
   return row!.products;
 }
 
-/** How many visible products a category has, with those below it or without them. */
+/** The number of visible products of a category, with or without its subcategories. */
 export async function countInCategory(
   db: Queries,
   shopId: string,
@@ -205,14 +205,14 @@ export async function countInCategory(
   return row?.products ?? 0;
 }
 
-/** How many visible products stand in the list of the whole shop. */
+/** The number of visible products in the list of the whole shop. */
 export async function countListed(db: Queries, shopId: string): Promise<number> {
   const row = await db.one<{ products: number }>(sql`
     select products from listing_size where shop_id = ${shopId} and category_id = ${WHOLE_SHOP} and visible`);
   return row?.products ?? 0;
 }
 
-/** Text that is no id of a category, or the id of the whole shop, becomes an id that no category has. */
+/** Text that is not a category id, or is the id of the whole shop, becomes an id that no category has. */
 function idOfList(categoryId: string): string {
   return isId(categoryId) && categoryId !== WHOLE_SHOP ? categoryId : 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 }

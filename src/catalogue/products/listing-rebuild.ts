@@ -8,18 +8,18 @@ import { refreshListing } from './listing.ts';
 
 /*
  * Lists and search have a row per product and locale, with the price in the default currency. A change of locales,
- * currencies or exchange rates makes all of them old. They are rebuilt after the settings are committed, in steps of
- * few products, so that orders wait for one step at most. Until it is done, lists are sorted and filtered by the old
- * prices; prices and texts on pages are computed from the product and the new settings. A locale that is new in the
- * shop gets its products one by one.
+ * currencies or exchange rates makes all of them stale. They are rebuilt after the settings are committed, in steps of
+ * few products, so that orders wait for at most one step. Until then, lists are sorted and filtered by the old prices;
+ * prices and texts on pages are computed from the product and the new settings. A new locale gets its products step by
+ * step.
  */
 
 const STEP = 100;
 
-/** A worker that has not ended a step for so long has died. A statement may run for half of it. */
+/** A worker that has not finished a step for this long is dead. A statement may run for half of it. */
 const LEASE = 30_000;
 
-/** Milliseconds between two looks at a rebuild that another process does, or at a product that stays locked. */
+/** Milliseconds between two checks of a rebuild by another process, or of a product that stays locked. */
 const POLL = 250;
 
 /** false: another process does it, or there is nothing to do. */
@@ -34,16 +34,16 @@ export async function claimRebuild(db: Queries, shopId: string, holder: string):
 const leaseEnd = (now: Date) => new Date(now.getTime() + LEASE);
 
 /**
- * `lost`: the lease has gone to another process, or there is nothing to rebuild any more. `superseded`: the settings
- * have changed again, so the next step is the first one.
+ * `lost`: another process has the lease, or nothing is left to rebuild. `superseded`: the settings have changed again,
+ * so the next step is the first one.
  */
 export type StepResult = 'advanced' | 'superseded' | 'done' | 'lost';
 
 /**
  * Rebuilds the next few products in a transaction of its own, for the process that holds the lease. It locks the
- * products in the order of their ids, as orders do, before it reads the settings: whoever changes one of them
- * meanwhile writes after it or before it, and both with the newest settings that are committed by then. It fails when
- * one of the products stays locked, because orders wait for the others meanwhile.
+ * products in the order of their ids, as orders do, before it reads the settings: a concurrent change of one of them
+ * is written before or after it, and both use the newest settings committed by then. It fails when one of the products
+ * stays locked, because orders wait for the others meanwhile.
  */
 export async function rebuildStep(
   db: Database,
@@ -85,8 +85,8 @@ async function renewLease(db: Queries, shopId: string, holder: string): Promise<
 }
 
 /**
- * Pages in memory that show facets and the order of a list are known by the version of the settings, so that moves
- * once more. The shop's row comes first, as for those who change settings, so that nobody waits in a circle.
+ * Cached pages with facets and the order of a list are keyed by the version of the settings, so it is incremented once
+ * more. The shop's row is locked first, as in changes of settings, to avoid a deadlock.
  */
 async function endRebuild(tx: Transaction, shopId: string, rebuildId: string): Promise<StepResult> {
   await tx.run(sql`update shop set settings_version = settings_version + 1 where shop_id = ${shopId}`);
@@ -98,7 +98,7 @@ async function endRebuild(tx: Transaction, shopId: string, rebuildId: string): P
   return 'done';
 }
 
-/** Does the steps of one shop until there are none left, another process has the lease, or `signal` says so. */
+/** Runs the steps of one shop until none is left, another process has the lease, or `signal` is aborted. */
 export async function runRebuild(
   db: Database,
   shopId: string,
@@ -114,7 +114,7 @@ export async function runRebuild(
       limit = Math.min(STEP, 2 * limit);
     } catch (error) {
       if (!isTimeout(error)) throw error;
-      // Somebody holds one of the products. Alone it is waited for without holding others.
+      // Another transaction holds one of the products. Alone it is waited for without holding others.
       limit = 1;
       if (!(await renewLease(db, shopId, holder))) return;
       await sleep(POLL);
@@ -124,7 +124,7 @@ export async function runRebuild(
     update listing_rebuild set leased_until = ${db.now} where shop_id = ${shopId} and holder = ${holder}`);
 }
 
-/** Does what is due in any shop, one shop after the other. Returns how many shops were worked on. */
+/** Runs the due rebuilds of all shops, one shop after the other. Returns the number of shops processed. */
 export async function runDueRebuilds(db: Database, signal?: AbortSignal): Promise<number> {
   const holder = newId(db.now);
   let shops = 0;
@@ -144,8 +144,8 @@ export async function runDueRebuilds(db: Database, signal?: AbortSignal): Promis
 }
 
 /**
- * Begins to rebuild the lists of a shop that an older version has written. This process has the lease from the start,
- * because one of the older version would write them again as they are.
+ * Starts to rebuild the lists of a shop that an older version has written. This process has the lease from the start,
+ * because a process of the older version would write them in the old form again.
  */
 async function claimUpgrade(db: Database, holder: string): Promise<string | undefined> {
   return db.transaction(async (tx) => {
@@ -166,7 +166,7 @@ async function claimUpgrade(db: Database, holder: string): Promise<string | unde
   });
 }
 
-/** Returns when the lists of the shop are rebuilt, by this process or by another one that has begun with it. */
+/** Returns when the lists of the shop are rebuilt, by this process or by another one that has started it. */
 export async function finishRebuild(
   db: Database,
   shopId: string,

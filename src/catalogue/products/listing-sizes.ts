@@ -3,32 +3,29 @@ import { sql } from '../../db/sql.ts';
 import type { ListedProduct, ListingEntry } from './listing-entry.ts';
 import { WHOLE_SHOP } from './listing-page.ts';
 
-/*
- * How many products each list has, and its versions: whoever remembers something of a list knows by them whether it is
- * still so.
- */
+/* The number of products in each list, and its versions, by which caches of a list are validated. */
 
-/** Where a product stands in lists until now. */
+/** The previous places of a product in lists. */
 export interface FormerPlaces {
-  /** Its rows in the list of the shop; none: it is in no list yet. All of them agree on whether it is visible. */
+  /** Its rows in the list of the shop; none: it is in no list yet. All of them have the same visibility. */
   was: Pick<ListingEntry, 'locale' | 'visible' | 'name' | 'price'>[];
   wasIn: { categoryId: string; visible: boolean }[];
-  /** The categories whose lists showed it because it was in one below them. */
+  /** The categories that listed it because it was in one of their subcategories. */
   wasBelow: { categoryId: string; visible: boolean }[];
 }
 
-/** Where it stands from now on, beside its categories. */
+/** Its new places, besides its categories. */
 export interface NewPlaces {
   entries: ListingEntry[];
-  /** The categories whose lists show it because it is in one below them. */
+  /** The categories that list it because it is in one of their subcategories. */
   above: string[];
 }
 
-/** How the number of products in a list changes, and whether its order does. Any change moves the version of the list. */
+/** The change in the number of products in a list, and in its order. Any change increments the version of the list. */
 export interface SizeChange {
   categoryId: string;
   visible: boolean;
-  /** Of the products in the category itself, and of those in the ones below it. */
+  /** For the products in the category itself, and for those in its subcategories. */
   change: number;
   changeBelow: number;
   /** Whether the list sorted by name, or by price, has another order than before. */
@@ -36,7 +33,7 @@ export interface SizeChange {
   movesPrices: boolean;
 }
 
-/** Search knows something else of the products of the shop, which may stand where they stood. */
+/** The search data of products has changed, possibly without moving them in lists. */
 export const CONTENT_CHANGE: SizeChange = {
   categoryId: WHOLE_SHOP,
   visible: true,
@@ -46,14 +43,14 @@ export const CONTENT_CHANGE: SizeChange = {
   movesPrices: false,
 };
 
-/** A list that a product stands in. */
+/** A list that contains a product. */
 interface Place {
   categoryId: string;
   visible: boolean;
   isBelow: boolean;
 }
 
-/** A product that stays in a list changes the order of it only with another name or price. */
+/** A product that stays in a list changes its order only with another name or price. */
 export function sizeChanges(
   product: FormerPlaces & NewPlaces & Pick<ListedProduct, 'visible' | 'categories'>,
 ): SizeChange[] {
@@ -83,7 +80,7 @@ export function sizeChanges(
   ];
 }
 
-/** A product comes into a list (1) or leaves it (-1). */
+/** A product enters a list (1) or leaves it (-1). */
 export function memberChange({ categoryId, visible, isBelow }: Place, change: number): SizeChange {
   return {
     categoryId,
@@ -96,8 +93,8 @@ export function memberChange({ categoryId, visible, isBelow }: Place, change: nu
 }
 
 /**
- * Sums the changes of each list. The rows of the sizes stay locked until the end of the transaction, and every writer of
- * the shop needs them: so this comes last, and always in the same order.
+ * Sums the changes of each list. The size rows stay locked until the end of the transaction, and every writer of the
+ * shop needs them: so this comes last, and always in the same order.
  */
 export async function updateSizes(
   tx: Transaction,

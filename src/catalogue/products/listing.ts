@@ -24,15 +24,15 @@ import { correctWords } from '../search/query.ts';
 
 /*
  * The tables behind lists and search. They are derived: only this file and listing-sizes.ts write them, always in the
- * transaction that changed a product, so a list never shows what is no longer there.
+ * transaction that changed a product, so a list never shows deleted products.
  */
 
-/** Products that are refreshed by one set of statements, so that none of them comes near its time limit. */
+/** Products refreshed by one set of statements, so that none of them nears its time limit. */
 const BATCH = 100;
 
 /**
- * Brings lists and search up to date with these products, in the transaction that changed them. A variation stands for
- * its master. Rows that do not change are not written.
+ * Brings lists and search up to date with these products, in the transaction that changed them. A variation is
+ * replaced by its master. Rows that do not change are not written.
  */
 export async function refreshListing(
   tx: Transaction,
@@ -47,7 +47,7 @@ export async function refreshListing(
     isChanged = (await saved) || isChanged;
     const lockedIds = await lockListed(tx, shopId, productIds.slice(from, from + BATCH));
     if (lockedIds.length === 0) continue;
-    // Read after the lock: whoever changes settings or one of the products meanwhile writes the lists afterwards.
+    // Read after the lock: concurrent changes of settings or of these products write the lists afterwards.
     const [settings, products, tree] = await Promise.all([
       shopSettings(tx, shopId),
       findListedProducts(tx, shopId, lockedIds),
@@ -62,15 +62,15 @@ export async function refreshListing(
     changes.push(...listed.flatMap(sizeChanges));
     words.push(...listed.flatMap(({ entries }) => entries.flatMap(wordsOf)));
   }
-  // The words are sent behind the last rows without waiting for them.
+  // The words are sent after the last rows without waiting for them.
   const [isLastChanged] = await Promise.all([saved, insertWords(tx, shopId, words)]);
   if (isChanged || isLastChanged) changes.push(CONTENT_CHANGE);
   await updateSizes(tx, shopId, changes);
 }
 
 /**
- * Locks the products that stand in lists. Whoever changes a variation has not locked its master: without this lock two
- * such transactions would each write what they can not see of the other.
+ * Locks the listed products. A change of a variation has not locked its master: without this lock two such
+ * transactions would each overwrite the other's unseen change.
  */
 async function lockListed(
   tx: Transaction,
@@ -86,12 +86,12 @@ async function lockListed(
   return rows.map(({ productId }) => productId);
 }
 
-/** A product, and where it stands in lists until now. */
+/** A product, and its previous places in lists. */
 type StoredListing = ListedProduct & FormerPlaces;
 
 /**
- * `offset 0` makes PostgreSQL look each product up by its key. Without it this is a join, and of a shop that has just
- * been filled PostgreSQL knows nothing, takes it for empty and reads all of it.
+ * `offset 0` makes PostgreSQL look up each product by its key. Without it this is a join, and PostgreSQL has no
+ * statistics of a shop that has just been filled, takes it for empty and reads all of it.
  */
 function findListedProducts(tx: Transaction, shopId: string, productIds: readonly string[]) {
   return tx.many<StoredListing>(sql`
@@ -128,7 +128,7 @@ function findListedProducts(tx: Transaction, shopId: string, productIds: readonl
     ) as product`);
 }
 
-/** The categories of these products, and all above them. */
+/** The categories of these products, and all their ancestors. */
 async function findCategoryTree(
   tx: Transaction,
   shopId: string,
@@ -147,12 +147,12 @@ async function findCategoryTree(
   return new Map(rows.map((row) => [row.categoryId, row]));
 }
 
-/** A product with the rows that its lists get now. */
+/** A product with its new list rows. */
 type NewListing = StoredListing & NewPlaces;
 
 /**
- * Says whether search knows something else than before. None of these statements needs the answer of another one, so
- * they are sent at once.
+ * Returns whether the search data has changed. None of these statements needs the result of another one, so they are
+ * sent at once.
  */
 async function saveListing(
   tx: Transaction,
@@ -187,14 +187,15 @@ async function saveListing(
 
 /**
  * The words of a product are those of its title (A), of its manufacturer and short description (B), of its categories
- * and variations (C), and of its description (D). The descriptions are read here, because they are long; the parser leaves out markup by itself.
+ * and variations (C), and of its description (D). The descriptions are read here, because they are long; the parser
+ * skips markup.
  */
 function upsertListing(
   tx: Transaction,
   { shopId, defaultLocale }: Settings,
   entries: readonly ListingEntry[],
 ) {
-  // As in place-queries.ts: the ids say how few products these are.
+  // As in place-queries.ts: the ids tell the planner how few products these are.
   const productIds = [...new Set(entries.map(({ productId }) => productId))];
   const longText = (key: string) => sql`left(coalesce(product.facts -> ${key} ->> entry.locale,
     product.facts -> ${key} ->> ${defaultLocale}), ${MAX_DESCRIPTION_LENGTH})`;
@@ -236,7 +237,7 @@ function categoryRows(
   });
 }
 
-/** The tables of the lists of categories: of the products in them, and of those in the ones below them. */
+/** The tables of category lists: for the products in them, and for those in their subcategories. */
 const IN_CATEGORY = sql`category_listing`;
 const BELOW_CATEGORY = sql`subcategory_listing`;
 
@@ -259,8 +260,8 @@ async function upsertCategoryListing(
 }
 
 /**
- * Removes rows in locales that the shop no longer has. All rows of a product then agree on whether it is visible, which
- * the sizes of the lists are counted from, also while a rebuild has not come to this product yet.
+ * Removes rows in locales that the shop no longer has. All rows of a product then have the same visibility, from which
+ * the list sizes are counted, even before a rebuild has reached this product.
  */
 function deleteOtherLocales(
   tx: Transaction,
@@ -290,7 +291,7 @@ async function deleteFromCategories(
       from jsonb_to_recordset(${JSON.stringify(left)}) as entry ("categoryId" uuid, "productId" uuid))`);
 }
 
-/** A word that a typing error is corrected to. */
+/** A word to which a typo is corrected. */
 interface ListingWord {
   locale: string;
   word: string;
@@ -300,7 +301,7 @@ function wordsOf({ locale, text }: ListingEntry): ListingWord[] {
   return correctWords(text).map((word) => ({ locale, word }));
 }
 
-/** Adds the words that no product had before. All at once and in one order, so that two transactions cannot deadlock. */
+/** Adds new words. All at once and in one order, so that two transactions cannot deadlock. */
 async function insertWords(tx: Transaction, shopId: string, words: readonly ListingWord[]): Promise<void> {
   const distinct = new Map(words.map((entry) => [`${entry.locale} ${entry.word}`, entry]));
   if (distinct.size === 0) return;
@@ -319,7 +320,7 @@ interface DeletedEntry {
   visible: boolean;
 }
 
-/** Before products are deleted. Of a variation nothing is listed: after its end the master is refreshed. */
+/** Before products are deleted. A variation is not listed: after its deletion the master is refreshed. */
 export async function removeFromListing(
   tx: Transaction,
   shopId: string,
@@ -344,13 +345,13 @@ export async function removeFromListing(
   ]);
 }
 
-/** As many products are refreshed at once by a change of what they are related to; more are left to the rebuild. */
+/** Products refreshed at once after a change of related data; more are left to the rebuild. */
 const MAX_AT_ONCE = 200;
 
 /**
- * Brings lists and search up to date after a change of a category or of a product type, which `findProducts` finds the
- * products of: at once if they are few, so that the merchant sees it, else in the background, because a transaction
- * would lock them for too long. The transaction must have locked the shop.
+ * Brings lists and search up to date after a change of a category or product type, whose products `findProducts`
+ * finds: at once if they are few, so that the merchant sees it, else in the background, because a transaction would
+ * lock them for too long. The transaction must have locked the shop.
  */
 export async function refreshOrRebuild(
   tx: Transaction,
@@ -363,11 +364,11 @@ export async function refreshOrRebuild(
 }
 
 /**
- * After the first of many new products: PostgreSQL learns of a shop only when it looks at the tables again by itself,
- * within a minute or so, and until then takes the shop for empty and chooses among indexes by chance.
+ * After the first of many new products: autovacuum analyses the tables only within a minute or so, and until then
+ * PostgreSQL takes the shop for empty and chooses indexes by chance.
  */
 export async function analyseCatalogue(db: Queries): Promise<void> {
-  // The keys alone: to look at the words of a large table takes seconds.
+  // The keys alone: analysing the words of a large table takes seconds.
   await db.run(sql`
     analyze (skip_locked) product (shop_id, product_id, master_id), product_category (shop_id, product_id),
       listing (shop_id, locale, product_id), category_listing (shop_id, category_id, locale, product_id),

@@ -18,11 +18,11 @@ import { shopSettings } from '../../shops/settings/settings.ts';
 /** Products whose stock fell to its level. */
 export interface LowStock {
   products: { text: string; stock: string }[];
-  /** How many there are beside those. */
+  /** The number of further products. */
   more: number;
 }
 
-/** The hour that the email is about, and the position in the event log behind which that hour begins. */
+/** The hour of the email, and the position in the event log after which that hour starts. */
 interface Hour {
   from: string;
   to: string;
@@ -30,7 +30,7 @@ interface Hour {
 }
 
 const HOUR = 3_600_000;
-/** So late a transaction of the hour may still be committed. */
+/** How late a transaction of the hour may still be committed. */
 const SLACK = 5 * 60_000;
 const MAX_SHOWN = 50;
 const MAX_READ = 1_000;
@@ -63,10 +63,10 @@ export const lowStockEmail: EmailKind<LowStock, EmailWords & Messages['email']['
 };
 
 /**
- * Tells the merchant of stocks that have fallen low at `at`, after the position `after` of the event log. All of an hour
- * is one email, which is sent when the hour is over: its job has the same id for the whole hour, so that only the first
- * call of the hour queues it. Call it with the event counter locked, because two transactions that insert the same job
- * wait for each other.
+ * Notifies the merchant of stocks that have fallen low at `at`, after the position `after` of the event log. Each hour
+ * has one email, sent when the hour is over: its job has the same id for the whole hour, so only the first call of the
+ * hour queues it. Call it with the event counter locked, because two transactions that insert the same job wait for
+ * each other.
  */
 export async function queueLowStock(
   tx: Transaction,
@@ -83,14 +83,14 @@ export async function queueLowStock(
   await queueJobOnce(tx, shopId, EMAIL_QUEUE, { id, content }, runAt);
 }
 
-/** Does the same with the commit of a transaction that records this many events, whose position nobody knows before. */
+/** Does the same at the commit of a transaction that records this many events, whose position is not known before. */
 export async function queueLowStockAtCommit(tx: Transaction, shopId: string, events: number): Promise<void> {
   const row = await tx.one<{ value: number; at: number }>(sql`
     select value, at from counter where shop_id = ${shopId} and name = 'event'`);
   await queueLowStock(tx, shopId, { at: new Date(row!.at), after: row!.value - events });
 }
 
-/** undefined: all of the products have been restocked, or are gone. */
+/** undefined: all of the products were restocked or deleted. */
 async function loadLowStock(
   db: Queries,
   { shopId, locale, facts }: EmailRequest<Hour>,

@@ -88,10 +88,10 @@ const ProductExtras = Type.Object(
   { title: 'product extras', description: 'What is absent stays as it is.' },
 );
 
-/** Variations that are copied along with their master. */
+/** The maximum number of variations copied along with their master. */
 const MAX_COPIED = 500;
 
-/** What merchants need beyond the contract. */
+/** Operations for merchants beyond the contract. */
 export function productManagement(api: Operations): void {
   api.write(
     {
@@ -112,7 +112,7 @@ export function productManagement(api: Operations): void {
     async (call) => {
       const { tx, shopId, params, query, body } = call;
       const settings = await shopSettings(tx, shopId);
-      // First of all, because categories are locked before products wherever both are.
+      // First, because categories are always locked before products.
       if (body.categoryIds) await setCategories(tx, shopId, params.productId, body.categoryIds);
       const product = await lockProduct(tx, shopId, params.productId);
       if (!product) throw notFound();
@@ -160,7 +160,7 @@ export function productManagement(api: Operations): void {
       const copy = copyOf(product, { productId: newId(tx.now), productNumber: '', masterId: null });
       const productNumber = await insertNumbered(tx, shopId, copy);
       const copies = [copy];
-      // Ids of one moment have no order of their own; sorted, the variations keep theirs.
+      // Ids of one moment are unordered; sorted, they keep the order of the variations.
       const ids = variations.map(() => newId(tx.now)).toSorted();
       for (const [index, variation] of variations.entries()) {
         const own = { productId: ids[index]!, masterId: copy.productId };
@@ -235,7 +235,7 @@ function findVariations(tx: Transaction, shopId: string, masterId: string) {
     order by product.product_id limit ${MAX_COPIED + 1}`);
 }
 
-/** Its categories, and what it is sold along with. */
+/** Its categories, and its cross-selling products. */
 async function copyAssignments(tx: Transaction, shopId: string, productId: string, copyId: string) {
   await tx.run(sql`
     insert into product_category (shop_id, product_id, category_id, position)

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 
-/** Places of the table at the beginning; it doubles before it is three quarters full. */
+/** Initial size of the table; it doubles before it is three quarters full. */
 const FIRST_SIZE = 1_024;
 
 /**
- * In which line of a file each product number stands. A file may have a million of them, so instead of its text a number
- * takes twelve bytes in a table outside of the heap: 64 bits of its hash, and its line. That two of a million numbers have
- * the same hash is as likely as one in thirty million.
+ * The line of each product number in a file. A file may have a million of them, so instead of its text a number takes
+ * twelve bytes in a table outside the heap: 64 bits of its hash, and its line. The chance that two of a million
+ * numbers have the same hash is one in thirty million.
  */
 export class NumberLines {
   /** The two halves of each hash. */
   #low = new Uint32Array(FIRST_SIZE);
   #high = new Uint32Array(FIRST_SIZE);
-  /** 0 where the table is free: the first line of a file is its header. */
+  /** 0 marks a free place: the first line of a file is its header. */
   #lines = new Uint32Array(FIRST_SIZE);
   #count = 0;
 
@@ -31,7 +31,7 @@ export class NumberLines {
     if (this.#put(low, high, line)) this.#count++;
   }
 
-  /** Where the hash is, or the free place where it would be. */
+  /** The place of the hash, or the free place for it. */
   #placeOf(low: number, high: number): number {
     const last = this.#lines.length - 1;
     let place = low & last;
@@ -51,7 +51,7 @@ export class NumberLines {
     return isNew;
   }
 
-  /** Halves that are numbers are moved ten times as fast as whole hashes, which would be BigInts. */
+  /** Moving halves as numbers is ten times as fast as moving whole hashes, which would be BigInts. */
   #grow(): void {
     const [low, high, lines] = [this.#low, this.#high, this.#lines];
     this.#low = new Uint32Array(2 * lines.length);

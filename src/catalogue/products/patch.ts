@@ -26,7 +26,7 @@ import {
 } from './request-fields.ts';
 import { findUnit } from './units.ts';
 
-/** The paths of a product, each with its operations, the schema of its value and what it changes. */
+/** The paths of a product, each with its operations, the schema of its value and its change. */
 
 interface Change {
   op: 'add' | 'replace' | 'remove';
@@ -37,7 +37,7 @@ interface Change {
   settings: Settings;
   /** Names of the images of the slideshow. */
   imageNames: ReadonlySet<string>;
-  /** What came along with a removal. */
+  /** The value sent along with a removal. */
   removed: unknown;
 }
 
@@ -308,7 +308,7 @@ const paths: Record<string, ProductPath> = {
     }),
     (product, value, { field, currency, locale, settings }) => {
       if (!value?.isCustomizable) return setFact(product, 'customisation', undefined);
-      // Clients that only know the other three keys must not take these two away.
+      // Clients that only know the other three keys must not remove these two.
       const old = product.facts.customisation;
       const { isCustomizableTextRequired: isRequired = old?.isRequired, customizablePrice: price } = value;
       const prices =
@@ -433,11 +433,11 @@ const checked = patchOf(paths);
 
 export const PATHS = Object.keys(paths);
 
-/** Whether these changes need the names of the images. */
+/** Whether these changes need the image names. */
 export const namesImage = (body: Static<typeof JsonPatch>) =>
   body.some(({ path }) => path === '/productImage');
 
-/** The product after these changes; throws at the first that can't be made, naming it. */
+/** The product after these changes; throws at the first impossible one, naming it. */
 export function patchedProduct(
   product: StoredProduct,
   body: Static<typeof JsonPatch>,

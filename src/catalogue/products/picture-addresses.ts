@@ -3,24 +3,24 @@ import { CellProblem, tooLong } from './row-problem.ts';
 
 const MAX_PICTURES = 20;
 
-/** Characters of a cell with pictures, or with what they show. */
+/** The maximum length of a cell with pictures, or with their descriptions. */
 export const MAX_PICTURES_LENGTH = 40_000;
 
-/** As much as an upload may have. */
+/** The limit of an upload. */
 export const MAX_PICTURE_BYTES = 10 * 1_048_576;
 
 /**
- * A picture that a file of products names: its address, or a file. For the command line that is one beside the file of
- * products; in the admin it must have been sent in an archive, so that nobody can read files of the machine.
+ * A picture named in a product file: its address, or a file. For the command line that is one beside the product file;
+ * in the admin it must have been sent in an archive, so that files of the machine cannot be read.
  */
 export interface NamedPicture {
   place: string;
   isFile: boolean;
-  /** What the picture is called in the shop. */
+  /** The picture's name in the shop. */
   name: string;
 }
 
-/** The pictures in a cell, with bars between them; blanks may stand between addresses too. */
+/** The pictures in a cell, separated by bars; addresses may also be separated by blanks. */
 export function readPictures(cell: string): NamedPicture[] {
   if (cell.length > MAX_PICTURES_LENGTH) throw tooLong(MAX_PICTURES_LENGTH);
   const places = cell
@@ -42,7 +42,7 @@ export function readPictures(cell: string): NamedPicture[] {
   });
 }
 
-/** What the pictures of a row show, in their order, with bars between the texts; a bar inside of a text has a backslash. */
+/** The descriptions of a row's pictures, in order, separated by bars; a backslash escapes a bar inside a text. */
 export function joinPictureTexts(texts: readonly string[]): string {
   if (texts.every((text) => text === '')) return '';
   return texts.map((text) => text.replaceAll(/[\\|]/g, '\\$&')).join(' | ');
@@ -51,7 +51,7 @@ export function joinPictureTexts(texts: readonly string[]): string {
 export function readPictureTexts(cell: string): string[] {
   if (cell.length > MAX_PICTURES_LENGTH) throw tooLong(MAX_PICTURES_LENGTH);
   const parts = [...cell.matchAll(/((?:\\[^]|[^|\\]|\\$)*)(?:\||$)/g)].map(([, part]) => part!.trim());
-  // Where the cell ends, an empty one is found behind it.
+  // At the end of the cell, an empty one is found after it.
   const texts = parts.slice(0, -1).map((part) => part.replaceAll(/\\([^])/g, '$1'));
   if (texts.length > MAX_PICTURES)
     throw new CellProblem('words', `has more than ${MAX_PICTURES} texts`, { most: MAX_PICTURES });
@@ -63,14 +63,14 @@ function isAddress(text: string): boolean {
 }
 
 /**
- * The address of a picture of ours, as an export names it. Where the file has another name than the picture, that one
- * stands behind it, so that an import knows the picture again.
+ * The address of a picture of ours, as an export names it. Where the file name differs from the picture's name, the
+ * latter follows it, so that an import recognises the picture.
  */
 export function namedAddress(address: string, name: string): string {
   return address.endsWith(`/${name}`) ? address : `${address}#${encodeURIComponent(name)}`;
 }
 
-/** What stands behind the address, else the last part of its path, if it is the name of a picture. */
+/** The name after the address, else the last part of its path, if it is a picture name. */
 function nameIn(address: string): string | undefined {
   if (!isAddress(address)) return undefined;
   const { pathname, hash } = new URL(address);
@@ -90,7 +90,7 @@ export function isPictureName(name: string): boolean {
   );
 }
 
-/** Blanks and accents are written with percent signs, which stand for themselves where they are wrong. */
+/** Decodes percent-encoded blanks and accents; invalid percent signs stay literal. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -10,7 +10,7 @@ export interface ArchiveFile {
   bytes: Buffer;
 }
 
-/** Why an archive is not taken. */
+/** Why an archive is refused. */
 export class ArchiveProblem extends Error {
   override name = 'ArchiveProblem';
 }
@@ -18,20 +18,20 @@ export class ArchiveProblem extends Error {
 const MAX_ENTRIES = 5_000;
 
 /**
- * Pictures are compressed already, and a table becomes a tenth of its size. An archive that grows more was made to fill
- * the memory or the disk.
+ * Pictures are already compressed, and a table shrinks to a tenth of its size. An archive that expands more was made
+ * to fill the memory or the disk.
  */
 const MAX_GROWTH = 20;
 
 /**
- * Reads the files of an archive one by one. What is neither a picture nor a table is passed over, as are the files that
- * operating systems add for themselves. The library refuses an entry that holds more than it says.
+ * Reads the files of an archive one by one. Files that are neither pictures nor tables are skipped, as are those added
+ * by operating systems. The library refuses an entry larger than it declares.
  */
 export async function* filesIn(path: string): AsyncGenerator<ArchiveFile> {
   try {
     const archive = await openPromise(path);
     let unpacked = 0;
-    // Closed by its iterator, however the loop ends.
+    // Its iterator closes it, however the loop ends.
     for await (const entry of archive.eachEntry()) {
       if (archive.entryCount > MAX_ENTRIES)
         throw new ArchiveProblem(`it holds more than ${MAX_ENTRIES} files`);
@@ -48,7 +48,7 @@ export async function* filesIn(path: string): AsyncGenerator<ArchiveFile> {
     }
   } catch (error) {
     if (error instanceof ArchiveProblem) throw error;
-    // A zip is made by a stranger's program: whatever the library can't read in it is a reason, not a fault of ours.
+    // A zip comes from an unknown program: content that the library can't read is a refusal, not a defect of ours.
     throw new ArchiveProblem((error as Error).message.slice(0, 200));
   }
 }

@@ -42,7 +42,7 @@ const shared = {
   answer: PictureTexts,
 } as const;
 
-/** What the pictures of a product show, for people who do not see them. */
+/** The descriptions of a product's pictures, for people who do not see them. */
 export function pictureTexts(api: Operations): void {
   api.read(
     {
@@ -82,8 +82,8 @@ export function pictureTexts(api: Operations): void {
 }
 
 /**
- * Sets what some pictures of a product show, in some locales; an empty text takes one away, and the others stay. Says
- * whether that changed anything.
+ * Sets the descriptions of some pictures of a product, in some locales; an empty text removes one, and the others
+ * stay. Returns whether anything changed.
  */
 export async function describePictures(
   tx: Transaction,
@@ -120,7 +120,7 @@ interface DescribedPicture {
   texts: Localised;
 }
 
-/** The pictures with these texts, and without any others. */
+/** The pictures with exactly these texts. */
 function describedPictures(
   pictures: readonly DescribedPicture[],
   { items }: PictureTexts,

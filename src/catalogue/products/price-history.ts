@@ -12,7 +12,7 @@ export interface PriceChange {
   productId: string;
   before: Prices | null;
   after: Prices | null;
-  /** The lowest prices before reductions that were in force until now. */
+  /** The lowest prices before reductions in force until now. */
   beforeReduction: Prices | undefined;
 }
 
@@ -55,7 +55,7 @@ function isLess(price: number | undefined, than: number | undefined): boolean {
   return price !== undefined && than !== undefined && price < than;
 }
 
-/** The prices in force at any moment of the window: those set in it, and the one that it began with. */
+/** The prices in force at any moment of the window: those set in it, and the one at its start. */
 async function findLowest(
   tx: Transaction,
   shopId: string,
@@ -81,7 +81,7 @@ async function findLowest(
   );
 }
 
-/** Two changes in one moment are one: the later counts. */
+/** Two changes at one moment count as one: the later wins. */
 function insertPrices(
   tx: Transaction,
   shopId: string,

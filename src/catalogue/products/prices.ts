@@ -1,7 +1,7 @@
 import { convert, percentOf, scaledByDecimals } from '../../kernel/money.ts';
 import type { GroupPrices, Prices, PriceTier, ProductFacts } from './facts.ts';
 
-/** What the currencies of a shop are worth: rates from the default currency. */
+/** The exchange rates of a shop, from the default currency. */
 export interface Exchange {
   defaultCurrency: string;
   currencies: readonly string[];
@@ -9,8 +9,8 @@ export interface Exchange {
 }
 
 /**
- * The price in this currency: the one that was given, else the one in the default currency (or in the first that
- * has one), converted. null: no price at all, or none that can be converted.
+ * The price in this currency: the given one, else that in the default currency (or in the first that has one),
+ * converted. null: no price at all, or none that can be converted.
  */
 export function priceIn(prices: Prices | null | undefined, currency: string, shop: Exchange): number | null {
   if (!prices) return null;
@@ -24,7 +24,7 @@ export function priceIn(prices: Prices | null | undefined, currency: string, sho
   return convert(prices[from]!, from, currency, rate, rateOf(from));
 }
 
-/** An amount of the shop's settings in a currency of the shop; 0 in one that it has given up. */
+/** An amount of the shop's settings in a currency of the shop; 0 in one that it has dropped. */
 export function inCurrency(
   minor: number,
   currency: string,
@@ -82,7 +82,7 @@ export function pricedTiers(
     .toSorted((left, right) => left.quantity - right.quantity);
 }
 
-/** What variations ask for: own prices (null: the master's) and what a base price is said for. */
+/** The prices of variations: own prices (null: the master's) and the reference of a base price. */
 export interface VariationOffer {
   prices: Prices | null;
   reference: ProductFacts['reference'] | null;
@@ -95,7 +95,7 @@ export interface PriceRange {
   reference: { price: number; amount: number; unit: NonNullable<ProductFacts['reference']>['unit'] } | null;
 }
 
-/** From the cheapest to the dearest variation; null when none has a price other than the master's. */
+/** From the cheapest to the most expensive variation; null when no price differs from the master's. */
 export function priceRange(
   offers: readonly VariationOffer[],
   master: { prices: Prices | null; facts: ProductFacts },
@@ -121,7 +121,7 @@ export function priceRange(
   };
 }
 
-/** The tiers as a request gives them, merged into those that are there; a price of null takes a tier away. */
+/** The tiers of a request, merged into the existing ones; a price of null removes a tier. */
 export function withTiers(
   tiers: readonly PriceTier[],
   changes: readonly { quantity: string; price: number | null }[],

@@ -18,20 +18,20 @@ import type { Product } from './schema.ts';
 
 /*
  * Rendering a product costs far more than finding it, so products and pages of them are cached. An entry is used only
- * while its versions are the ones that the database has just named: no answer is ever stale, in any number of processes.
+ * while its versions match those just read from the database: no response is ever stale, in any number of processes.
  */
 
 interface Versioned {
   settingsVersion: number;
-  /** Milliseconds since 1970 until which it is true without any change; Infinity if time does not change it. */
+  /** Valid without any change until this time, in milliseconds since 1970; Infinity if time does not matter. */
   until: number;
 }
 
 interface CachedProduct<Form> extends Versioned {
   version: string;
-  /** The product, of which every answer gets the stock fields of its own moment. */
+  /** The product; every response gets its own current stock fields. */
   form: Form;
-  /** What that depends on beside the stock. */
+  /** The input of the stock fields besides the stock. */
   stockContext: Parameters<typeof stockFields>[0];
 }
 
@@ -45,13 +45,13 @@ const productJsonCache: CacheKind<CachedProduct<RawTemplate>> = {
   limit: { megabytes: 64 },
 };
 
-/** For pages. Requests share the values, so nobody may change one. */
+/** For pages. Requests share the values, so they must not be changed. */
 const productValueCache: CacheKind<CachedProduct<Product>> = {
   name: 'product values',
   limit: { megabytes: 32 },
 };
 
-/** The keys of its entries hold the ids and versions of the products. */
+/** The keys of its entries contain the ids and versions of the products. */
 const pageCache: CacheKind<CachedPage> = { name: 'product lists', limit: { megabytes: 16 } };
 
 function isCurrent(entry: Versioned, db: Queries, settings: Settings): boolean {
@@ -68,7 +68,7 @@ interface FoundProduct<Form> extends CachedProduct<Form> {
 
 /**
  * These products in this order, in the form that this cache holds. One that was deleted in the meantime is left out.
- * `toForm` also says how many bytes the form takes.
+ * `toForm` also returns the size of the form in bytes.
  */
 async function renderProducts<Form>(
   db: Queries,
@@ -89,7 +89,7 @@ async function renderProducts<Form>(
   }
   const missing = versions.flatMap(({ productId }) => (products.has(productId) ? [] : [productId]));
   const rows = missing.length > 0 ? await findProducts(db, settings.shopId, missing) : [];
-  // A hundred products with texts of 200,000 characters take long: others are served in between.
+  // A hundred products with texts of 200,000 characters take long: other requests are served in between.
   const pause = newPauses();
   for (const row of rows) {
     products.set(row.productId, renderRow(db, settings, row, options, kind, toForm));
@@ -144,14 +144,14 @@ function toJson(
   return fillRawTemplate(form, stockFields(stockContext, stock, locale));
 }
 
-/** A product that was read in the same moment as the version of the settings. */
+/** A product read at the same moment as the version of the settings. */
 export interface ReadProduct {
   settingsVersion: number;
   visible: boolean;
   json: RawJson;
 }
 
-/** One product in one statement: of a product that is cached it reads the version, of any other one the whole row. */
+/** One product in one statement: reads the version of a cached product, and the whole row of any other. */
 export async function readProductJson(
   db: Queries,
   settings: Settings,
@@ -202,7 +202,7 @@ export async function productValues(
   }));
 }
 
-/** A whole page of a list: what most requests ask for is not even joined again. */
+/** A whole page of a list: frequent pages are not even joined again. */
 export async function renderProductPage(
   db: Queries,
   settings: Settings,
@@ -220,7 +220,7 @@ export async function renderProductPage(
   const products = await renderTemplates(db, settings, versions, options);
   const items = products.map((product) => toJson(product, options));
   const json = joinRawJson({ ...paged(page, found.results, items), ...more });
-  // A product that changed between the two statements must not be cached under the version that the first one read.
+  // A product that changed between the two statements must not be cached under the version read first.
   const isAsFound =
     products.length === versions.length &&
     versions.every(

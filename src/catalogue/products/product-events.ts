@@ -7,9 +7,11 @@ import type { ProductFacts } from './facts.ts';
 import { queueLowStockAtCommit } from './low-stock-email.ts';
 import { moveVersions, type StoredProduct } from './queries.ts';
 
-/** What others learn of a change of products: the events, and the times that lists of changed products go by. */
+/** Publishes changes of products: the events, and the times used by lists of changed products. */
 
-/** As the API calls them: the last part of a PATCH path, or else the field of the answer. null: it follows from others. */
+/**
+ * Names in the API: the last part of a PATCH path, or else the field of the response. null: it is derived from others.
+ */
 const FACT_NAMES: Readonly<Record<keyof ProductFacts, string | null>> = {
   name: 'name',
   shortDescription: 'shortDescription',
@@ -102,8 +104,8 @@ export function changedParts(changed: readonly string[]): { stock: boolean; attr
 }
 
 /**
- * The events of a stock that falls: to the level that the merchant wants to hear of, and to nothing. null is a stock
- * that is not counted. A stock that stays below a level, or rises, has none.
+ * The events of a falling stock: to the merchant's warning level, and to zero. null is an untracked stock. A stock
+ * that stays below a level, or rises, has none.
  */
 export function stockEvents(
   before: number | null,
@@ -123,7 +125,7 @@ export function stockEvents(
 
 const reportedIn = new WeakSet<Transaction>();
 
-/** Records the events of a stock that the merchant changes, and lets the email of the hour tell of a low one. */
+/** Records the events of a stock changed by the merchant, and adds a low stock to the email of the hour. */
 export function recordStockEvents(
   tx: Transaction,
   { shopId, lowStockLevel }: Pick<Settings, 'shopId' | 'lowStockLevel'>,
@@ -151,7 +153,7 @@ export function recordCreatedProducts(tx: Transaction, shopId: string, productId
   );
 }
 
-/** Of products whose rows this transaction has locked. One without a changed field is left out. */
+/** For products whose rows this transaction has locked. One without a changed field is left out. */
 export function recordChangedProducts(
   tx: Transaction,
   shopId: string,
@@ -173,7 +175,7 @@ export function recordChangedProducts(
   }
 }
 
-/** After a change that shows and is not in the rows of the products themselves, such as their categories. */
+/** After a visible change outside the product rows, such as of their categories. */
 export async function touchProducts(
   tx: Transaction,
   shopId: string,
@@ -191,9 +193,9 @@ export async function touchProducts(
 const changedIn = new WeakMap<Transaction, Record<'attributes' | 'stock', Set<string>>>();
 
 /**
- * Lets the time of the change be that of the commit, so that `products/updated` never shows a later change while an
- * earlier one is still to come. The rows must be locked by this transaction. However often it is called, the
- * number of statements does not grow.
+ * Sets the time of the change to that of the commit, so that `products/updated` never shows a later change before an
+ * earlier one. The rows must be locked by this transaction. However often it is called, the number of statements does
+ * not grow.
  */
 export function stampChangedProducts(
   tx: Transaction,
@@ -216,7 +218,7 @@ function updateTimes(
   shopId: string,
   { attributes, stock }: Record<'attributes' | 'stock', ReadonlySet<string>>,
 ) {
-  // Each row is written once, also where both have changed.
+  // Each row is written once, even where both have changed.
   return Promise.all(
     [
       { isAttributes: true, isStock: false, ids: [...attributes].filter((id) => !stock.has(id)) },

@@ -23,23 +23,23 @@ export interface StoredProduct {
   facts: ProductFacts;
 }
 
-/** A product with everything that its answer is made of. */
+/** A product with all data of its response. */
 export interface ProductRow extends StoredProduct {
   version: string;
-  /** The version of the shop's settings in the same moment. */
+  /** The version of the shop's settings at the same moment. */
   settingsVersion: number;
   master: Pick<
     StoredProduct,
     'productNumber' | 'taxClassId' | 'productTypeId' | 'prices' | 'mainImage' | 'facts'
   > | null;
   image: { imageKey: string; sizes: ImageSizes } | null;
-  /** The first visible one: a hidden category is nothing that a link may lead to. */
+  /** The first visible one: no link may lead to a hidden category. */
   mainCategory: { categoryId: string; alias: string; name: Localised } | null;
-  /** Of a master: what its visible variations ask for, each offer once. */
+  /** The distinct offers of a master's visible variations. */
   offers: VariationOffer[] | null;
 }
 
-/** What a rendered product is validated by: its own version, and of a variation the master's. */
+/** The version that validates a rendered product: its own, and for a variation also the master's. */
 const version = sql`product.version || coalesce('.' || master.version, '')`;
 
 export const storedColumns = sql`
@@ -49,7 +49,7 @@ export const storedColumns = sql`
   upper(product.product_type_id::text) as "productTypeId", product.prices, product.main_image as "mainImage",
   product.facts`;
 
-/** Whatever a rendered product may need, in one statement for any number of products. Unknown ids are left out. */
+/** All data for rendering, in one statement for any number of products. Unknown ids are left out. */
 export function findProducts(db: Queries, shopId: string, productIds: readonly string[]) {
   return db.many<ProductRow>(sql`
     select ${storedColumns}, ${version} as version,
@@ -85,7 +85,7 @@ export function findProducts(db: Queries, shopId: string, productIds: readonly s
     where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])`);
 }
 
-/** One of them. Requests that ask at the same time share the statement. */
+/** A single product. Concurrent requests share the statement. */
 export function findProduct(db: Queries, shopId: string, productId: string) {
   return db.shared.byId(shopId, 'products', productId, async (productIds) =>
     byProductId(await findProducts(db, shopId, productIds)),
@@ -97,8 +97,8 @@ function byProductId<Row extends { productId: string }>(rows: readonly Row[]): M
 }
 
 /**
- * A product, and what rendering it depends on. An order takes from the stock and moves no version, so that a product
- * that is bought often need not be rendered again each time.
+ * A product, and the versions that its rendering depends on. An order reduces the stock without changing a version, so
+ * a product that is bought often is not rendered again each time.
  */
 export interface ProductVersion {
   productId: string;
@@ -113,7 +113,7 @@ export interface FoundVersion extends ProductVersion {
 export const versionColumns = sql`upper(product.product_id::text) as "productId", ${version} as version,
   product.stock::float8 as stock, product.visible`;
 
-/** One product's version and the settings' version. Requests that ask at the same time share the statement. */
+/** One product's version and the settings' version. Concurrent requests share the statement. */
 export function findVersion(db: Queries, shopId: string, productId: string) {
   return db.shared.byId(shopId, 'product versions', productId, async (productIds) => {
     const found = await db.many<FoundVersion & { settingsVersion: number }>(sql`
@@ -126,7 +126,7 @@ export function findVersion(db: Queries, shopId: string, productId: string) {
   });
 }
 
-/** In the order of the ids; what is unknown is left out. */
+/** In the order of the ids; unknown ids are left out. */
 export function findVersions(db: Queries, shopId: string, productIds: readonly string[]) {
   return db.many<FoundVersion>(sql`
     select ${versionColumns}
@@ -144,7 +144,7 @@ export function findByNumber(db: Queries, shopId: string, productNumber: string)
     where product.shop_id = ${shopId} and product.product_number = ${productNumber}`);
 }
 
-/** Nobody else changes it until the transaction ends. */
+/** Locks it against changes until the transaction ends. */
 export function lockProduct(tx: Transaction, shopId: string, productId: string) {
   return tx.one<StoredProduct>(sql`
     select ${storedColumns} from product
@@ -175,14 +175,14 @@ export function updateProduct(tx: Transaction, shopId: string, product: StoredPr
     where shop_id = ${shopId} and product_id = ${product.productId}`);
 }
 
-/** After a change that shows: what is cached of these products is out of date. */
+/** After a visible change: invalidates the cached data of these products. */
 export function moveVersions(tx: Transaction, shopId: string, productIds: readonly string[]) {
   return tx.run(sql`
     update product set version = version + 1
     where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])`);
 }
 
-/** With its variations. */
+/** Including its variations. */
 export function deleteProduct(tx: Transaction, shopId: string, productId: string) {
   return tx.run(sql`delete from product where shop_id = ${shopId} and product_id = ${productId}`);
 }

@@ -8,7 +8,7 @@ import type { RenderOptions } from './render.ts';
 
 type ProductCall = Pick<Call<unknown, unknown, unknown>, 'caller' | 'origin'>;
 
-/** How a request wants its products rendered. */
+/** The rendering options of a request. */
 export interface LocaleAndCurrency {
   locale?: string;
   currency?: string;

@@ -4,7 +4,7 @@ import { findProducts } from './queries.ts';
 import { renderProduct, type RenderOptions } from './render.ts';
 import type { Product } from './schema.ts';
 
-/** What a transaction has just written. */
+/** Renders the data that a transaction has just written. */
 export async function renderStored(
   tx: Transaction,
   settings: Settings,

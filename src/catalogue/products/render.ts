@@ -22,17 +22,17 @@ export interface RenderOptions {
   origin: string;
   /** Whether the caller may see the warning level of the stock. */
   canWrite: boolean;
-  /** full: the product itself; list: without what only its own page shows; search: without tiers as well. */
+  /** full: the product itself; list: without the fields of its own page only; search: without tiers as well. */
   variant: 'full' | 'list' | 'search';
 }
 
-/** A product, and until when it is true if nothing changes; null: for ever. */
+/** A product, and until when it is valid without a change; null: forever. */
 export interface RenderedProduct {
   product: Product;
   until: Date | null;
 }
 
-/** The whole answer, computed from the row, the shop's settings and the options; keys in the order of the schema. */
+/** The whole response, computed from the row, the shop's settings and the options; keys in schema order. */
 export function renderProduct(
   row: ProductRow,
   settings: Settings,
@@ -153,10 +153,10 @@ function safetyInfo(
   return { safetyInfo: { ...parties, ...(shown !== null && { text: shown }) } };
 }
 
-/** The fields that every order of the product changes. */
+/** The fields that change with every order of the product. */
 export const STOCK_FIELDS = ['availabilityText', 'availability', 'stocklevel'] as const;
 
-/** A master has no stock: its variations have. */
+/** A master has no stock: only its variations do. */
 export function stockFields(
   {
     kind,
@@ -215,7 +215,7 @@ export function typeOf(row: Pick<ProductRow, 'productTypeId' | 'master'>, settin
   );
 }
 
-/** The label of a value, and of its attribute; what the type does not know is its own label. */
+/** The label of a value, and of its attribute; a value unknown to the type is its own label. */
 export function selectionOf(
   row: Pick<ProductRow, 'selection' | 'productTypeId' | 'master'>,
   settings: Settings,
@@ -238,10 +238,10 @@ export function selectionOf(
   });
 }
 
-/** How prices are shown; in the tax model of the shop, unless a cart has terms of its own. */
+/** How prices are shown: in the tax model of the shop, unless a cart has its own terms. */
 export type PriceFormat = Pick<RenderOptions, 'locale' | 'currency'> & { taxType?: TaxType };
 
-/** Prices of a variation without prices of its own are its master's, and so is what they were before. */
+/** A variation without its own prices has its master's, including the former ones. */
 export function pricesOf(row: Pick<ProductRow, 'prices' | 'facts' | 'master'>): {
   prices: Prices | null;
   before: Prices | undefined;
@@ -397,7 +397,7 @@ function isOnSale({ forSaleFrom, forSaleUntil }: ProductFacts, now: Date): boole
   return !(forSaleFrom && new Date(forSaleFrom) > now) && !(forSaleUntil && new Date(forSaleUntil) <= now);
 }
 
-/** Methods that the shop has given up are no restriction any more. */
+/** Methods that the shop has dropped no longer restrict anything. */
 function restrictionOf(
   { shippingMethodIds }: ProductFacts,
   settings: Settings,

@@ -7,7 +7,7 @@ import { MAX_CUSTOM_TEXT_LENGTH } from './custom-text.ts';
 import { Weight } from './schema.ts';
 import { findUnit, WEIGHT_UNITS } from './units.ts';
 
-/** What clients send about a product, and what becomes of it. */
+/** The product fields of requests, and their conversion. */
 
 /** A plain decimal number; browsers send it as text as well. */
 export const Decimal = (description: string, example: number) =>
@@ -27,7 +27,7 @@ export const Text = (description: string, example: string, maxLength: number) =>
 /** Nulls mean "not given": clients send them for nearly every field. */
 export const Given = <Schema extends TSchema>(schema: Schema) => Type.Optional(Nullable(schema));
 
-/** Longest texts: generous for people, and far below what a row can hold. */
+/** Maximum lengths: generous for people, and far below the limit of a row. */
 export const MAX_LENGTHS = {
   name: 1_000,
   line: 1_000,
@@ -80,7 +80,7 @@ export function decimalOf(
 
 export const MAX_MINOR = 1e13;
 
-/** An amount of a request in minor units; negative only where that is said to be possible. */
+/** An amount of a request in minor units; negative only where allowed. */
 export function amountOf(
   value: number | string,
   currency: string,
@@ -101,7 +101,7 @@ export function weightOf(value: Static<typeof WeightRequest>, settings: Settings
   return { amount: decimalOf(value.amount, `${field}.amount`, { least: 0, most: 1e9 }), unit };
 }
 
-/** The class that is meant; an empty id means "not given". */
+/** The requested class; an empty id means "not given". */
 export function taxClassIdOf(
   value: string | null | undefined,
   settings: Settings,
@@ -114,7 +114,7 @@ export function taxClassIdOf(
   return found.taxClassId;
 }
 
-/** Words without doubles and blanks around them. */
+/** Words without duplicates and surrounding blanks. */
 export function keywordsOf(words: readonly string[]): string[] {
   return [...new Set(words.map((word) => word.trim()).filter((word) => word !== ''))];
 }

@@ -1,4 +1,4 @@
-/** What can be wrong with a row of a product file. The admin says each of them in the language of the person. */
+/** The possible problems of a row of a product file. The admin shows each in the user's language. */
 export type ProblemCode =
   | 'price'
   | 'number'
@@ -28,23 +28,23 @@ export type ProblemCode =
   | 'otherMaster'
   | 'refused';
 
-/** What the text of a problem names: the longest length, the line of the first row. */
+/** The values in the text of a problem: the maximum length, the line of the first row. */
 export type ProblemValues = Readonly<Record<string, string | number>>;
 
 export interface RowProblem {
-  /** Of the file, the header is line 1. */
+  /** The line in the file; the header is line 1. */
   line: number;
   /** The key of the column; null: the row as a whole. */
   column: string | null;
   code: ProblemCode;
   values: ProblemValues;
-  /** What was read, shortened. */
+  /** The cell as read, shortened. */
   cell: string;
   /** One English line for the command line. */
   text: string;
 }
 
-/** A cell that can't be taken; the message goes on behind the name of its column. */
+/** A refused cell; the message continues after the name of its column. */
 export class CellProblem extends Error {
   override name = 'CellProblem';
   readonly code: ProblemCode;
@@ -60,9 +60,9 @@ export class CellProblem extends Error {
 export const tooLong = (most: number) =>
   new CellProblem('tooLong', `is longer than ${most} characters`, { most });
 
-/** Characters that are enough to find the place. */
+/** Characters sufficient to find the place. */
 const SHOWN = 100;
-/** Characters of a text: it may quote the cell. */
+/** The maximum length of a text: it may quote the cell. */
 const MAX_TEXT = 500;
 
 export function rowProblem(
@@ -82,7 +82,7 @@ export function rowProblem(
   };
 }
 
-/** Half of a pair that was cut apart can't be stored. */
+/** Half of a surrogate pair can't be stored. */
 function shortened<Value extends string | number>(value: Value): Value | string {
   return typeof value === 'string' ? value.slice(0, MAX_TEXT).toWellFormed() : value;
 }

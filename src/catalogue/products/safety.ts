@@ -1,7 +1,7 @@
 import type { Settings } from '../../shops/settings/settings.ts';
 import type { ProductFacts, ProductSafety } from './facts.ts';
 
-/** What the product says, and where it says nothing, what the settings say of its manufacturer; null: nothing at all. */
+/** The product's own data, and by default that of its manufacturer in the settings; null: none. */
 export function safetyOf(
   { safety, manufacturer: name }: Pick<ProductFacts, 'safety' | 'manufacturer'>,
   { manufacturers }: Pick<Settings, 'manufacturers'>,

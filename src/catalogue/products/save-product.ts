@@ -8,7 +8,7 @@ import { moveVersions, updateProduct, type StoredProduct } from './queries.ts';
 
 /**
  * Saves a product whose row is locked, with everything that follows from the change: versions, the history of its
- * prices, lists and search, events, emails to those who wait for stock. Nothing is written when nothing differs.
+ * prices, lists and search, events, back-in-stock emails. Nothing is written when nothing differs.
  */
 export async function saveProduct(
   tx: Transaction,
@@ -40,7 +40,7 @@ export async function saveProduct(
     await queueAvailabilityNotifications(tx, shopId, [after.productId]);
 }
 
-/** A variation is not listed itself; its master shows its price, its numbers and whether it is visible. */
+/** A variation is not listed itself; its master shows its price, numbers and visibility. */
 async function refreshLists(tx: Transaction, shopId: string, before: StoredProduct, after: StoredProduct) {
   if (after.masterId === null) return refreshListing(tx, shopId, [after.productId]);
   const listed = ({ prices, visible, productNumber, facts }: StoredProduct) => [
@@ -59,7 +59,7 @@ async function refreshLists(tx: Transaction, shopId: string, before: StoredProdu
   await refreshListing(tx, shopId, [after.masterId]);
 }
 
-/** It was out of stock, and now there is some, or the stock is not tracked any more. */
+/** It was out of stock, and now there is some, or the stock is no longer tracked. */
 export function isBackInStock(before: number | null, after: number | null): boolean {
   return before !== null && before <= 0 && (after === null || after > 0);
 }

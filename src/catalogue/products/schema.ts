@@ -5,7 +5,7 @@ import { Image } from '../../platform/media/schema.ts';
 import { UNIT_KEYS } from '../../kernel/units.ts';
 import { WITHDRAWAL_EXCLUSIONS } from './facts.ts';
 
-/** The product as answers show it. Keys stand in the order of the wire. */
+/** The product as responses show it. Keys are in the order of the wire. */
 
 export const Quantity = Type.Object(
   {
@@ -275,7 +275,7 @@ export const Product = Type.Object(
   },
   { title: 'product' },
 );
-/** Names a value of a product for pages: JSON, and so the API, leaves out what a symbol names. */
+/** The key of a value for pages only: JSON, and so the API, leaves out symbol keys. */
 export const LOWEST_BASE_PRICE = Symbol('lowest base price');
 
 type ApiProduct = Static<typeof Product>;
@@ -288,7 +288,7 @@ export type Product = Omit<ApiProduct, 'priceInfo'> & {
   };
 };
 
-/** Of a list that a search has found. */
+/** For a list found by a search. */
 export const MoreResults = Type.Optional(
   Type.Boolean({
     description:

@@ -4,7 +4,7 @@ import type { CleanupStep } from '../../platform/cleanup.ts';
 import { CellProblem } from './row-problem.ts';
 
 /*
- * Pictures that a merchant has sent, for files of products to name. They wait in the database, because the process that
+ * Pictures sent by a merchant, to be named in product files. They are stored in the database, because the process that
  * imports the file may run on another machine.
  */
 
@@ -17,7 +17,7 @@ export interface SentPictures {
   bytes: number;
 }
 
-/** Those that wait. */
+/** The pictures that are waiting. */
 export async function countSentPictures(db: Queries, shopId: string): Promise<SentPictures> {
   const row = await db.one<SentPictures>(sql`
     select count(*) as count, coalesce(sum(octet_length(content)), 0)::bigint as bytes
@@ -29,7 +29,7 @@ export function hasRoom({ count, bytes }: SentPictures): boolean {
   return count <= MAX_PICTURES && bytes <= MAX_BYTES;
 }
 
-/** One that was sent before under the same name is replaced. */
+/** Replaces an earlier one of the same name. */
 export async function saveSentPicture(tx: Transaction, shopId: string, name: string, bytes: Buffer) {
   await tx.run(sql`
     insert into import_picture (shop_id, name, content, created_at)
@@ -37,7 +37,7 @@ export async function saveSentPicture(tx: Transaction, shopId: string, name: str
     on conflict (shop_id, name) do update set content = excluded.content, created_at = excluded.created_at`);
 }
 
-/** Throws a CellProblem when there is none of that name. */
+/** Throws a CellProblem when none has that name. */
 export async function readSentPicture(db: Queries, shopId: string, place: string): Promise<Buffer> {
   const row = await db.one<{ content: Buffer }>(sql`
     select content from import_picture where shop_id = ${shopId} and name = ${sentName(place)}`);
@@ -49,7 +49,7 @@ export function deleteSentPictures(tx: Transaction, shopId: string) {
   return tx.run(sql`delete from import_picture where shop_id = ${shopId}`);
 }
 
-/** Archives and tables come from different programs, which write folders, capitals and accents as they like. */
+/** Archives and tables come from different programs, which differ in folders, capitals and accents. */
 export function sentName(place: string): string {
   return place
     .slice(Math.max(place.lastIndexOf('/'), place.lastIndexOf('\\')) + 1)

@@ -81,7 +81,7 @@ export function slideshow(api: Operations, media: MediaStorage): void {
       answer: ImageInfo,
       constraints: { product_image_pkey: nameTaken },
       prepare: async ({ db, shopId, params, body: { image }, isKeyed }) => {
-        // Before the costly part; it is the transaction that decides.
+        // Before the costly part; the transaction makes the final decision.
         if (!isKeyed) {
           await refuseEarly(db, shopId, params.productId, image.name);
           await refuseFullMedia(db, config, shopId);
@@ -161,7 +161,7 @@ export function slideshow(api: Operations, media: MediaStorage): void {
   );
 }
 
-/** Adds an image, whose files are there, behind the others of the product. */
+/** Adds an image, whose files exist, after the others of the product. */
 export async function addImage(
   tx: Transaction,
   config: Config,
@@ -189,7 +189,7 @@ function checkSequence(names: readonly string[], open: Set<string>): void {
   if (open.size > 0) throw invalid('MISSING', 'body');
 }
 
-/** Everything that follows from a change of the images. If the main image is none of them, the first one becomes it. */
+/** Applies all consequences of a change of the images. If the main image is none of them, the first one becomes it. */
 async function changeSlideshow(tx: Transaction, shopId: string, productId: string): Promise<void> {
   const isMainChanged = (await updateMainImage(tx, shopId, productId)) > 0;
   const changed = ['slideshow', ...(isMainChanged ? ['productImage'] : [])];
@@ -214,7 +214,7 @@ function toImageInfo(image: ImageRow, origin: string, shopId: string): Static<ty
   };
 }
 
-/** What is not visible does not exist for shoppers. */
+/** Invisible products do not exist for shoppers. */
 async function seenImages(db: Queries, shopId: string, productId: string, caller: Caller) {
   const product = await findImages(db, shopId, productId);
   if (!product || !(product.visible || hasScope(caller, 'products_write'))) throw notFound();
@@ -232,7 +232,7 @@ function findImages(db: Queries, shopId: string, productId: string) {
     from product where shop_id = ${shopId} and product_id = ${productId}`);
 }
 
-/** Whoever changes images waits for the one before, so that positions and the main image are right. */
+/** Serialises changes of images, so that positions and the main image are right. */
 async function lockProduct(tx: Transaction, shopId: string, productId: string): Promise<void> {
   const row = await tx.one(
     sql`select 1 from product where shop_id = ${shopId} and product_id = ${productId} for update`,

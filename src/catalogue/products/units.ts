@@ -14,7 +14,7 @@ export function unitSign(unit: UnitKey, locale: string, shop: Shop): string {
   return short ?? long;
 }
 
-/** The unit that a client means: its key, its sign or a name of it in any language of the shop. */
+/** The unit named by a client: by its key, its sign or a name in any language of the shop. */
 export function findUnit(text: string, shop: Shop): UnitKey | undefined {
   const lowered = text.trim().toLowerCase();
   if (isUnitKey(lowered)) return lowered;
@@ -25,5 +25,5 @@ export function findUnit(text: string, shop: Shop): UnitKey | undefined {
   );
 }
 
-/** What a delivery weight may be given in. */
+/** The allowed units of a delivery weight. */
 export const WEIGHT_UNITS: readonly UnitKey[] = ['gram', 'kilogram', 'milligram', 'ounce', 'pound', 'tone'];

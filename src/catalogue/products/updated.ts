@@ -14,7 +14,7 @@ import { renderOptions } from './render-options.ts';
 
 const WEEK = 7 * 24 * 3_600_000;
 
-/** What can change, and the column that says when. */
+/** The properties that can change, and the column with the time of the change. */
 const PROPERTIES: Readonly<Record<string, Sql>> = {
   attributes: sql`product.attributes_changed_at`,
   stocklevel: sql`product.stock_changed_at`,
@@ -87,7 +87,7 @@ export function updatedProducts(api: Operations): void {
   );
 }
 
-/** The range has an end, so that it looks narrow to PostgreSQL and its index is used. */
+/** The range has an end, so that PostgreSQL estimates it as narrow and uses its index. */
 function isChanged(shopId: string, changedAt: Sql, since: Date): Sql {
   return sql`product.shop_id = ${shopId} and ${changedAt} > ${since} and ${changedAt} < 'infinity'`;
 }

@@ -32,7 +32,7 @@ import { VariationIdentifier } from './schema.ts';
 import { canWriteProducts } from './render-options.ts';
 
 const MAX_VARIATIONS = 5_000;
-/** Bytes: what a variation was chosen by is the key of an index. */
+/** Bytes: the selection of a variation is the key of an index. */
 const MAX_SELECTION_LENGTH = 2_000;
 
 export const VariationValue = Type.Object(
@@ -251,7 +251,7 @@ function findType({ productTypes }: Settings, requested: string): ProductType | 
   );
 }
 
-/** What the client calls by any name or case, by the keys of the product type; what is new keeps its spelling. */
+/** Maps the client's names in any case to the keys of the product type; new ones keep their spelling. */
 function requestedDimensions(requested: RequestedAttributes, type: ProductType): Dimension[] {
   const dimensions = requested.map(({ name, values }) => {
     const attribute = named(type.attributes, name, 'key');
@@ -287,7 +287,7 @@ interface Existing {
   selection: Selection;
 }
 
-/** Variations that lack an requested attribute get the default. */
+/** Variations that lack a requested attribute get the default. */
 function completedSelections(
   existing: readonly Existing[],
   requested: RequestedAttributes,
@@ -316,7 +316,7 @@ function completedSelections(
   return completed;
 }
 
-/** Adds attributes and values that the type does not have. */
+/** Adds attributes and values that the type lacks. */
 async function growType(
   tx: Transaction,
   shopId: string,
@@ -354,7 +354,7 @@ function findSelections(tx: Transaction, shopId: string, masterId: string) {
     where shop_id = ${shopId} and master_id = ${masterId} order by product_id for update`);
 }
 
-/** Returns the ids of those that have changed. */
+/** Returns the ids of the changed ones. */
 async function updateSelections(
   tx: Transaction,
   shopId: string,
@@ -377,7 +377,7 @@ async function insertVariations(
   selections: readonly Selection[],
   visible: boolean,
 ): Promise<string[]> {
-  // Ids of one moment have no order of their own; sorted, the variations keep that of the combinations.
+  // Ids of one moment are unordered; sorted, they keep the order of the combinations.
   const ids = selections.map(() => newId(tx.now)).toSorted();
   let rest = selections.map((selection, index) => ({ productId: ids[index]!, selection }));
   let number = 1;

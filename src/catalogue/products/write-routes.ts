@@ -151,7 +151,7 @@ export function productWrites(api: Operations, media: MediaStorage): void {
     async ({ tx, shopId, params, afterCommit }) => {
       const product = await lockProduct(tx, shopId, params.productId);
       if (!product) throw notFound();
-      // Nobody adds an image to a variation after they were counted.
+      // Locked, so that no image is added to a variation after the count.
       const variationIds = await lockVariations(tx, shopId, product.productId);
       const images = await findImages(tx, shopId, product.productId);
       await removeFromListing(tx, shopId, [product.productId]);

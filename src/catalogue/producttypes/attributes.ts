@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TypeAttribute } from '../../shops/settings/settings.ts';
 
-/** What a client sends of an attribute; a key that is missing or null leaves it as it is. */
+/** The attribute data of a client; a missing or null key leaves it unchanged. */
 export interface GivenAttribute {
   name: string;
   visible?: boolean | null;
@@ -15,12 +15,12 @@ export interface NamedValue {
   name?: string | null;
 }
 
-/** Attributes that are new have this number until they get one of their own. */
+/** The number of new attributes until they get their own. */
 export const UNNUMBERED = 0;
 
 /**
- * The attributes with this one: an unknown one is created, a known one gets the values that it lacks, and those that
- * it has get their label in this locale.
+ * The attributes with this one: an unknown one is created, a known one gets its missing values, and existing values
+ * get their label in this locale.
  */
 export function withAttribute(
   attributes: readonly TypeAttribute[],
@@ -51,7 +51,7 @@ export function withAttribute(
   return known ? attributes.map((one) => (one === known ? changed : one)) : [...attributes, changed];
 }
 
-/** Without these values; what it does not have is as good as removed. */
+/** Without these values; missing ones are ignored. */
 export function withoutValues(
   attributes: readonly TypeAttribute[],
   name: string,
@@ -74,7 +74,7 @@ export function withoutAttribute(
   return attributes.filter((one) => one !== known);
 }
 
-/** What is in the first and not in the second; without a value: the whole attribute. */
+/** The entries in the first and not in the second; without a value: the whole attribute. */
 export function removedBetween(before: readonly TypeAttribute[], after: readonly TypeAttribute[]) {
   const remaining = new Map(after.map((attribute) => [attribute.key, attribute]));
   return before.flatMap(({ key, values }): { key: string; value: string | null }[] => {
@@ -85,7 +85,7 @@ export function removedBetween(before: readonly TypeAttribute[], after: readonly
   });
 }
 
-/** The keys by which search filters now and did not before, or the other way round. */
+/** The keys that search filters by now and did not before, or vice versa. */
 export function filtersChanged(before: readonly TypeAttribute[], after: readonly TypeAttribute[]): string[] {
   const filters = (attributes: readonly TypeAttribute[]) =>
     new Set(attributes.filter(({ preDefined }) => preDefined).map(({ key }) => key));
@@ -93,7 +93,7 @@ export function filtersChanged(before: readonly TypeAttribute[], after: readonly
   return [...new Set([...old, ...now])].filter((key) => old.has(key) !== now.has(key));
 }
 
-/** The keys of attributes whose values are called otherwise than before. A new value is not used by a product yet. */
+/** The keys of attributes with changed value labels. A new value is not used by a product yet. */
 export function labelsChanged(before: readonly TypeAttribute[], after: readonly TypeAttribute[]): string[] {
   const old = new Map(
     before.flatMap(({ key, values }) => values.map(({ value, name }) => [`${key}\n${value}`, name])),
@@ -108,7 +108,7 @@ export function labelsChanged(before: readonly TypeAttribute[], after: readonly 
   );
 }
 
-/** By its key, which is the name it was created with, else by its label in this locale. */
+/** By its key, which is its original name, else by its label in this locale. */
 function attributeNamed(attributes: readonly TypeAttribute[], name: string, locale: string) {
   return (
     attributes.find(({ key }) => key === name) ??

@@ -2,7 +2,7 @@ import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { ProductType, TypeAttribute } from '../../shops/settings/settings.ts';
 
-/** The aliases that begin like this. */
+/** The aliases that start with this. */
 export async function findAliases(tx: Transaction, shopId: string, start: string): Promise<Set<string>> {
   const rows = await tx.many<{ alias: string }>(sql`
     select alias from product_type where shop_id = ${shopId} and starts_with(alias, ${start})`);
@@ -16,7 +16,7 @@ export function insertProductType(tx: Transaction, shopId: string, type: Product
       ${JSON.stringify(type.attributes)})`);
 }
 
-/** The type as it is stored, whatever is cached; locked, so that no product begins to use it meanwhile. */
+/** The stored type, bypassing the cache; locked, so that no product starts to use it meanwhile. */
 export function lockProductType(tx: Transaction, shopId: string, productTypeId: string) {
   return tx.one<ProductType>(sql`
     select upper(product_type_id::text) as "productTypeId", alias, name, attributes from product_type
@@ -35,8 +35,8 @@ export function updateAttributes(
 }
 
 /**
- * A product that has one of these attributes (one of these values) itself, or is a variation by it; undefined: none
- * does. Products without a type are of the type `Default`, variations of their master's.
+ * A product that has one of these attributes (one of these values) itself, or is a variation by it; undefined: there
+ * is none. Products without a type have the type `Default`, variations their master's.
  */
 export function findUser(
   tx: Transaction,
@@ -62,7 +62,7 @@ export function findUser(
     order by product.product_number limit 1`);
 }
 
-/** The next products behind `after` that lists find by one of these attributes. */
+/** The next products after `after` that lists find by one of these attributes. */
 export async function findListed(
   tx: Transaction,
   shopId: string,

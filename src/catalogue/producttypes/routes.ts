@@ -37,7 +37,7 @@ import {
 
 const MAX_ATTRIBUTES = 100;
 const MAX_VALUES = 2_000;
-/** Products that are refreshed by one call when search filters by another attribute. */
+/** Products refreshed by one call when the filterable attributes of the search change. */
 const BATCH = 1_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
@@ -164,8 +164,8 @@ const shared = { tag: 'producttypes', labels: ['Now'] } as const;
 const params = Type.Object({ productTypeId: Id });
 
 /*
- * Product types are cached with the settings: every change moves the settings' version, first of all, so
- * that changes are made one after the other.
+ * Product types are cached with the settings: every change increments the settings' version first, so that changes are
+ * serialised.
  */
 
 export function productTypes(api: Operations): void {
@@ -303,7 +303,7 @@ function changedBy(attributes: TypeAttribute[], change: Change, at: string, loca
     checkBounds(changed, at);
     return changed;
   }
-  // What is to be removed is named by the value.
+  // The value names the entry to remove.
   if (change.value === undefined) throw invalid('MISSING', `${at}.value`);
   if (change.path === '/attribute') {
     check(checkRemovedAttribute, change.value, at);
@@ -320,7 +320,7 @@ function checkBounds(attributes: readonly TypeAttribute[], at: string): void {
   if (isTooLong) throw invalid('TOO_LONG', at);
 }
 
-/** Gives those that are new their numbers, by which filters of the search name them. */
+/** Assigns numbers to new ones, which search filters use as names. */
 async function numbered(
   tx: Transaction,
   shopId: string,
@@ -334,7 +334,7 @@ async function numbered(
   );
 }
 
-/** Lists and search know a product by the attributes that can be filtered by. */
+/** Lists and search index a product by its filterable attributes. */
 async function listAnew(
   tx: Transaction,
   shopId: string,

@@ -16,14 +16,14 @@ import {
 } from './query.ts';
 
 interface Alternative {
-  /** The terms that occur, each by itself. */
+  /** The terms that occur, each checked alone. */
   known: Term[];
-  /** What may find something: the terms one by one, or the corrected ones. undefined: nothing will. */
+  /** A search that may find something: the terms one by one, or the corrected ones. undefined: nothing will. */
   alternative: SearchTerms | undefined;
   isCorrected: boolean;
 }
 
-/** What to search for instead, after a search that found nothing; `isUnknown`: it has shown that no term occurs. */
+/** The alternative to a search without hits; `isUnknown`: it has shown that no term occurs. */
 export async function findAlternative(
   db: Queries,
   shopId: string,
@@ -55,12 +55,12 @@ export async function findAlternative(
   };
 }
 
-/** A shop with more categories has its first ones corrected. */
+/** In a shop with more categories only the first ones are used for corrections. */
 const MAX_NAMES = 1_000;
 
 /**
- * What categories and the values of attributes are called. Search knows these by whole words and their beginnings; they
- * are few, so that parts of them and typing errors are looked for here.
+ * The names of categories and attribute values. Search indexes them by whole words and prefixes; they are few, so
+ * parts of them and typos are searched here.
  */
 async function findRelatedNames(db: Queries, shopId: string, locale: string): Promise<string[]> {
   const { productTypes, defaultLocale } = await shopSettings(db, shopId);
@@ -74,7 +74,7 @@ async function findRelatedNames(db: Queries, shopId: string, locale: string): Pr
   });
 }
 
-/** Whether any product has the term: the first page of the search for it alone. */
+/** Whether any product has the term: reads the first page of the search for it alone. */
 async function occurs(db: Queries, shopId: string, scope: SearchScope, term: Term): Promise<boolean> {
   const { results } = await findHitPage(db, shopId, {
     ...scope,
@@ -87,7 +87,7 @@ async function occurs(db: Queries, shopId: string, scope: SearchScope, term: Ter
   return results > 0;
 }
 
-/** The word that was probably meant: of those that are one letter off, the one that most products have. */
+/** The probably intended word: among those one letter off, the one that most products have. */
 async function findProbableWord(
   db: Queries,
   shopId: string,
@@ -96,17 +96,17 @@ async function findProbableWord(
 ): Promise<string | undefined> {
   const similar = await findSimilarWords(db, shopId, scope.locale, typed);
   const words = similar.filter((word) => isOneLetterOff(typed.toLowerCase(), word));
-  // One that no visible product has is found nowhere, so there is nothing to choose.
+  // A word that no visible product has finds nothing, so there is nothing to choose.
   return words.length > 1 ? mostFrequent(db, shopId, scope, words) : words[0];
 }
 
-/** A shop has a few words at most that are one letter off. */
+/** A shop has at most a few words that are one letter off. */
 const MAX_SIMILAR = 50;
 
-/** Behind every letter, in the order of bytes. */
+/** After every letter, in byte order. */
 const LAST_CHARACTER = '\u{10FFFF}';
 
-/** The indexes find by what an error has left of the word; the regular expression sorts out the rest. */
+/** The indexes find by the part of the word without the error; the regular expression filters the rest. */
 async function findSimilarWords(
   db: Queries,
   shopId: string,
@@ -127,10 +127,10 @@ async function findSimilarWords(
   return rows.map(({ word }) => word);
 }
 
-/** Products of a word that are counted. */
+/** The maximum number of products counted per word. */
 const MAX_COUNTED = 300;
 
-/** The word that most products have; undefined: none has any of them. */
+/** The word that most products have; undefined: no product has any of them. */
 async function mostFrequent(
   db: Queries,
   shopId: string,

@@ -11,9 +11,9 @@ import {
 } from './query.ts';
 
 /*
- * Parts of the statements that search the table `listing`. A query has up to 20 terms, and its statement is the same for
- * any number of them from two on: the two longest are the rarest, so they stand in conditions that the indexes answer;
- * the others come as arrays and are compared with what these two have found. `(select ...)` around a value lets
+ * Parts of the statements that search the table `listing`. A query has up to 20 terms, and its statement is the same
+ * for any number of them from two on: the two longest are the rarest, so they are in conditions that use the indexes;
+ * the others are passed as arrays and compared with the hits of these two. `(select ...)` around a value makes
  * PostgreSQL compute it once instead of for each row.
  */
 
@@ -22,35 +22,35 @@ export interface SearchScope {
   includeInvisible: boolean;
 }
 
-/** Shop and locale are one key of the indexes of search; apart they tell Citus where the shop is. */
+/** Shop and locale are one key of the search indexes; separately they tell Citus where the shop is. */
 export function inScope(shopId: string, { locale, includeInvisible }: SearchScope): Sql {
   return sql`listing.shop_id = ${shopId} and listing.locale = ${locale}
     and listing.shop_id || ' ' || listing.locale = ${`${shopId} ${locale}`} and (listing.visible or ${includeInvisible})`;
 }
 
 /**
- * `oneByOne` is slower and finds more; it needs two terms at least. `ownWords` leaves out what a product is related to,
- * which are the names of its categories and the values of its variations.
+ * `oneByOne` is slower and finds more; it needs at least two terms. `ownWords` leaves out related words, which are the
+ * names of a product's categories and the values of its variations.
  */
 export interface SearchTerms {
   terms: readonly Term[];
   oneByOne?: boolean;
   ownWords?: boolean;
-  /** Leaves out parts of words, where `hits` is searched for. */
+  /** Leaves out parts of words in a search for `hits`. */
   wordsOnly?: boolean;
 }
 
-/** Conditions on `listing`. What matches one of them is a hit; each is answered by an index of its own. */
+/** Conditions on `listing`. A match of any of them is a hit; each uses its own index. */
 export interface Conditions {
   words: Sql;
-  /** undefined: nothing is found by parts of words that `words` does not find. */
+  /** undefined: parts of words find nothing that `words` does not find. */
   parts: Sql | undefined;
 }
 
 /**
- * All terms as words, in any form, of all texts; or all of them as they were typed, as parts of name, numbers,
- * manufacturer and keywords. Term by term these would be two conditions for each, and PostgreSQL would read everything
- * that matches the first term.
+ * All terms as words, in any form, of all texts; or all of them as typed, as parts of name, numbers, manufacturer and
+ * keywords. Term by term there would be two conditions for each, and PostgreSQL would read all matches of the first
+ * term.
  */
 export function termConditions({ terms, oneByOne, ownWords }: SearchTerms, locale: string): Conditions {
   if (terms.length === 0) return { words: sql`true`, parts: undefined };
@@ -73,7 +73,7 @@ function containsAll(terms: readonly Term[]): Sql {
     and listing.text like all (${loweredAll(others)})`;
 }
 
-/** Each term in its own way: one as a part of the name, another one as a word of the description. */
+/** Each term separately: one as a part of the name, another as a word of the description. */
 function matchesOneByOne(terms: readonly Term[], locale: string): Sql {
   const [first, second, ...others] = longestFirst(terms);
   const matchesTerm = (term: Term) => sql`(
@@ -87,9 +87,9 @@ function matchesOneByOne(terms: readonly Term[], locale: string): Sql {
 }
 
 /**
- * A number that was typed as a whole comes first, however it was written; then terms that stand in the name count
- * most; then how often and where the words occur. The name is lowered by the default
- * collation, as the patterns are: that of its column takes several times as long.
+ * An exact number comes first, in any spelling; then terms in the name count most; then how often and where the words
+ * occur. The name is lowered by the default collation, as the patterns are: that of its column takes several times as
+ * long.
  */
 export function rank(terms: readonly Term[], locale: string): Sql {
   if (terms.length === 0) return sql`0`;

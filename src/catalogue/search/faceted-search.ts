@@ -9,9 +9,9 @@ import { searchOnce } from './search-cache.ts';
 
 export type SortBy = 'rank' | 'name' | 'number' | 'creation' | 'price';
 
-/** What a hit must have. Prices in minor units of the default currency. */
+/** The conditions on a hit. Prices in minor units of the default currency. */
 export interface Filters {
-  /** As the listing holds them: `m:Beacon`. A hit has all of them. */
+  /** As stored in the listing: `m:Beacon`. A hit has all of them. */
   facets: readonly string[];
   /** A hit has one of these; absent: any or none. */
   oneOf?: readonly string[];
@@ -44,8 +44,8 @@ export interface FacetedOptions extends SearchTerms {
 export const MAX_VALUES = 100;
 
 /**
- * The usual order by rank, best first, is a statement of its own; the others share one, which computes for each hit only
- * what the order needs, so that the number of statements stays small. Hits without such a value come last, equal ones
+ * The default order by rank, best first, has its own statement; the others share one, which computes only the value
+ * that the order needs, so that the number of statements stays small. Hits without such a value come last, equal ones
  * follow by name.
  */
 function orderOf(sortBy: SortBy, direction: 'asc' | 'desc'): Sql {
@@ -65,9 +65,7 @@ export function findFaceted(db: Queries, shopId: string, options: FacetedOptions
   return searchOnce(db, shopId, { ...options, facets: true }, () => readFaceted(db, shopId, options));
 }
 
-/**
- * Finds the hits once, and from them how many they are, what they can be narrowed by, and one page.
- */
+/** Finds the hits once, and from them their number, the facets, and one page. */
 async function readFaceted(db: Queries, shopId: string, options: FacetedOptions): Promise<FacetedPage> {
   const { locale, terms, filters, sortBy, direction, limit, offset } = options;
   const found = hits(shopId, {
@@ -99,11 +97,11 @@ async function readFaceted(db: Queries, shopId: string, options: FacetedOptions)
   };
 }
 
-/** The price of a master is that of its cheapest variation; the facet `p:` holds that of its dearest one. */
+/** The price of a master is that of its cheapest variation; the facet `p:` holds that of its most expensive one. */
 const highestVariationPrice = sql`(
   select max(substr(facet, 3)::bigint) from facet where starts_with(facet, 'p:'))`;
 
-/** The most frequent values of each kind and of each attribute, and those that are filtered by in any case. */
+/** The most frequent values of each kind and of each attribute, and always those that are filtered by. */
 function frequentFacets({ facets }: Filters): Sql {
   return sql`(
     select json_agg(json_build_object('facet', facet, 'matches', matches) order by matches desc, facet)
@@ -116,13 +114,13 @@ function frequentFacets({ facets }: Filters): Sql {
     where place <= ${MAX_VALUES} or facet = any (${facets}))`;
 }
 
-/** The number of a product is read only for the order that needs it. */
+/** The product number is read only for the order that needs it. */
 function numberOf(shopId: string, sortBy: SortBy): Sql {
   return sql`case when ${sortBy === 'number'} then (
     select product_number from product where shop_id = ${shopId} and product_id = listing.product_id) end`;
 }
 
-/** A master is offered from its lowest to its highest price: some of it must lie within the bounds. */
+/** A master is offered from its lowest to its highest price: part of that range must lie within the bounds. */
 function matchesFilters({ facets, oneOf, minimum, maximum }: Filters): Sql {
   const hasFacets = facets.length === 0 ? sql`` : sql`listing.facets @> ${facets} and`;
   const hasOneOf = oneOf === undefined ? sql`` : sql`listing.facets && ${oneOf} and`;
@@ -133,8 +131,8 @@ function matchesFilters({ facets, oneOf, minimum, maximum }: Filters): Sql {
 }
 
 /**
- * The hits; if there are none, those of a number that is written in another way, of the corrected words, or at least
- * of some of the words. `fallbackQuery` says which words were searched for instead.
+ * The hits; if there are none, those of a number in another spelling, of the corrected words, or of some of the words.
+ * `fallbackQuery` contains the words searched for instead.
  */
 export function findOrFallBack(db: Queries, shopId: string, options: FacetedOptions) {
   return searchOnce(db, shopId, { ...options, fallsBack: true }, () => readOrFallBack(db, shopId, options));
@@ -150,7 +148,7 @@ async function readOrFallBack(db: Queries, shopId: string, options: FacetedOptio
   const number = numberTerm(terms);
   let found = await find({ terms, ownWords: ownWords ?? false }, '');
   if (found.results > 0 || terms.length === 0) return found;
-  // Parts of words were looked for already.
+  // Parts of words were already searched.
   const related = ownWords ? [{ terms, wordsOnly: true }] : [];
   for (const searched of [...related, ...(number ? [{ terms: [number] }] : [])]) {
     found = await find(searched, '');
@@ -164,7 +162,7 @@ async function readOrFallBack(db: Queries, shopId: string, options: FacetedOptio
   const fallbacks: SearchTerms[] = [
     ...(alternative ? [alternative] : []),
     ...(known.length > 1 && isCorrected ? [{ terms: known, oneByOne: true }] : []),
-    // The longest word says most.
+    // The longest word is the most specific.
     ...(terms.length > 1
       ? longestFirst(known)
           .slice(0, 1)

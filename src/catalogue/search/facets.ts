@@ -8,8 +8,8 @@ import type { Settings, TypeAttribute } from '../../shops/settings/settings.ts';
 import { MAX_VALUES, type CategoryName, type FacetedPage, type Filters } from './faceted-search.ts';
 
 /*
- * What a search can be narrowed by. The listing keeps a product's facets as `c:<category number>`, `m:<manufacturer>`
- * and `a:<attribute number>:<value>`; clients know them as fields and values.
+ * The filters of a search. The listing stores a product's facets as `c:<category number>`, `m:<manufacturer>` and
+ * `a:<attribute number>:<value>`; clients know them as fields and values.
  */
 
 const field = {
@@ -97,7 +97,7 @@ export type Facet = Static<typeof Facet>;
 
 const ATTRIBUTE_FIELD = /^PreDefString_[a-z]{2}_(-?\d{1,15})$/;
 
-/** The requested filters as the listing holds facets. All of them must hold, also two on the same field. */
+/** The requested filters as facets of the listing. All of them must hold, including two on the same field. */
 export function parseFilters(requested: readonly RequestedFilter[], currency: string): Filters {
   const facets: string[] = [];
   let minimum: number | null = null;
@@ -142,7 +142,7 @@ export function categoryNumbers(counts: FacetedPage['facets']): number[] {
   return counts.flatMap(({ facet }) => (facet.startsWith('c:') ? [Number(facet.slice(2))] : []));
 }
 
-/** The filters on offer: categories, manufacturers, attributes of product types, the range of prices. */
+/** The available filters: categories, manufacturers, attributes of product types, the price range. */
 export function facetsOf(
   found: Pick<FacetedPage, 'facets' | 'lowest' | 'highest'>,
   filters: Filters,

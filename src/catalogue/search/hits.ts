@@ -3,20 +3,20 @@ import { ORDERS, WHOLE_SHOP } from '../products/listing-page.ts';
 import { inScope, termConditions, type SearchScope, type SearchTerms } from './conditions.ts';
 
 /*
- * The hits of a search. An index of words collects them in no order, so sorting, ranking and counting all of them would
- * cost the more the larger the shop is. Therefore only so many are compared, and the answer says when there are more.
+ * The hits of a search. A word index collects them unordered, so sorting, ranking and counting all of them would cost
+ * more in a larger shop. Therefore only a limited number is compared, and the result tells when there are more.
  */
 
-/** Hits of which a page is sorted by name or price. */
+/** The maximum number of hits for a page sorted by name or price. */
 export const MAX_SORTED = 1_000;
 
 /** Hits that are ranked, and from which facets are counted. */
 export const MAX_RANKED = 5_000;
 
-/** In a shop with fewer products the index of words is always fast enough. */
+/** In a shop with fewer products the word index is always fast enough. */
 const LARGE_SHOP = 20_000;
 
-/** Products that are tried at each end of a list to find out whether a large part of the shop matches. */
+/** Products tested at each end of a list to estimate whether a large part of the shop matches. */
 const SAMPLE = 40;
 
 /** How many of them must match. */
@@ -26,7 +26,7 @@ const FREQUENT = 8;
 const MAX_READ = 2_000;
 
 export interface HitOptions extends SearchTerms, SearchScope {
-  /** What is read of each hit. */
+  /** The columns read for each hit. */
   columns: Sql;
   /** A further condition on `listing`. */
   narrowed: Sql;
@@ -36,12 +36,12 @@ export interface HitOptions extends SearchTerms, SearchScope {
 }
 
 /**
- * The parts of a statement that find the rows `hit`, and `total`: how many they are, and whether there are more.
+ * The parts of a statement that find the rows `hit`, and `total`: their number, and whether there are more.
  *
- * Words come first, because they are the better hits. Parts of words are looked for only when words are not enough. What
- * a large part of a large shop matches is read from the list itself, in its order, because the index would collect all
- * of it first. `materialized` makes PostgreSQL count one part before it begins with the next, and keeps it from reading
- * the whole list in the hope that its first products match.
+ * Words come first, because they are the better hits. Parts of words are searched only when words are not enough.
+ * Matches of a large part of a large shop are read from the list itself, in its order, because the index would collect
+ * all of them first. `materialized` makes PostgreSQL count one part before it starts the next, and keeps it from
+ * reading the whole list in the hope that its first products match.
  */
 export function hits(shopId: string, options: HitOptions): Sql {
   const { columns, narrowed, listOrder, most, locale, includeInvisible, wordsOnly = false } = options;

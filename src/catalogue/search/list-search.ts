@@ -6,9 +6,9 @@ import { numberTerm, type Term } from './query.ts';
 import { searchOnce } from './search-cache.ts';
 
 /**
- * Finds a page of what matches all terms by its own words. When nothing does, the names of categories and the values of
- * variations count too; then a number may be written in another way; then typing errors are corrected: a word that
- * occurs nowhere is replaced by the one that was probably meant.
+ * Finds a page of products whose own words match all terms. Without matches, the names of categories and the values of
+ * variations count too; then a number may have another spelling; then typos are corrected: a word that occurs nowhere
+ * is replaced by the probably intended one.
  */
 export function searchPage(
   db: Queries,
@@ -26,7 +26,7 @@ async function findOrCorrect(
   const { terms } = options;
   const number = numberTerm(terms);
   let found = await findHitPage(db, shopId, { ...options, ownWords: true });
-  // Parts of words were looked for already.
+  // Parts of words were already searched.
   for (const searched of [{ terms, wordsOnly: true }, ...(number ? [{ terms: [number] }] : [])]) {
     if (found.results > 0) return found;
     found = await findHitPage(db, shopId, { ...options, ...searched });

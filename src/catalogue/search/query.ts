@@ -7,22 +7,22 @@ export interface Term {
 export const MAX_TERMS = 20;
 const MAX_TERM_LENGTH = 100;
 
-/** A phrase in quotes (the last quote may be missing), else what stands between blanks and plus signs. */
+/** A phrase in quotes (the last quote may be missing), else the text between blanks and plus signs. */
 const TERM = /"([^"]*)"?|[^\s+]+/g;
 
 const AROUND_WORDS = /[,;:!?.()"']*(?:\s+|^|$)[,;:!?.()"']*/g;
 
-/** The words with one blank around each, without punctuation: in this form queries and products are compared. */
+/** The words separated by single blanks, without punctuation: the form in which queries and products are compared. */
 export function separateWords(text: string): string {
   return text.replaceAll(AROUND_WORDS, ' ');
 }
 
-/** A number without what people leave out of it or type in another way: `LA-100`, `la 100`, `LA100`. */
+/** A number without the characters that people omit or vary: `LA-100`, `la 100`, `LA100`. */
 export function compactNumber(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** The whole query as one number, or undefined if it is none. */
+/** The whole query as one number; undefined if it is not a number. */
 export function numberTerm(terms: readonly Term[]): Term | undefined {
   const text = compactNumber(terms.map((term) => term.text).join(''));
   const { length } = Array.from(text);
@@ -41,12 +41,14 @@ export function parseQuery(query: string): Term[] {
   return [...terms.values()];
 }
 
-/** The same as a client would have typed it. */
+/** The same as a client would type it. */
 export function queryText(terms: readonly Term[]): string {
   return terms.map(({ text, isPhrase }) => (isPhrase ? `"${text}"` : text)).join(' ');
 }
 
-/** For LIKE on ` word word `: one or two characters only begin a word, else almost everything would match. */
+/**
+ * For LIKE on ` word word `: one or two characters only match the start of a word, else almost everything would match.
+ */
 export function likePattern({ text, isPhrase }: Term): string {
   const isShort = !isPhrase && Array.from(text).length < 3;
   return `%${isShort ? ' ' : ''}${escapeLike(text)}%`;
@@ -65,9 +67,9 @@ export function wordQuery({ text }: Term, weights = ''): string {
 }
 
 /**
- * For to_tsquery without a dictionary: a word as it was typed, which may go on. Of another form of it more would begin
- * with the same letters: the stem of Messer (knife) begins Messing (brass). A phrase is as it is, and so is what the
- * parser takes apart: of `g1-0815` every part would be a beginning, and `g1...` may begin a word of every product.
+ * For to_tsquery without a dictionary: a word as typed, matched as a prefix. A stem would match too much: the stem of
+ * Messer (knife) is a prefix of Messing (brass). A phrase is matched exactly, and so is a word that the parser splits:
+ * of `g1-0815` every part would be a prefix, and `g1...` may start a word of every product.
  */
 export function beginningQuery(term: Term, weights = ''): string {
   return ONE_WORD.test(term.text) ? `${wordQuery(term)}:*${weights}` : wordQuery(term, weights);
@@ -78,13 +80,13 @@ const MAX_CORRECTED_LENGTH = 30;
 
 const LETTERS = /^[\p{L}\p{M}-]+$/u;
 
-/** Words of which a typing error is believed: shorter ones resemble too many others, and a number is a number. */
+/** Words in which a typo is plausible: shorter ones resemble too many others, and a number is a number. */
 export function isCorrectable({ text }: Term): boolean {
   const { length } = Array.from(text);
   return LETTERS.test(text) && length >= MIN_CORRECTED_LENGTH && length <= MAX_CORRECTED_LENGTH;
 }
 
-/** The words of a text that a mistyped one may have been meant to be, each once. */
+/** The words of a text to which a mistyped word may be corrected, each once. */
 export function correctWords(text: string): string[] {
   return [...new Set(text.split(' '))].filter((word) => {
     const { length } = Array.from(word);
@@ -92,14 +94,14 @@ export function correctWords(text: string): string[] {
   });
 }
 
-/** One letter off, a word still begins with the one of these, or ends with the other. */
+/** A word that is one letter off still has this beginning, or this end. */
 export function unharmedEnds(word: string): { beginning: string; end: string } {
   const letters = Array.from(word);
   const middle = Math.floor(letters.length / 2);
   return { beginning: letters.slice(0, middle - 1).join(''), end: letters.slice(middle).join('') };
 }
 
-/** What an error leaves of a word: all but two letters that stand together. */
+/** The rest of a word without an error: all but two adjacent letters. */
 function remains(word: string): { before: string; after: string }[] {
   const letters = Array.from(word);
   return letters.slice(1).map((_, at) => ({
@@ -119,7 +121,7 @@ export function typoExpression(word: string): string {
   return ` (${ways.join('|')}) `;
 }
 
-/** Whether one letter makes one word of the other: changed, added, left out, or swapped with the next. */
+/** Whether one letter turns one word into the other: changed, added, left out, or swapped with the next. */
 export function isOneLetterOff(left: string, right: string): boolean {
   const [one, other] = [Array.from(left), Array.from(right)];
   let start = 0;
@@ -136,14 +138,14 @@ export function isOneLetterOff(left: string, right: string): boolean {
   );
 }
 
-/** The first word in these texts that a term is a part of. */
+/** The first word in these texts that contains a term. */
 export function wordWith({ text, isPhrase }: Term, texts: readonly string[]): string | undefined {
   if (isPhrase || Array.from(text).length < 3) return undefined;
   const lowered = text.toLowerCase();
   return texts.flatMap((one) => one.split(' ')).find((word) => word.includes(lowered));
 }
 
-/** Of the words in these texts, the one that was probably meant: the most frequent that is one letter off. */
+/** The probably intended word in these texts: the most frequent one that is one letter off. */
 export function probableWord(typed: string, texts: readonly string[]): string | undefined {
   const lowered = typed.toLowerCase();
   const counts = new Map<string, number>();

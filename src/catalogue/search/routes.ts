@@ -20,7 +20,7 @@ import { suggestOrFallBack, type Suggestion } from './suggestions.ts';
 
 const { parameters, pageOf } = paging();
 
-/** What the words of the contract sort by. There are no ratings, so the best rated are the most relevant. */
+/** The sort orders of the contract. There are no ratings, so the best rated are the most relevant. */
 const ORDERS: Readonly<Record<string, { sortBy: SortBy; direction: 'asc' | 'desc' }>> = {
   RELEVANCE: { sortBy: 'rank', direction: 'desc' },
   NAME_ASC: { sortBy: 'name', direction: 'asc' },

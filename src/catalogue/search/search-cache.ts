@@ -3,15 +3,18 @@ import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { pageVersions, parseVersions, WHOLE_SHOP, type ProductPage } from '../products/listing-page.ts';
 
-/** What a search depends on beside the question. A shop that is made again under the same id has other settings. */
+/**
+ * The versions that a search depends on besides the question. A shop created again under the same id has other
+ * settings.
+ */
 interface Versions {
   settingsVersion: number;
-  /** Of all that search knows of the products of the shop. */
+  /** The version of all search data of the shop's products. */
   listVersion: number;
 }
 
 interface KnownSearch extends Versions {
-  /** Requests share it, so nobody may change it. */
+  /** Requests share it, so it must not be changed. */
   found: ProductPage;
   productIds: readonly string[];
 }
@@ -19,8 +22,8 @@ interface KnownSearch extends Versions {
 const searchCache: CacheKind<KnownSearch> = { name: 'searches', limit: { megabytes: 16 } };
 
 /**
- * What `search` finds, or has found before: many people look for the same. One statement reads whether the shop is still
- * the same, and the products of the page as they are now. `question` is all that the search is asked, in plain values.
+ * The result of `search`, new or cached: many visitors search for the same. One statement reads whether the shop is
+ * unchanged, and the current products of the page. `question` holds all parameters of the search, in plain values.
  */
 export function searchOnce<Found extends ProductPage>(
   db: Queries,
@@ -41,12 +44,12 @@ async function searchOrRecall<Found extends ProductPage>(
   const cache = db.caches.of(searchCache);
   const key = `${shopId} ${asked}`;
   const known = cache.get(key);
-  // Read before the search: if the shop changes meanwhile, what it finds is kept under a version that has passed.
+  // Read before the search: if the shop changes meanwhile, the result is cached under an outdated version.
   const now = await readVersions(db, shopId, known?.productIds ?? []);
   if (!now) return search();
   const { settingsVersion, listVersion, versions } = now;
   if (known?.settingsVersion === settingsVersion && known.listVersion === listVersion) {
-    // The question tells what kind of page it is.
+    // The question determines the kind of page.
     return { ...(known.found as Found), versions };
   }
   const found = await search();
@@ -58,8 +61,8 @@ async function searchOrRecall<Found extends ProductPage>(
 }
 
 /**
- * While a version of the program that does not know the third of these versions still runs beside this one, the other two
- * tell what it has shown, hidden, renamed or priced anew.
+ * While an older program without the third of these versions still runs beside this one, the other two reflect the
+ * products that it has shown, hidden, renamed or repriced.
  */
 function readVersions(db: Queries, shopId: string, productIds: readonly string[]) {
   const kept = sql`select * from unnest(${productIds}::uuid[]) with ordinality as kept (product_id, place)`;

@@ -14,24 +14,24 @@ export interface Suggestion {
   sizes: ImageSizes | null;
 }
 
-/** Names that are compared, however many match. */
+/** The maximum number of names compared. */
 const MAX_CANDIDATES = 500;
 
-/** Names of the newest products, which are read before the index of letters is asked. */
+/** Names of the newest products, read before the letter index is used. */
 const MAX_NAMES_READ = 2_000;
 
-/** Fewer letters begin so many words that the index of letters would collect a large part of the shop. */
+/** Fewer letters start so many words that the letter index would collect a large part of the shop. */
 const MIN_LETTERS = 3;
 
-/** Sorts behind every letter. */
+/** Sorts after every letter. */
 const LAST = '\uFFFF';
 
 /**
- * Names that contain the text: those that begin with it, then those of which a word does, then the rest. The first are
- * read from the index of names. When they are too few, the names of the newest products are read: what many names contain
- * is found there, and the index of letters would collect all of them. Only then that index is asked, for three letters or
- * more. By name the first ones would not do, because they all begin with the same words. The parts are `materialized`, so
- * that PostgreSQL counts one before it begins with the next.
+ * Names that contain the text: those that start with it, then those with a word that does, then the rest. The first
+ * are read from the name index. When they are too few, the names of the newest products are read: a text in many names
+ * is found there, while the letter index would collect all of them. Only then that index is used, for three letters or
+ * more. The first ones by name would not do, because they all start with the same words. The parts are `materialized`,
+ * so that PostgreSQL counts one before it starts the next.
  */
 export function suggestProducts(
   db: Queries,
@@ -83,7 +83,7 @@ export function suggestProducts(
     order by best.place, best.name, best.product_id`);
 }
 
-/** The best of what a search finds, as the `versions` of a page. As with names, only so many are compared. */
+/** The best hits of a search, as the `versions` of a page. As with names, only a limited number is compared. */
 export async function suggestMatches(
   db: Queries,
   shopId: string,

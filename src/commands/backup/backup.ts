@@ -10,24 +10,24 @@ import { refuseNoFile } from '../output.ts';
 
 export interface BackupOptions extends BackupProgress {
   shopId: string;
-  /** It appears when it is complete, and replaces an older one then. */
+  /** It appears when it is complete, and then replaces an older one. */
   file: string;
 }
 
 export interface Backup {
   manifest: Manifest;
   files: number;
-  /** Files that somebody has removed while they were read. */
+  /** Files that were removed while they were read. */
   missingFiles: number;
   /** The size of the backup. */
   bytes: number;
 }
 
-/** Writes a shop to a file, as it is in one moment. */
+/** Writes a shop to a file, as of one moment. */
 export async function backupShop(db: Database, config: Config, options: BackupOptions): Promise<Backup> {
   const { shopId, file } = options;
   await refuseNoFile(file);
-  // It gives the data of all customers away, which the merchant should see.
+  // It discloses the data of all customers, which the merchant should see.
   await db.transaction((tx) => recordCommand(tx, shopId, 'shop backup'));
   const draft = `${file}.draft`;
   try {
@@ -51,7 +51,7 @@ async function writeBackup(
 ): Promise<Omit<Backup, 'bytes'>> {
   const content = await openBackup(tx, config, options.shopId, options);
   if (!content) throw noSuchShop(options.shopId);
-  // For the owner's eyes only: it holds the data of customers.
+  // Readable by the owner only: it holds the data of customers.
   await pipeline(content.bytes, createWriteStream(draft, { mode: 0o600, flush: true }));
   return { manifest: content.manifest, ...content.media };
 }

@@ -5,10 +5,10 @@ import { catalogueSql, sql } from '../../db/sql.ts';
 import { findShopTables, quoted } from '../../platform/backup/tables.ts';
 
 /**
- * Rows of an older schema are brought up to date by the migrations themselves, as in an installation that is updated: a
- * schema beside the real one gets the tables as they were then, the rows go into these, the later migrations run, and
- * what they have made of the rows moves into the real tables. All of it is in the transaction of the restore, so that
- * nobody else ever sees it.
+ * Rows of an older schema are brought up to date by the migrations themselves, as in an installation that is updated:
+ * a temporary schema gets the tables as they were then, the rows are inserted there, the later migrations run, and the
+ * resulting rows move into the real tables. All of it is in the transaction of the restore, so it is never visible
+ * elsewhere.
  */
 export async function openOlderSchema(
   tx: Transaction,
@@ -17,11 +17,11 @@ export async function openOlderSchema(
   const current = await tx.one<{ name: string }>(sql`select current_schema() as name`);
   const [real, older] = [quoted(current!.name), quoted(`restore_${randomBytes(6).toString('hex')}`)];
   const migrations = await readMigrations();
-  // On a cluster the schema stays on the coordinator: Citus refuses to make one on all nodes in a transaction that has
-  // looked at all shops. Without Citus the setting has no effect.
+  // On a cluster the schema stays on the coordinator: Citus refuses to create one on all nodes in a transaction that
+  // has read all shops. Without Citus the setting has no effect.
   await execute(tx, 'set local citus.enable_ddl_propagation = off');
   await execute(tx, `create schema ${older}`);
-  // Tables are found in the first of these, the functions of extensions in the second.
+  // Tables are found in the first of these, extension functions in the second.
   await execute(tx, `set local search_path = ${older}, ${real}`);
   const isEarlier = ({ name }: Migration) => name <= lastMigration;
   await apply(tx, migrations.filter(isEarlier));

@@ -25,29 +25,29 @@ import { openOlderSchema } from './older-schema.ts';
 import { findShopTables, quoted, type Column, type ShopTable } from '../../platform/backup/tables.ts';
 
 export interface RestoreOptions {
-  /** The id of the restored shop; absent: the one it had. */
+  /** The id of the restored shop; absent: the original one. */
   as?: string | undefined;
   keys: SealingKeys;
-  /** Rows and files, and how many bytes of the backup they were. */
+  /** Rows and files, and their bytes in the backup. */
   onProgress?: (entries: number, bytes: number) => void;
 }
 
 export interface Restored {
   shopId: string;
   files: number;
-  /** Names of the apps whose secrets no key opens. */
+  /** Names of the apps whose secrets can't be opened by any key. */
   appsWithoutSecret: string[];
-  /** How many webhooks were deactivated, because no key opens their secrets. */
+  /** The number of webhooks that were deactivated, because no key opens their secrets. */
   webhooksWithoutSecret: number;
-  /** How many payment methods have lost their keys, because no key opens them. */
+  /** The number of payment methods that have lost their keys, because no key opens them. */
   paymentsWithoutKeys: number;
 }
 
 /**
- * What a copy under another id does not get: tokens, because whoever may call the one shop was not asked about the
+ * Data that a copy under another id does not get: tokens, because access to one shop does not imply access to the
  * other, domains, because a host belongs to one shop, webhooks, because their receivers would take the events of the
- * copy for those of the shop, and the keys and payments at providers, because both shops would ask for the same money,
- * cancel and refund it.
+ * copy for those of the shop, and the keys and payments at providers, because both shops would request, cancel and
+ * refund the same money.
  */
 const OF_ONE_SHOP_ONLY: readonly string[] = [
   'token',
@@ -61,8 +61,8 @@ const OF_ONE_SHOP_ONLY: readonly string[] = [
 ];
 
 /**
- * Restores a shop from a backup, in one transaction. The first row inserted is the shop's own, so that nobody else can
- * restore or create a shop of this id meanwhile; media files follow the rows, and are removed when anything fails.
+ * Restores a shop from a backup, in one transaction. The first row inserted is the shop's own, so that no other shop
+ * of this id can be restored or created meanwhile; media files follow the rows, and are removed on any failure.
  */
 export async function restoreShop(
   db: Database,
@@ -78,7 +78,7 @@ export async function restoreShop(
   }
 }
 
-/** So many bytes the rows of a backup may come to: more than those of any shop, and less than a bomb. */
+/** The maximum size of a backup's rows in bytes: more than those of any shop, and less than a bomb. */
 const MAX_UNPACKED_BYTES = { always: 1_073_741_824, perByteOfFile: 100 };
 
 async function insertShop(
@@ -124,7 +124,7 @@ async function insertShop(
         onProgress(head.rows, bytes);
         continue;
       }
-      // Before the first file is written, because only the row of the shop keeps others from its id.
+      // Before the first file is written, because only the row of the shop reserves its id.
       if (head.part !== 'manifest' && !areRowsDone) {
         await older?.moveRows();
         areRowsDone = true;
@@ -153,8 +153,8 @@ async function insertShop(
 }
 
 /**
- * A backup is a file from anywhere: what it says of proofs counts for nothing. Its domains have to be proved here, unless
- * nobody but programs on this machine can call, and none of them may be the service's own.
+ * A backup may come from anywhere: its claims about proofs are ignored. Its domains must be proved here, unless only
+ * programs on this machine can call, and none of them may be the service's own.
  */
 async function claimDomains(tx: Transaction, config: Config, shopId: string): Promise<void> {
   const { domains } = (await selectSettings(tx, shopId))!;
@@ -172,7 +172,7 @@ async function claimDomains(tx: Transaction, config: Config, shopId: string): Pr
   await writeDomains(tx, shopId, domains, policy.needsProof ? [] : domains);
 }
 
-/** false: of the schema that this installation has. A newer one is refused. */
+/** false: it has the schema of this installation. A newer one is refused. */
 async function isOfOlderSchema({ path, manifest }: CheckedBackup): Promise<boolean> {
   const known = (await readMigrations()).map(({ name }) => name);
   if (!known.includes(manifest.schema)) {
@@ -183,7 +183,7 @@ async function isOfOlderSchema({ path, manifest }: CheckedBackup): Promise<boole
   return manifest.schema !== known.at(-1);
 }
 
-/** Numbers that move with every change of a row: what is cached is compared with them. */
+/** Numbers that increase with every change of a row: caches are validated by them. */
 const VERSIONS: readonly string[] = ['version', 'settings_version'];
 
 type InsertRows = (shopId: string, lines: readonly string[], versionOffset: number) => Sql;
@@ -206,7 +206,7 @@ function insertsFor(
   return new Map(kept.map((table) => [table.name, insertRows(table, columns.get(table.name)!)]));
 }
 
-/** Inserts rows from the texts of their columns; a column that the backup does not have gets its default. */
+/** Inserts rows from the texts of their columns; a column missing in the backup gets its default. */
 function insertRows(
   { name, columns: given }: { name: string; columns: readonly string[] },
   columns: readonly Column[],
@@ -228,7 +228,7 @@ function insertRows(
 
 /**
  * In texts of a copy, paths below the old id become paths below the new one: those of media files, and links in the
- * shop's own texts. A whole address (https://...) leads where the merchant meant it to lead, and stays.
+ * shop's own texts. A whole address (https://...) stays, as the merchant intended it.
  */
 function withNewPaths(lines: readonly string[], from: string, to: string): string[] {
   const paths = new RegExp(String.raw`(?<=["'(]/(?:media|shop|rs/shops)/)${from}(?=[/?#"')\\])`, 'g');
@@ -244,7 +244,7 @@ async function refuseForeignFiles(storage: MediaStorage, shopId: string): Promis
   }
 }
 
-/** `problem` begins the line about what is wrong with the backup and not with the installation. */
+/** `problem` starts the line about a fault of the backup, not of the installation. */
 function explained(error: unknown, shopId: string, problem: string): unknown {
   if (error instanceof UnpackProblem) {
     return new BackupProblem(`${problem}: ${error.message}.`, { cause: error });

@@ -9,9 +9,8 @@ import { readCatalogue, type DemoProduct } from './demo-data.ts';
 import { dataSheetFile, drawFiles, type DemoFiles } from './draw-files.ts';
 
 /**
- * Adds the pictures, energy labels, data sheet and logo of a demo shop that has just been made. Drawing them takes a
- * second, in which the shop is open without them; no row names a file before it is there. What somebody has changed
- * in the meantime stays.
+ * Adds the pictures, energy labels, data sheet and logo of a new demo shop. Drawing them takes a second, during which
+ * the shop is open without them; no row names a file before it exists. Changes made in the meantime stay.
  */
 export async function addDemoFiles(db: Database, config: Config, shopId: string): Promise<void> {
   const { products } = await readCatalogue();
@@ -34,7 +33,9 @@ export async function completeDemoShop(db: Database, config: Config): Promise<vo
   if (incomplete) await addDemoFiles(db, config, 'DemoShop');
 }
 
-/** Citus refuses functions that build JSON in a `case` or `coalesce` of an update, so what is there is read first. */
+/**
+ * Citus refuses functions that build JSON in a `case` or `coalesce` of an update, so the current value is read first.
+ */
 async function updateSettings(tx: Transaction, shopId: string, { logo, hero }: DemoFiles): Promise<void> {
   const shop = await tx.one<{ logoUrl: string | null; home: { picture?: string | null } | null }>(sql`
     select settings ->> 'logoUrl' as "logoUrl", settings -> 'home' as home from shop
@@ -49,7 +50,7 @@ async function updateSettings(tx: Transaction, shopId: string, { logo, hero }: D
     where shop_id = ${shopId}`);
 }
 
-/** Leaves the times of the last change alone, because the merchant has changed nothing. */
+/** Keeps the times of the last change, because the merchant has changed nothing. */
 function updateProducts(tx: Transaction, shopId: string, products: readonly DemoProduct[], files: DemoFiles) {
   const rows = products.map(({ number, energy }) => {
     const label = files.energyLabels.get(number);
@@ -67,7 +68,7 @@ function updateProducts(tx: Transaction, shopId: string, products: readonly Demo
     where product.shop_id = ${shopId} and product.product_number = row.number`);
 }
 
-/** One size of the knife is missing, as it happens to pictures that were uploaded long ago. */
+/** One size of the knife is missing, as with pictures that were uploaded long ago. */
 const INCOMPLETE = { name: 'KN-100_2.png', missing: { MediumLarge: null } };
 
 async function insertImages(tx: Transaction, shopId: string, { images }: DemoFiles): Promise<void> {

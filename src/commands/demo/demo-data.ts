@@ -10,7 +10,7 @@ import { settingsFormat } from '../../settings-format.ts';
 import { parseSettingsFile, type SettingsFile } from '../../shops/settings/file.ts';
 
 /*
- * The files of the demo shop. They are read when a demo shop is made, so that no other start has to wait for them, and
+ * The files of the demo shop. They are read when a demo shop is created, so that no other start waits for them, and
  * they are at the root, where the compiled program finds them as well.
  */
 
@@ -19,7 +19,7 @@ const PICTURES = new URL('pictures/', FOLDER);
 
 const read = new Map<string, Promise<unknown>>();
 
-/** Parsed once: a process that makes many demo shops would spend most of its time on it. */
+/** Parsed once: a process that creates many demo shops would spend most of its time on it. */
 function readOnce(name: string, parser: (text: string) => unknown): Promise<unknown> {
   let file = read.get(name);
   if (!file) read.set(name, (file = readFile(new URL(name, FOLDER), 'utf8').then(parser)));
@@ -47,28 +47,28 @@ export interface DemoProductType {
 
 export interface DemoProduct {
   number: string;
-  /** Of a variation, with the values that it is chosen by. */
+  /** For a variation, with the values that it is chosen by. */
   master?: string;
   selection?: Readonly<Record<string, string>>;
   /** Alias of its type; absent: the default one. */
   type?: string;
-  /** The first is the main one; variations are where their master is. */
+  /** The first is the main one; variations have their master's. */
   categories?: string[];
   visible?: false;
   /** Absent: the master's. */
   price?: number;
-  /** Earlier prices, each until so many days ago. */
+  /** Earlier prices, each valid until this many days ago. */
   formerPrices?: { price: number; days: number }[];
   /** Key of the tax class; absent: the master's, else the standard one. */
   tax?: string;
-  /** Absent: the stock is not counted. */
+  /** Absent: the stock is not tracked. */
   stock?: number;
   minStock?: number;
   weight?: number;
   groups?: { name: string; discount: number; tiers: { quantity: string; price: number }[] }[];
   /** Keys of the only shipping methods. */
   shipping?: string[];
-  /** For how many days from now on it is new. */
+  /** The number of days from now for which it is new. */
   newFor?: number;
   crossSelling?: string[];
   watchers?: number;
@@ -91,7 +91,7 @@ export async function readCatalogue(): Promise<DemoCatalogue> {
   return (await readYaml('catalogue.yaml')) as DemoCatalogue;
 }
 
-/** The settings, without the coupon campaigns: these name products, which must be there first. */
+/** The settings, without the coupon campaigns: these name products, which must exist first. */
 export async function readSettings(): Promise<{
   settings: SettingsFile;
   couponCampaigns: NonNullable<SettingsFile['couponCampaigns']>;
@@ -145,7 +145,7 @@ export interface DemoOrder {
   paid?: number;
   documents?: ('Invoice' | 'CreditNote')[];
   isEdited?: boolean;
-  /** What the customer wants to send back, by product number, and since how many days. */
+  /** The requested return, by product number, and how many days ago. */
   returnRequest?: { age: number; lines: Record<string, string>; reason: string };
 }
 
@@ -170,7 +170,7 @@ export interface Word {
   de: string;
 }
 
-/** What the names and texts of generated products are put together from. */
+/** The vocabulary for the names and texts of generated products. */
 export interface Vocabulary {
   departments: (Word & { categories: (Word & { nouns: Word[] })[] })[];
   adjectives: Word[];

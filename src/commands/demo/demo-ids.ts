@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 
-/** Ids are as old as if the shop had been made at this moment, so that all that is created later sorts behind them. */
+/** Ids are as old as if the shop had been created at this moment, so that everything created later sorts after them. */
 const MADE_AT = Date.UTC(2025, 0, 1);
 
 export interface DemoIdOptions {
-  /** When the thing came to be; absent: with the shop. */
+  /** The creation time; absent: that of the shop. */
   at?: Date;
 }
 
-/** Makes the id of a thing from its kind and its name: `newDemoId('product', 'AP-100', { at })`. */
+/** Derives the id of a thing from its kind and name: `newDemoId('product', 'AP-100', { at })`. */
 export type DemoIds = (kind: string, name: string, options?: DemoIdOptions) => string;
 
 /**

@@ -43,7 +43,7 @@ export interface DemoOptions {
   shopId: string;
   /** Tokens such as `demo-all`: only for a service that no other machine can reach. */
   knownTokens: boolean;
-  /** To show a token whose calls are almost used up. */
+  /** To show a token whose rate limit is almost used up. */
   rateLimit: number;
 }
 
@@ -72,7 +72,7 @@ export async function createDemoShops(db: Database, config: Config): Promise<Dem
   }
 }
 
-/** What a first start has printed, as far as it is still there. */
+/** The access data printed by a first start, if it still exists. */
 export async function findDemoAccess(db: Queries): Promise<DemoAccess | undefined> {
   const [token, cartToken] = ['demo-all', 'demo-cart-a'] satisfies [DemoToken, DemoCartToken];
   const known = await db.one(sql`
@@ -85,7 +85,7 @@ export async function findDemoAccess(db: Queries): Promise<DemoAccess | undefine
   return { token, cart: cart && { ...cart, token: cartToken } };
 }
 
-/** Whether the demo shop of a first start is still there with the tokens that everybody knows. */
+/** Whether the demo shop of a first start still exists with the well-known tokens. */
 export async function hasDemoTokens(db: Queries): Promise<boolean> {
   const row = await db.one<{ count: number }>(sql`
     select count(*) as count from token
@@ -117,7 +117,7 @@ export async function insertDemoShop(tx: Transaction, options: DemoOptions): Pro
   return insertApps(tx, options, ids);
 }
 
-/** A file holds dates and no ages, so the campaign that is over gets its dates here. */
+/** A file holds dates and no ages, so the ended campaign gets its dates here. */
 const ENDED = 'old_news';
 
 async function insertCampaigns(
@@ -131,7 +131,7 @@ async function insertCampaigns(
     campaign.identifier === ENDED ? { ...campaign, validFrom: ago(90), validTo: ago(60) } : campaign,
   );
   await applySettings(tx, shopId, { couponCampaigns }, settingsFormat, ids);
-  // The only use of this coupon is taken.
+  // The only use of this coupon is used up.
   await tx.run(sql`
     update coupon_campaign set used = 1 where shop_id = ${shopId} and identifier = 'one_shot'`);
   await tx.run(sql`update coupon set used = 1 where shop_id = ${shopId} and code_key = 'ONESHOT'`);

@@ -2,7 +2,7 @@ import type { Demo } from '../../main.ts';
 import { completeDemoShop } from './add-files.ts';
 import { createDemoShops, findDemoAccess, hasDemoTokens } from './demo-shop.ts';
 
-/** What the service does with the demo shop when it starts. */
+/** The service's handling of the demo shop at start. */
 export const demo: Demo = {
   createShops: createDemoShops,
   findAccess: findDemoAccess,

@@ -9,12 +9,12 @@ import { findPictures, readPicture, type DemoProduct } from './demo-data.ts';
 /** The size of the drawings. */
 const CANVAS = { width: 800, height: 600 };
 
-/** Products whose pictures are drawn at the same time: 14 files each, and a store takes only so many in a moment. */
+/** Products whose pictures are drawn concurrently: 14 files each, and a store accepts only a limited number at once. */
 const AT_ONCE = 8;
 
 export type DrawnImage = StoredImage & { name: string };
 
-/** The files that a demo shop has besides its rows; addresses are without the host. */
+/** The files of a demo shop besides its rows; addresses are without the host. */
 export interface DemoFiles {
   /** By product number, in their order. */
   images: ReadonlyMap<string, readonly DrawnImage[]>;
@@ -28,8 +28,8 @@ export interface DemoFiles {
 }
 
 /**
- * Makes the files of a new demo shop. Every size is drawn from the SVG, which is faster and sharper than decoding and
- * reducing pictures.
+ * Creates the files of a new demo shop. Every size is drawn from the SVG, which is faster and sharper than decoding
+ * and scaling pictures.
  */
 export async function drawFiles(
   media: MediaStorage,
@@ -49,7 +49,7 @@ export async function drawFiles(
     images.push(...(await Promise.all(drawn)));
   }
   const [coffee, others] = await Promise.all([draw('coffee'), otherFiles(products)]);
-  // What is there is overwritten: a folder that outlived its database has the same files under the same names.
+  // Existing files are overwritten: a folder that outlived its database has the same files under the same names.
   await media.write(shopId, OTHER_FILES, others);
   const address = (file: string) => `/media/${shopId}/${OTHER_FILES}/${file}`;
   const addresses = (isMeant: (product: DemoProduct) => unknown, file: (number: string) => string) =>
@@ -94,8 +94,8 @@ async function drawImage(media: MediaStorage, shopId: string, picture: string): 
 }
 
 /**
- * Draws at a size in pixels, which the outer SVG has. The drawings do not hide their overflow, because a thumbnail of
- * 50 x 38 is a little higher than 4:3 and would get a line at its edge.
+ * Draws at a size in pixels, set on the outer SVG. The drawings do not hide their overflow, because a thumbnail of 50
+ * x 38 is a little higher than 4:3 and would get a line at its edge.
  */
 async function png(drawing: string, { width, height }: { width: number; height: number }): Promise<Buffer> {
   const sharp = await loadSharp();

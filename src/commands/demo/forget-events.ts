@@ -1,7 +1,7 @@
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 
-/** Lets the event log of a shop that this transaction makes begin with what happens afterwards. All times are behind 0. */
+/** Makes the event log of a shop created by this transaction start with later events. All times are after 0. */
 export function forgetEvents(tx: Transaction, shopId: string): void {
   tx.beforeCommit(() =>
     Promise.all([

@@ -9,13 +9,13 @@ import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { readVocabulary, type Vocabulary, type Word } from './demo-data.ts';
 
 /*
- * Many believable products, to try how a shop of that size behaves. The same seed gives the same products: each is
- * made from the seed and its own number, so a run that was interrupted goes on where it ended.
+ * Many believable products, to test how a shop of that size behaves. The same seed gives the same products: each is
+ * derived from the seed and its own number, so an interrupted run continues where it ended.
  */
 
 export interface Generation {
   shopId: string;
-  /** How many there are in the end; variations come in addition. */
+  /** The final number of products; variations come in addition. */
   products: number;
   seed: number;
 }
@@ -25,7 +25,9 @@ const WORKERS = 2;
 const DAY = 86_400_000;
 const TYPE = 'gen-goods';
 
-/** Returns how many products were added; `advance` is called after each batch. Existing products are not made again. */
+/**
+ * Returns the number of products added; `advance` is called after each batch. Existing products are not created again.
+ */
 export async function generateProducts(
   db: Database,
   { shopId, products, seed }: Generation,
@@ -48,12 +50,12 @@ export async function generateProducts(
       advance(until - from);
     }
   };
-  // Most of the time goes to PostgreSQL, which has one process per connection.
+  // Most of the time is spent in PostgreSQL, which has one process per connection.
   await Promise.all(Array.from({ length: WORKERS }, makeBatches));
   return made;
 }
 
-/** What all products are made with. */
+/** The data that all products are created with. */
 interface Context {
   seed: number;
   settings: Settings;
@@ -89,7 +91,7 @@ function numberOf(seed: number, index: number): string {
   return `G${seed}-${String(index + 1).padStart(6, '0')}`;
 }
 
-/** The categories and the type of generated products; made once, for all seeds. */
+/** The categories and the type of generated products; created once, for all seeds. */
 interface Assortment {
   /** Ids of the categories that hold products, by department and position. */
   categoryIds: string[][];
@@ -103,7 +105,7 @@ async function ensureAssortment(
 ): Promise<Assortment> {
   const { departments } = vocabulary;
   const { locales } = await shopSettings(tx, shopId);
-  // Two runs at once must not both make them.
+  // Two concurrent runs must not both create them.
   await tx.run(sql`select from shop where shop_id = ${shopId} for no key update`);
   const categories = departments
     .flatMap((department, departmentPosition) => [
@@ -199,7 +201,7 @@ async function ensureProductType(
   return row!.productTypeId;
 }
 
-/** A row of `product`, with what belongs to it in other tables. */
+/** A row of `product`, with its data in other tables. */
 interface GeneratedProduct {
   product_id: string;
   product_number: string;
@@ -237,7 +239,7 @@ function productRows(
   const size = random.of(vocabulary.sizes);
   const templates = [random.of(sentences), random.of(sentences), random.of(sentences)];
 
-  // Of other languages than English and German, every third product has texts, so that missing ones are shown too.
+  // In languages other than English and German, every third product has texts, so that missing ones are shown too.
   const translated = locales.filter((locale) => /^(en|de)/.test(locale) || random.below(3) === 0);
   const fill = (text: Word): Word => ({
     en: text.en.replace('%n', noun.en.toLowerCase()).replace('%m', material.en.toLowerCase()),
@@ -322,7 +324,7 @@ function productRows(
   return [
     product,
     ...variations.map((selection, place): GeneratedProduct => {
-      // The first one asks what the master asks.
+      // The first one costs the same as the master.
       const own = place === 0 ? null : price + place * 2 * scale;
       return {
         ...product,
@@ -384,7 +386,7 @@ function chosen(key: string, name: Word, value: Word, locales: readonly string[]
   };
 }
 
-/** German where German is spoken, English elsewhere. */
+/** German for German locales, English for others. */
 function localised(text: Word, locales: readonly string[]): Record<string, string> {
   return Object.fromEntries(locales.map((locale) => [locale, locale.startsWith('de') ? text.de : text.en]));
 }
@@ -393,7 +395,7 @@ function aliasOf({ en }: Word): string {
   return `gen-${en.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`;
 }
 
-/** Small and quick, and the same on every machine (mulberry32). */
+/** Small and fast, and the same on every machine (mulberry32). */
 class SeededRandom {
   #state: number;
 
@@ -412,7 +414,7 @@ class SeededRandom {
     return entries[this.below(entries.length)]!;
   }
 
-  /** Neighbours in their order. */
+  /** Neighbours in order. */
   some<Entry>(entries: readonly Entry[], count: number): Entry[] {
     const from = this.below(entries.length - count + 1);
     return entries.slice(from, from + count);

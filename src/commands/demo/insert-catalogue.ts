@@ -13,7 +13,7 @@ const DAY = 24 * HOUR;
 /** Days since the first product was added. The others follow an hour apart, so that their ids are in the same order. */
 const OPENED = 400;
 
-/** Inserts the categories, product types and products of a demo shop whose settings are there already. */
+/** Inserts the categories, product types and products of a demo shop whose settings already exist. */
 export async function insertCatalogue(
   tx: Transaction,
   shopId: string,
@@ -36,7 +36,7 @@ export async function insertCatalogue(
   );
 }
 
-/** The root is there already: it gets its names. The others follow level by level, because parents come first. */
+/** The root already exists and gets its names. The others follow level by level, because parents come first. */
 async function insertCategories(
   tx: Transaction,
   shopId: string,
@@ -112,7 +112,7 @@ async function insertProductTypes(
   await moveSettingsVersion(tx, shopId);
 }
 
-/** A row of `product`, and what it was made from. */
+/** A row of `product`, and its source. */
 interface ProductRow {
   product_id: string;
   product_number: string;

@@ -26,7 +26,7 @@ import { forgetEvents } from './forget-events.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** In days. Older orders were placed before there were basket discounts. */
+/** In days. Older orders were placed before basket discounts existed. */
 const DISCOUNTS_SINCE = 30;
 
 /** The number of the first credit note of this shop. */
@@ -72,10 +72,10 @@ export async function insertDemoOrders(
       await finaliseDocument(later(then, kind === 'Invoice' ? 2 : 9), shopId, orderId, { kind }, null);
     }
   }
-  // Somebody has looked at those that are paid, sent or anything else by now.
+  // Orders that are paid, sent or otherwise changed count as opened.
   await tx.run(sql`
     update customer_order set is_new = false where shop_id = ${shopId} and is_new and states <> 0`);
-  // The stock in the catalogue is what these orders have left.
+  // The stock in the catalogue is the remainder after these orders.
   await restoreStock(tx, shopId, stock);
   // The demo shop sends no emails.
   await tx.run(sql`delete from job where shop_id = ${shopId}`);
@@ -158,13 +158,13 @@ async function placed(
   await placeOrder(
     tx,
     shopId,
-    // They were placed long ago, and nobody cancels them.
+    // They were placed long ago, and are not cancelled.
     { ...wanted, beyondStock: true, releaseAt: null },
     { emails: placedEmails(wanted, settings, tx.now) },
   );
 }
 
-/** What has become of an order. */
+/** The later changes of an order. */
 function laterChanges(
   { states = [], comment, paid, isEdited }: DemoOrder,
   { createdAt, content }: ManagedOrder,
@@ -195,7 +195,7 @@ async function recordPayment(
   await recordHistory(then, shopId, orderId, { appId: null, kind: 'payment recorded', details });
 }
 
-/** The customer asks to send these products back, and nobody has answered yet. */
+/** The customer requests to return these products; the request is still open. */
 async function requestReturn(
   tx: Transaction,
   shopId: string,

@@ -26,7 +26,10 @@ export async function serveAssistant(access: AssistantAccess): Promise<void> {
   await server.close();
 }
 
-/** The tools that this access may use. What it may not, it does not even see; what its token may not, the service refuses. */
+/**
+ * The tools that this access may use. Others are not even listed; calls beyond the token's scopes are refused by the
+ * service.
+ */
 export function createAssistantServer(access: AssistantAccess): McpServer {
   const server = new McpServer(
     { name: 'kontor', version: packageVersion() },
@@ -35,7 +38,7 @@ export function createAssistantServer(access: AssistantAccess): McpServer {
   for (const { name, title, description, input, writes, isFinal, request } of TOOLS) {
     if (writes && !access.mayWrite) continue;
     const annotations = { title, readOnlyHint: !writes, destructiveHint: isFinal, openWorldHint: false };
-    // A name that a tool does not know is refused: left out in silence, it would give an answer to another question.
+    // An unknown name is refused: silently ignored, it would return an answer to another question.
     const inputSchema = z.strictObject(input);
     server.registerTool(name, { title, description, inputSchema, annotations }, (given) =>
       call(access, request(given as never)),
@@ -87,7 +90,7 @@ function textResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }] };
 }
 
-/** What the service says of a refusal; a proxy in front of it may say something else. */
+/** The service's message of a refusal; a proxy in front of it may send something else. */
 function refusalText(answer: string): string {
   try {
     return String((JSON.parse(answer) as { message: unknown }).message);

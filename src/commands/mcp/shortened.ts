@@ -1,11 +1,11 @@
-/** About as much as an assistant can take in at once, in characters. */
+/** About as much as an assistant can handle at once, in characters. */
 const MAX_ANSWER_LENGTH = 40_000;
 const MAX_TEXT_LENGTH = 600;
 const MAX_ENTRIES = 50;
 
 /**
- * An answer of the API as an assistant needs it: without links, empty fields and the addresses of images, with long texts
- * and lists cut. It says where something was left out.
+ * A response of the API for an assistant: without links, empty fields and image addresses, with long texts and lists
+ * truncated. It marks omissions.
  */
 export function shortened(answer: unknown): string {
   const text = JSON.stringify(withoutBallast(answer), null, 1);

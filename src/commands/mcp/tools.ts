@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { STATES } from '../../orders/schema.ts';
 
-/** A call of the API, below `/rs/shops/ID` or, for what goes beyond the contract, below `/manage/shops/ID`. */
+/** A call of the API, below `/rs/shops/ID` or, beyond the contract, below `/manage/shops/ID`. */
 export interface ApiRequest {
   method: 'GET' | 'POST' | 'PATCH';
   under?: 'rs' | 'manage';
@@ -10,14 +10,14 @@ export interface ApiRequest {
   body?: unknown;
 }
 
-/** What an assistant can do with a shop. The descriptions are all that it knows of a tool. */
+/** An assistant's action on a shop. The descriptions are all that it knows of a tool. */
 export interface Tool {
   name: string;
   title: string;
   description: string;
   input: z.ZodRawShape;
   writes: boolean;
-  /** Cannot be taken back. */
+  /** Cannot be undone. */
   isFinal: boolean;
   request: (input: never) => ApiRequest;
 }
@@ -49,7 +49,7 @@ const Currency = z
   .optional()
   .describe('ISO 4217 code; absent: the default of the shop.');
 
-/** So many entries are read well by people and fit into the memory of an assistant. */
+/** A number of entries that people read well and that fits into the context of an assistant. */
 const PER_PAGE = 20;
 
 export const TOOLS: readonly Tool[] = [

@@ -1,7 +1,7 @@
 import { countryName } from '../../shops/countries/countries.ts';
 import type { Address } from '../../shops/countries/address.ts';
 
-/** Who an address is of: the company, or the person. */
+/** The addressee: the company, or the person. */
 export function nameOf(address: Address): string {
   const { company, displayName, emailAddress } = address;
   return firstOf(company, personOf(address), displayName, emailAddress) ?? '';
@@ -11,7 +11,7 @@ function personOf({ title, firstName, middleName, lastName }: Address): string {
   return joined(title, firstName, middleName, lastName);
 }
 
-/** An address as it stands on an envelope; the country is left out where it is that of the sender. */
+/** An address as written on an envelope; the country is left out if it is the sender's. */
 export function addressLines(address: Address, senderCountry: string, language: string): string[] {
   const { company, salutation, department, street, streetDetails, addressExtension, country } = address;
   const person = personOf(address);
@@ -28,7 +28,7 @@ export function addressLines(address: Address, senderCountry: string, language: 
   ].filter((line): line is string => line !== null && line.trim() !== '');
 }
 
-/** The postcode stands where the country's post wants it. */
+/** Puts the postcode where the country's post expects it. */
 function placeLines({ zipCode, city, state, country }: Address): string[] {
   if (country === 'US' || country === 'CA' || country === 'AU') return [joined(city, state, zipCode)];
   if (country === 'GB' || country === 'IE') return [joined(city), joined(zipCode)];

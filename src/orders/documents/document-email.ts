@@ -26,7 +26,7 @@ export const documentEmail: EmailKind<DocumentFinalised, EmailWords & Messages['
     documentNumber: '1001',
     grandTotal: '59,55 €',
   },
-  // A document goes with its order, and without it the email would say nothing.
+  // A document is deleted with its order, and without it the email would be empty.
   attachments: async (db, { shopId, facts: { documentId } }) => {
     const file = await documentFile(db, shopId, documentId);
     return file && [{ ...file, type: 'application/pdf' }];

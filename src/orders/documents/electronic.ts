@@ -60,7 +60,7 @@ export function electronicInvoice(document: DocumentFacts): string {
           element('ram:ApplicableHeaderTradeSettlement', [
             element('ram:PaymentReference', paymentReference(terms)),
             element('ram:InvoiceCurrencyCode', content.currency),
-            // 58: SEPA credit transfer; 1: not said here.
+            // 58: SEPA credit transfer; 1: not specified.
             element('ram:SpecifiedTradeSettlementPaymentMeans', [
               element('ram:TypeCode', bank ? '58' : '1'),
               bank
@@ -160,13 +160,13 @@ function lineOf(line: ContentLine, net: number, position: number, document: Docu
   ]);
 }
 
-/** Prices may have more decimals than amounts: four more, for what a gross price leaves without its tax. */
+/** Prices may have more decimals than amounts: four more, for gross prices without their tax. */
 function netPrice(
   { quantityPrice, shopPrices, taxClass }: ContentLine,
   { currency, taxType, shopTaxModel }: Content,
 ): string {
   const digits = currencyDigits(currency);
-  // What the shop asked is exact; what is shown in another tax type is rounded.
+  // The shop's price is exact; a price shown in another tax type is rounded.
   const asked = shopPrices?.quantityPrice ?? null;
   const { price, model } =
     asked === null ? { price: quantityPrice, model: taxType } : { price: asked, model: shopTaxModel };
@@ -179,7 +179,7 @@ function netPrice(
 function sellerParty(seller: Seller): XmlElement {
   const { name, street, zipCode, city, country, vatId, taxNumber, registration, phone, email } = seller;
   return element('ram:SellerTradeParty', [
-    // BR-CO-26: who has no VAT id is known by the tax number.
+    // BR-CO-26: the tax number identifies a seller without a VAT id.
     !filled(vatId) && filled(taxNumber) ? element('ram:ID', taxNumber) : null,
     element('ram:Name', name),
     filled(registration) ? element('ram:Description', registration) : null,
@@ -208,7 +208,7 @@ function sellerParty(seller: Seller): XmlElement {
 /** BG-7 */
 function buyerParty(name: string, address: Address): XmlElement {
   const { emailAddress, vatId } = address;
-  // BR-CO-9: what does not begin with a country is not an id that others could look up.
+  // BR-CO-9: an id without a country prefix cannot be looked up.
   const known = vatId?.replaceAll(' ', '').toUpperCase();
   return element(name, [
     element('ram:Name', nameOf(address)),
@@ -260,7 +260,7 @@ function paymentTerms({ kind, terms, content }: DocumentFacts, words: Messages['
   return filled(name) ? words.labelled({ label: words.paidBy, text: name }) : words.asAgreed;
 }
 
-/** How something is taxed (BT-118): S standard, Z at 0 %, G exported, E exempt. */
+/** The tax category (BT-118): S standard, Z at 0 %, G exported, E exempt. */
 interface Category {
   code: 'S' | 'Z' | 'G' | 'E';
   rate: number;
@@ -293,9 +293,9 @@ interface NetAmounts {
 }
 
 /**
- * The amounts of the content without their tax. In the content the tax is rounded once per rate; here each amount
- * must be rounded for itself, and all of a rate must sum to what it is charged on (BR-CO-13, BR-S-08). The cents in
- * between stand as a charge or an allowance of their own, called rounding.
+ * The amounts of the content without their tax. In the content the tax is rounded once per rate; here each amount must
+ * be rounded separately, and all amounts of a rate must sum to its basis (BR-CO-13, BR-S-08). The difference in cents
+ * is a separate charge or allowance, called rounding.
  */
 function netAmounts(document: DocumentFacts, words: Messages['documents']): NetAmounts {
   const { content } = document;
@@ -325,7 +325,7 @@ function netAmounts(document: DocumentFacts, words: Messages['documents']): NetA
       [words.shipping, isService ? shippingPrice : 0],
       [words.payment, isService ? Math.max(payment?.price ?? 0, 0) : 0],
     ];
-    // What is missing to the amount of the rate is its share of a discount for the payment.
+    // The difference to the amount of the rate is its share of a discount for the payment.
     extras.push([words.payment, taxed.amount - all('amount') - sum(extras.map(([, amount]) => amount))]);
     const charged = extras.map(([reason, amount]) => ({ reason, amount: net(amount, rate), category }));
     const netLines = sum(lines.filter((_, index) => content.lines[index]!.taxClass.rate === rate));
@@ -361,7 +361,7 @@ function decimalOf(minor: number, currency: string): string {
 
 const percent = (rate: number) => (rate / 100).toFixed(2);
 
-/** 102: a day without dashes. */
+/** 102: a date without dashes. */
 function day(date: string, namespace: 'udt' | 'qdt' = 'udt'): XmlElement {
   return element(`${namespace}:DateTimeString`, date.replaceAll('-', ''), { format: '102' });
 }

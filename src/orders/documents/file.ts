@@ -13,12 +13,12 @@ export async function documentFile(
   return row && { name: `${documentName(row)}.pdf`, bytes: await fileOf(row) };
 }
 
-/** The stored file. One that is not stored yet is made from the same facts, and is the same to the byte. */
+/** The stored file. If it is not stored yet, it is made from the same facts and is identical to the byte. */
 export async function fileOf(row: DocumentRow & { pdf: Buffer | null }): Promise<Buffer> {
   return row.pdf ?? pdfOf(factsOf(row));
 }
 
-/** Stores the file after a document was finalised, so that a later version of the program does not change it. */
+/** Stores the file after a document was finalised, so later versions of the program do not change it. */
 export async function storeDocumentFile(db: Queries, shopId: string, document: DocumentRow): Promise<void> {
   await insertFile(db, shopId, document.documentId, await pdfOf(factsOf(document)));
 }

@@ -33,22 +33,22 @@ import { findFinalised, insertDocument, type DocumentRow } from './queries.ts';
 
 export interface DocumentRequest {
   kind: DocumentKind;
-  /** Absent: everything that is left. */
+  /** Absent: everything that remains. */
   lines?: readonly { lineItemId: string; quantity: number | string }[] | null | undefined;
   issueDate?: string | null | undefined;
   note?: string | null | undefined;
-  /** Whether it carries the cost of delivery and payment; absent: the first invoice does, and a credit of all. */
+  /** Whether it includes the cost of delivery and payment; absent: the first invoice does, and a full credit. */
   shipping?: boolean | null | undefined;
-  /** The invoice that is credited; absent: the only one. */
+  /** The credited invoice; absent: the only one. */
   invoiceNumber?: string | null | undefined;
-  /** Whether what a credit note comes to is paid back with it. */
+  /** Whether the amount of a credit note is refunded with it. */
   refund?: boolean | null | undefined;
 }
 
 const QUANTITY_BOUNDS = { least: 0.000_001, most: 1_000_000 };
 const DAY = 86_400_000;
 
-/** Makes an invoice or a credit note of an order, which is never changed again. `appId` is the app that asks for it. */
+/** Creates an invoice or a credit note of an order, which is never changed again. `appId` is the calling app. */
 export async function finaliseDocument(
   tx: Transaction,
   shopId: string,
@@ -95,7 +95,7 @@ export async function finaliseDocument(
     const refund = { paymentId: newId(tx.now), reference: null, note: request.note ?? null, returnId: null };
     await refunded({ tx, shopId }, { order: changed, appId }, amountToRefund(changed, content), refund);
   }
-  // The number is taken last, because all others who finalise in this shop wait for it; nothing is refused after it.
+  // The number is taken last, because others who finalise in this shop wait for it; nothing is refused after it.
   const number = await takeNumber(tx, shopId, kind);
   const document = { ...facts, number };
   await insertDocument(tx, shopId, document);
@@ -111,14 +111,14 @@ export async function finaliseDocument(
   return document;
 }
 
-/** What a credit note comes to, as far as it was paid and has not been paid back before. */
+/** The amount of a credit note, as far as it was paid and not refunded before. */
 function amountToRefund({ paidAmount, refundedAmount }: ManagedOrder, { grandTotal }: Content): number {
   const left = paidAmount - refundedAmount;
   if (left <= 0) throw conflict('Nothing is left of the payments that could be refunded');
   return Math.min(grandTotal, left);
 }
 
-/** To whoever pays; none when the address was erased. */
+/** To the payer; not sent when the address was erased. */
 export function emailsOf({
   orderId,
   documentId,
@@ -148,12 +148,12 @@ function issueDateOf({ issueDate }: DocumentRequest, now: Date): Date {
   return date;
 }
 
-/** What a document can contain, and what earlier documents contain of it. */
+/** The possible content of a document, and the parts in earlier documents. */
 interface Whole {
   content: Content;
-  /** Parts that were invoiced and not credited; for a credit note, the parts of its invoice that were credited. */
+  /** Parts that were invoiced and not credited; for a credit note, the credited parts of its invoice. */
   held: Held[];
-  /** The invoice that is credited. */
+  /** The credited invoice. */
   invoice: DocumentRow | null;
   /** Completes messages such as "Nothing is left ...". */
   purpose: string;
@@ -176,7 +176,7 @@ function creditable(
   return { content: invoice.content, held: heldBy(credits).map((credit) => ({ ...credit, sign: 1 })) };
 }
 
-/** What is left to credit of an invoice. `finalised` are the documents of its order. */
+/** The creditable rest of an invoice. `finalised` are the documents of its order. */
 export function linesToCredit(invoice: DocumentRow, finalised: readonly DocumentRow[]): PartLine[] {
   return linesLeft(creditable(invoice, finalised));
 }
@@ -317,7 +317,7 @@ function termsOf(
   };
 }
 
-/** The day on which the first goods were sent. An order that was not shipped has none, whatever is planned. */
+/** The day on which the first goods were sent. An order that was not shipped has none, even if one is planned. */
 function suppliedOn({ dispatchedOn, deliveredOn, partiallyDispatchedOn }: ManagedOrder): string | null {
   const date = dispatchedOn ?? deliveredOn ?? partiallyDispatchedOn;
   return date && dayOf(date);
@@ -336,7 +336,7 @@ function sellerOf(
   };
 }
 
-/** An electronic invoice is refused by its readers when it does not say who sells. */
+/** Readers refuse an electronic invoice that does not name the seller. */
 function refuseThinSeller(terms: DocumentTerms, { taxes, taxType }: Content): void {
   if (!terms.electronic) return;
   const { seller } = terms;

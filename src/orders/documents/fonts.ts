@@ -10,7 +10,7 @@ const FILES: Readonly<Record<FontName, string>> = {
 
 let kept: Record<FontName, Buffer> | undefined;
 
-/** Read with the first document, as everything that makes one. */
+/** Read with the first document, like everything that documents need. */
 export function fontFiles(): Record<FontName, Buffer> {
   const { resolve } = createRequire(import.meta.url);
   const read = (name: FontName) => readFileSync(resolve(`dejavu-fonts-ttf/ttf/${FILES[name]}`));

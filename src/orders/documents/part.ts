@@ -11,17 +11,17 @@ export interface PartLine {
   quantity: string;
 }
 
-/** A document that holds a part of the whole already, or gives it back. */
+/** A document that contains a part of the whole already, or credits it. */
 export interface Held {
   content: Content;
-  /** With the cost of delivery and payment. */
+  /** Includes the cost of delivery and payment. */
   hasServices: boolean;
   sign: 1 | -1;
 }
 
 const DIGITS = 10;
 
-/** A quantity in a unit so small that all of them are whole. */
+/** A quantity in a unit so small that all quantities are whole. */
 export function unitsOf(quantity: string): bigint {
   const { units, scale } = parseDecimal(quantity)!;
   return units * 10n ** BigInt(DIGITS - scale);
@@ -56,10 +56,10 @@ export function servicesHeld(held: readonly Held[]): boolean {
 }
 
 /**
- * The content of these lines. It is what everything up to and with them comes to, less what the documents before them
- * came to: so the parts of a whole always sum to it, to the cent, however it is split and whatever was credited in
- * between. `services`: with the cost of delivery and payment. A discount for the payment is shared by all parts, so
- * that none of them falls below zero.
+ * The content of these lines. It is the total of everything up to and including them, less the total of earlier
+ * documents, so the parts of a whole always sum to it, to the cent, however it is split and whatever was credited in
+ * between. `services`: includes the cost of delivery and payment. All parts share a discount for the payment, so none
+ * of them falls below zero.
  */
 export function partOf(
   content: Content,
@@ -121,7 +121,7 @@ interface Sums {
   payment: number;
 }
 
-/** What these documents came to, line by line and rate by rate as in `end`. */
+/** The sums of these documents, by line and rate as in `end`. */
 function sumsHeld(held: readonly Held[], { lines }: Content, end: Sums): Sums {
   const total = (amountOf: (content: Content) => number) =>
     sum(held.map(({ content, sign }) => sign * amountOf(content)));
@@ -162,18 +162,18 @@ function sumsUpTo(content: Content, units: ReadonlyMap<string, bigint>, hasServi
     const whole = amountAt(rate, wholes, true);
     const known = content.taxes.find((tax) => tax.rate === rate) ?? { amount: 0, tax: 0 };
     const reached = amountAt(rate, lines, hasServices);
-    // What the whole has less at this rate is its share of a discount for the payment.
+    // The difference of the whole at this rate is its share of a discount for the payment.
     const discount = whole === 0 ? 0 : shareOf(whole - known.amount, BigInt(reached), BigInt(whole));
     payment -= discount;
     const amount = reached - discount;
-    // The tax of a part of a part may be a cent off: the last one evens it out.
+    // The tax of a partial part may be a cent off: the last one evens it out.
     const correction = amount === known.amount ? known.tax - taxOn(amount, rate, content.taxType) : 0;
     return { rate, amount, tax: taxOn(amount, rate, content.taxType) + correction };
   });
   return { lines, taxes, payment };
 }
 
-/** What is left of a line after its discounts never sinks when more of it is taken, so that no part is negative. */
+/** The rest of a line after its discounts never falls as its quantity grows, so no part is negative. */
 function lineShare(line: ContentLine, units: bigint): LineShare {
   const whole = unitsOf(line.quantity);
   const share = (minor: number) => shareOf(minor, units, whole);

@@ -14,9 +14,9 @@ import { grouped } from './iban.ts';
 import { INK, mm, newSheet, PAPER, type Sheet, type Style } from './sheet.ts';
 import { documentTitle } from './title.ts';
 
-/** A document on paper, in the language of its order. The same facts give the same bytes. */
+/** A printable document, in the language of its order. The same facts give the same bytes. */
 export async function pdfOf(document: DocumentFacts): Promise<Buffer> {
-  // It takes the processor for some time; what waits goes first.
+  // It takes the processor for some time; waiting requests go first.
   await breathe();
   const sheet = await sheetFor(document);
   const page = await written(sheet, document);
@@ -24,7 +24,7 @@ export async function pdfOf(document: DocumentFacts): Promise<Buffer> {
   return sheet.finished((one, all) => foot(page, one, all));
 }
 
-/** Copies of several documents in one file, to be printed: each begins on a new page and counts its own pages. */
+/** Copies of several documents in one file for printing: each begins on a new page and counts its own pages. */
 export async function printOf(documents: readonly [DocumentFacts, ...DocumentFacts[]]): Promise<Buffer> {
   const sheet = await sheetFor(documents[0]);
   const parts: { page: Page; before: number; pages: number }[] = [];
@@ -51,7 +51,7 @@ function sheetFor({ kind, number, createdAt, documentId, terms }: DocumentFacts)
   });
 }
 
-/** Writes all but the foot, from the top of the current page. */
+/** Writes all but the footer, from the top of the current page. */
 async function written(sheet: Sheet, document: DocumentFacts): Promise<Page> {
   const { kind, number, terms } = document;
   const words = messages(terms.locale).documents;
@@ -70,7 +70,7 @@ async function written(sheet: Sheet, document: DocumentFacts): Promise<Page> {
 interface Page extends Sheet, Formats {
   document: DocumentFacts;
   words: Messages['documents'];
-  /** How far down the page is written. */
+  /** The current vertical position. */
   y: number;
 }
 
@@ -96,7 +96,7 @@ function formats({ terms, content }: DocumentFacts): Formats {
   };
 }
 
-/** The sender, and the address where the window of an envelope shows it (DIN 5008, form B). */
+/** The sender, and the address at the window of an envelope (DIN 5008, form B). */
 function letterHead(page: Page): void {
   const { write, rule, wrapped, words, document } = page;
   const { seller } = document.terms;
@@ -230,7 +230,7 @@ async function table(page: Page): Promise<void> {
       .slice(0, 12);
     const nameHeight = lineHeight(CELL) * rows[2]!.length + lineHeight({ size: 7.5 }) * more.length;
     const height = Math.max(nameHeight, ...rows.map((lines) => lines.length * lineHeight(CELL)));
-    // Room for the sum that is carried forward as well.
+    // Leaves room for the sum carried forward as well.
     if (page.y + height + 9 > PAPER.bottom - lineHeight(CELL) - 4) {
       carry(page, carried);
       nextPage(page);
@@ -280,7 +280,7 @@ function amountRow(page: Page, name: string, minor: number, style: Style = CELL)
   page.y += 1.5;
 }
 
-/** From the goods to what is to be paid, and the tax of each rate. */
+/** From the goods to the amount payable, and the tax of each rate. */
 function sums(page: Page): void {
   const { words, text, percent, rule, document } = page;
   const { content, kind } = document;
@@ -314,7 +314,7 @@ function sums(page: Page): void {
   if (content.taxType !== 'NONE') taxTable(page);
 }
 
-/** What each rate is charged on, in millimetres. */
+/** The basis of each rate, in millimetres. */
 const TAX_COLUMNS = [
   { from: 25, to: 47, align: 'left' },
   { from: 48, to: 73, align: 'right' },
@@ -342,7 +342,7 @@ function taxTable(page: Page): void {
   page.y += 8;
 }
 
-/** When and how to pay, and what else must be said. */
+/** When and how to pay, and other required notes. */
 async function closing(page: Page): Promise<void> {
   const { words, date, text, document } = page;
   const { kind, terms, content } = document;
@@ -378,7 +378,7 @@ async function closing(page: Page): Promise<void> {
   }
 }
 
-/** Over the whole width, on as many pages as it takes. */
+/** Text over the whole width, on as many pages as needed. */
 async function paragraph(page: Page, content: string, style: Style = {}): Promise<void> {
   const { wrapped, write, lineHeight } = page;
   for (const line of wrapped(content, PAPER.right - PAPER.left, style)) {
@@ -399,7 +399,7 @@ function nextPage(page: Page): void {
   page.y = PAPER.top;
 }
 
-/** Who sells, on every page, and the number of the page. */
+/** The seller, on every page, and the page number. */
 function foot({ write, wrapped, widthOf, rule, words, document }: Page, one: number, all: number): void {
   const { kind, number, terms } = document;
   const { seller } = terms;
@@ -416,7 +416,7 @@ function foot({ write, wrapped, widthOf, rule, words, document }: Page, one: num
   const top = mm(266);
   const style: Style = { size: 7, color: INK.soft };
   rule(top);
-  // As wide as they are, with what is left between them; or all alike, when that is not enough.
+  // Natural widths with the rest between them; or equal widths, if there is not enough room.
   const gaps = Math.max(columns.length - 1, 1);
   const room = PAPER.right - PAPER.left;
   const natural = columns.map((lines) => Math.max(...lines.map((line) => widthOf(line, style))) + 0.1);
@@ -444,7 +444,9 @@ function foot({ write, wrapped, widthOf, rule, words, document }: Page, one: num
   }
 }
 
-/** The invoice for programs, as Factur-X and ZUGFeRD want it: a file inside, and a note of it in the metadata. */
+/**
+ * The machine-readable invoice, as Factur-X and ZUGFeRD require: an embedded file, and a note of it in the metadata.
+ */
 function attach({ doc }: Sheet, document: DocumentFacts): void {
   const { createdAt } = document;
   doc.file(Buffer.from(electronicInvoice(document)), {

@@ -29,7 +29,7 @@ export function countDocuments(db: Queries, shopId: string, orderId: string) {
     from customer_order where shop_id = ${shopId} and order_id = ${orderId}`);
 }
 
-/** Newest first; of the same moment the credit note before its invoice. `pdf` is null unless it is asked for and made. */
+/** Newest first; at the same moment the credit note before its invoice. `pdf` is null unless requested and created. */
 export function findDocuments(
   db: Queries,
   shopId: string,
@@ -55,7 +55,7 @@ export function findInvoices(db: Queries, shopId: string, orderIds: readonly str
     order by number limit ${limit}`);
 }
 
-/** What an order's documents hold, oldest first. Its row is locked, so nothing comes in between. */
+/** The content of an order's documents, oldest first. Its row is locked, so nothing is added in between. */
 export function findFinalised(tx: Transaction, shopId: string, orderId: string) {
   return tx.many<DocumentRow>(sql`
     select ${columns} from order_document where shop_id = ${shopId} and order_id = ${orderId}
@@ -71,7 +71,7 @@ export async function insertDocument(tx: Transaction, shopId: string, document: 
       ${terms}, ${content})`);
 }
 
-/** Once: what is kept stays. */
+/** Written once, never replaced. */
 export function insertFile(db: Queries, shopId: string, documentId: string, pdf: Buffer) {
   return db.run(sql`
     update order_document set pdf = ${pdf}

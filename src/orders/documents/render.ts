@@ -3,7 +3,7 @@ import { toMilliseconds } from '../../http/dates.ts';
 import type { DocumentRow } from './queries.ts';
 import type { OrderDocument } from './schema.ts';
 
-/** A document as answers show it; its PDF only where it was asked for. */
+/** A document as answers show it; with its PDF only if requested. */
 export function toDocument(document: DocumentRow, context: RenderContext, pdf?: Buffer): OrderDocument {
   return {
     orderId: document.orderId,

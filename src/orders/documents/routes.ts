@@ -53,7 +53,8 @@ export function documents(api: Operations): void {
       if (!counted) throw notFound();
       const context = { locale: readingLocale(query.locale, settings), origin, settings };
       const documents: OrderDocument[] = [];
-      // One after the other, because making a file takes the processor for some time, and others need it in between.
+      // One after the other, because making a file takes the processor for some time, and other requests need it in
+      // between.
       for (const row of rows)
         documents.push(toDocument(row, context, withPdf ? await fileOf(row) : undefined));
       return paged(page, counted.count, documents);

@@ -32,7 +32,7 @@ export const OrderDocument = Type.Object(
 );
 export type OrderDocument = Static<typeof OrderDocument>;
 
-/** The same for those who make one. */
+/** The same for requests that create one. */
 export const FinalisedDocument = Type.Object(
   { documentId: Id, ...OrderDocument.properties },
   { title: 'final order document' },

@@ -1,7 +1,7 @@
 import { newPauses } from '../../http/pauses.ts';
 import { fontFiles, type FontName } from './fonts.ts';
 
-/** Paper that is written on from top to bottom: pages, wrapped lines, columns. Lengths in points. */
+/** Pages filled from top to bottom: wrapped lines, columns. Lengths in points. */
 
 const MM = 72 / 25.4;
 export const mm = (length: number) => length * MM;
@@ -11,7 +11,7 @@ export const PAPER = {
   height: mm(297),
   left: mm(25),
   right: mm(190),
-  /** Where the text of all pages but the first begins. */
+  /** Where the text of all pages except the first begins. */
   top: mm(25),
   /** Where the text of a page ends; the foot is below it. */
   bottom: mm(258),
@@ -29,14 +29,14 @@ export interface Style {
 interface FontInside {
   font: {
     hasGlyphForCodePoint(code: number): boolean;
-    /** What has been decoded of the file so far, by the name of the table. */
+    /** The decoded tables of the file so far, by name. */
     _tables: Record<string, unknown>;
   };
-  /** Writes the letters that were used into the file; pdfkit does it with all fonts at once when the file ends. */
+  /** Writes the used letters into the file; pdfkit does it with all fonts at once when the file ends. */
   finalize(): void;
 }
 
-/** What pdfkit does not say of itself: the font in use, and those that were used, by name. */
+/** Internals of pdfkit: the font in use, and the used ones, by name. */
 interface DocumentInside {
   _font: FontInside;
   _fontFamilies: Record<string, FontInside>;
@@ -45,19 +45,19 @@ interface DocumentInside {
 /** Decoding the tables of a font takes longer than writing a document with it, so all documents share them. */
 const fontTables: Partial<Record<FontName, Record<string, unknown>>> = {};
 
-/** More letters than a line of the paper can hold in the smallest size, and more accents than a letter can. */
+/** More letters than a line of the page can hold in the smallest size, and more accents than a letter can. */
 const MAX_LINE_LENGTH = 300;
 const TOO_MANY_ACCENTS = /(\p{M}{4})\p{M}+/gu;
 
 export interface SheetOptions {
   title: string;
-  /** Of the file, and what it is known by: the same gives the same bytes. */
+  /** Creation time and identity of the file: the same values give the same bytes. */
   createdAt: Date;
   id: string;
   language: string;
 }
 
-/** PDF/A-3b: what is needed to show it is inside, and it can carry the invoice as XML. */
+/** PDF/A-3b: it contains everything needed to show it, and can carry the invoice as XML. */
 export async function newSheet({ title, createdAt, id, language }: SheetOptions) {
   // Loaded with the first document: most processes never make one.
   const { default: PDFDocument } = await import('pdfkit');
@@ -70,9 +70,9 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
     lang: language,
     displayTitle: true,
     bufferPages: true,
-    // Nothing is written in a font that is not inside.
+    // Text is only written in embedded fonts.
     font: '',
-    // pdfkit puts these into XML as they are: nothing that somebody else has written may be among them.
+    // pdfkit puts these into XML as they are: they must not contain text of others.
     info: { Title: title, Creator: 'Kontor', Producer: 'Kontor', CreationDate: createdAt, Keywords: id },
   });
   doc.registerFont('regular', files.regular);
@@ -81,7 +81,7 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
   doc.on('data', (chunk: Buffer) => chunks.push(chunk));
   const inside = doc as unknown as DocumentInside;
 
-  // A PDF takes the processor for up to some 100 ms: other requests are served in between.
+  // A PDF takes up to some 100 ms of processor time: other requests are served in between.
   const pause = newPauses();
   for (const font of ['regular', 'bold'] as const) {
     doc.font(font);
@@ -93,7 +93,7 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
 
   const use = ({ size = 9, font = 'regular' }: Style) => doc.font(font).fontSize(size);
 
-  /** What the font can't show becomes a question mark: a file for the archive has no signs that mean nothing. */
+  /** Characters missing in the font become question marks: an archive file has no meaningless signs. */
   const shown = (text: string) => {
     const { font } = inside._font;
     return Array.from(text.normalize('NFC').replaceAll(/\s+/g, ' ').replaceAll(TOO_MANY_ACCENTS, '$1'))
@@ -107,7 +107,7 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
   const fits = (text: string, width: number) =>
     text.length <= MAX_LINE_LENGTH && doc.widthOfString(text) <= width;
 
-  /** The parts of a word that is wider than a line. Its letters are measured one by one, so that each is once. */
+  /** The parts of a word that is wider than a line. Each letter is measured once. */
   const broken = (word: string, width: number): string[] => {
     const widths = new Map<string, number>();
     const widthOfSign = (sign: string) => {
@@ -131,7 +131,7 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
     return [...parts, part];
   };
 
-  /** The lines of a text that is this wide. A word that is wider is broken. */
+  /** The lines of a text of this width. A wider word is broken. */
   const wrapped = (text: string, width: number, style: Style = {}): string[] => {
     use(style);
     return text.split(/\r\n?|\n/).flatMap((paragraph) => {
@@ -154,7 +154,7 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
 
   const lineHeight = ({ size = 9 }: Style = {}) => size * 1.38;
 
-  /** One line at this place; with a width it can stand to the right. */
+  /** One line at this position; with a width it can be right-aligned. */
   const write = (text: string, x: number, y: number, style: Style & { width?: number } = {}) => {
     const { color = INK.text, align = 'left', width } = style;
     use(style).fillColor(color);
@@ -168,7 +168,7 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
     doc.moveTo(from, y).lineTo(to, y).lineWidth(weight).strokeColor(color).stroke();
   };
 
-  /** The bytes; `finish` is asked to complete every page, from 1. */
+  /** The bytes; `finish` is called to complete every page, from 1. */
   const finished = async (finish: (page: number, pages: number) => void): Promise<Buffer> => {
     const { start, count } = doc.bufferedPageRange();
     for (let page = 0; page < count; page++) {

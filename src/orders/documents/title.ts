@@ -7,7 +7,7 @@ export function documentTitle(kind: DocumentKind, number: number, locale: string
   return `${messages(locale).documents[kind]} ${number}`;
 }
 
-/** What its file is called: `Rechnung-1001`. */
+/** The name of its file: `Rechnung-1001`. */
 export function documentName({
   kind,
   number,

@@ -1,4 +1,4 @@
-/** An element of an XML document. What is null is left out. */
+/** An element of an XML document. Null children are left out. */
 export interface XmlElement {
   name: string;
   attributes: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ function textOf({ name, attributes, content }: XmlElement, indent: string): stri
 
 const SIGNS: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Control characters and halves of surrogates can't stand in XML, not even escaped. */
+/** Control characters and lone surrogates can't appear in XML, not even escaped. */
 function escaped(text: string): string {
   return text
     .replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')

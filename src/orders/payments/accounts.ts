@@ -5,19 +5,19 @@ import type { SealingKeys } from '../../shops/apps/apps.ts';
 import type { PaymentMethod } from '../../shops/settings/settings.ts';
 import { PaymentRefused, type Account, type PaymentProvider } from './provider.ts';
 
-/** The seals of accounts have a key of their own, derived from that of the installation. */
+/** The sealing key of accounts is derived from that of the installation. */
 const PURPOSE = 'kontor payment accounts';
 
 type Fields = Record<string, string>;
 
-/** Keys of all providers are short and have neither blanks nor other than ASCII characters. */
+/** Keys of all providers are short ASCII texts without blanks. */
 export function isFieldValue(value: string): boolean {
   return /^[\x21-\x7e]*$/.test(value) && value.length <= MAX_CHARACTERS;
 }
 
 export const MAX_CHARACTERS = 2_000;
 
-/** What the merchant has set for a method, unsealed; nothing when nothing is set. */
+/** The merchant's values for a method, unsealed; empty when nothing is set. */
 export async function loadFields(
   db: Queries,
   key: Buffer,
@@ -44,7 +44,7 @@ export async function saveFields(
     do update set fields_sealed = excluded.fields_sealed, updated_at = excluded.updated_at`);
 }
 
-/** What a provider is called with. Refused while something is missing that it needs. */
+/** The account for calls to a provider. Refused while a required value is missing. */
 export async function loadAccount(
   db: Queries,
   key: Buffer,
@@ -63,7 +63,7 @@ export async function loadAccount(
 }
 
 /**
- * Seals the accounts of a restored shop with the key of this installation. Those that neither key opens are removed;
+ * Seals the accounts of a restored shop with the key of this installation. Removes those that neither key opens, and
  * returns how many.
  */
 export async function resealAccounts(

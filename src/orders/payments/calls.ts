@@ -31,11 +31,11 @@ import { isProviderName, providerMethodOf, type ProviderMethod, type Providers }
 import { settleRefund } from './settle-refund.ts';
 import { settle } from './settle.ts';
 
-/** What is needed to call providers. */
+/** The dependencies of calls to providers. */
 export interface PaymentDeps {
   db: Database;
   providers: Providers;
-  /** The key of the installation, which opens what the merchants have set. */
+  /** The key of the installation, which unseals the merchants' values. */
   loadKey: () => Promise<Buffer>;
   log: FastifyBaseLogger;
 }
@@ -43,14 +43,14 @@ export interface PaymentDeps {
 export interface PaymentLinks {
   /** Where the shopper goes after the payment. */
   returnUrl: string;
-  /** Where the provider announces news; by the key of the method. */
+  /** Where the provider sends webhooks; by the key of the method. */
   webhookUrl: (methodKey: string) => string;
 }
 
 /**
- * Begins the payment of an order, or goes on with one that was begun: an order has one attempt at a time that can bring
- * money. The address of the page on which the shopper pays; undefined: there is nothing to pay. Throws when the provider
- * refuses or does not answer: the order stays, and the shopper can try again.
+ * Begins the payment of an order, or continues one: an order has one attempt at a time that can bring money. Returns
+ * the address of the page on which the shopper pays; undefined: there is nothing to pay. Throws when the provider
+ * refuses or does not answer: the order stays, and the shopper can retry.
  */
 export async function startPayment(
   deps: PaymentDeps,
@@ -58,7 +58,7 @@ export async function startPayment(
   orderId: string,
   links: PaymentLinks,
 ): Promise<string | undefined> {
-  // An attempt that was begun before may turn out to have ended; then a new one takes its place.
+  // An earlier attempt may turn out to have ended; then a new one takes its place.
   for (let round = 0; round < 3; round++) {
     const settings = await shopSettings(deps.db, shopId);
     const found = await openAttempt(deps, shopId, orderId, settings);
@@ -75,7 +75,7 @@ export async function startPayment(
 interface OpenAttempt {
   attempt: Attempt;
   method: ProviderMethod;
-  /** false: it is for another amount or another method than the order has now. */
+  /** false: the order now has another amount or method. */
   isCurrent: boolean;
 }
 
@@ -96,7 +96,7 @@ function openAttempt(
     if (live?.state === 'processing' || live?.state === 'authorized') return undefined;
     if (live) {
       const isCurrent = live.paymentMethodId === paymentMethodId && live.amount === amount;
-      // Nobody was sent to a payment that is still starting: it is begun with what the order has now.
+      // No shopper was sent to a payment that is still starting: it is begun with the order's current values.
       if (isCurrent || live.state === 'open') return { attempt: live, method, isCurrent };
       throw new Error('A payment of another amount is being started');
     }
@@ -145,13 +145,13 @@ async function startAttempt(
     await endUnstarted(deps, shopId, attempt, error);
     throw error;
   }
-  // Another click may have recorded it first; or it took so long that it counts as failed, and nobody may pay it.
+  // Another click may have recorded it first; or it took so long that it counts as failed and must not be paid.
   const now = await findAttempt(db, shopId, attemptId);
   if (now?.state !== 'open') throw new Error('The payment took too long to start');
   return now.redirectTo!;
 }
 
-/** A refusal ends the attempt; otherwise it is tried again for a minute, with the same id. */
+/** A refusal ends the attempt; otherwise it is retried for a minute, with the same id. */
 async function endUnstarted(
   { db }: PaymentDeps,
   shopId: string,
@@ -167,13 +167,13 @@ const MAX_TRIES = 10;
 
 const startEnd = ({ createdAt }: Attempt) => new Date(createdAt.getTime() + STARTS_WITHIN);
 
-/** Asks the provider what has become of an attempt, and brings the order up to it. For polls, webhooks and returns. */
+/** Asks the provider for the state of an attempt, and updates the order. For polls, webhooks and returns. */
 export async function checkAttempt(deps: PaymentDeps, shopId: string, attemptId: string): Promise<void> {
   const { db } = deps;
   const attempt = await findAttempt(db, shopId, attemptId);
   if (!attempt) return;
   if (attempt.state === 'starting') {
-    // Nobody was sent to its page, and nobody will be.
+    // No shopper was or will be sent to its page.
     if (startEnd(attempt) <= db.now) await settleAs(db, shopId, attempt, 'failed', attempt.error);
     return;
   }
@@ -192,7 +192,7 @@ export async function checkAttempt(deps: PaymentDeps, shopId: string, attemptId:
       const failure = { error: text, isRefused };
       await db.transaction((tx) => recordFailedCapture(tx, shopId, attempt, failure));
     } else {
-      // A webhook has announced news of a payment that has ended: they are asked for over some hours.
+      // A webhook announced news of a payment that has ended: the provider is asked for some hours.
       const isAskedAgain = isLive || attempt.checks < MAX_TRIES;
       const checkAt = isAskedAgain ? new Date(db.now.getTime() + delayAfter(attempt.checks)) : null;
       await recordFailedCheck(db, shopId, attemptId, { error: text, checkAt });
@@ -200,7 +200,7 @@ export async function checkAttempt(deps: PaymentDeps, shopId: string, attemptId:
   }
 }
 
-/** What the next call does. A page that is still open when the order is to be cancelled is closed first. */
+/** The next call. A page that is still open when the order is to be cancelled is closed first. */
 export function wishOf({ state, wish, releaseAt }: Attempt, now: Date): 'confirm' | 'cancel' | 'capture' {
   if (wish === 'cancel') return 'cancel';
   if (wish === 'capture' && state === 'authorized') return 'capture';
@@ -234,7 +234,7 @@ async function accountOf(
   return { provider, account: await loadAccount(db, await loadKey(), shopId, method, provider) };
 }
 
-/** Ends an attempt of which the provider has nothing to say. */
+/** Ends an attempt without a state from the provider. */
 function settleAs(
   db: Database,
   shopId: string,
@@ -246,7 +246,7 @@ function settleAs(
   return db.transaction((tx) => settle(tx, shopId, attempt, { state, captured: 0, currency }, error));
 }
 
-/** Makes a refund that is due, unless another process does. */
+/** Makes a due refund, unless another process does. */
 export async function makeRefund(deps: PaymentDeps, key: DueKey): Promise<void> {
   const { db } = deps;
   const { shopId } = key;
@@ -281,7 +281,7 @@ async function callRefund(deps: PaymentDeps, shopId: string, refund: ProviderRef
   return inTime(provider.refund(attempt.reference!, wanted, account));
 }
 
-/** Lets a call take no longer than a shopper would wait; what it does afterwards, the next check finds out. */
+/** Limits a call to the time that a shopper would wait; the next check finds its later result. */
 async function inTime<Result>(call: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -294,7 +294,7 @@ async function inTime<Result>(call: Promise<Result>): Promise<Result> {
   }
 }
 
-/** PostgreSQL has no character 0 in texts. */
+/** PostgreSQL does not allow character 0 in texts. */
 function errorText(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.replaceAll('\0', '').slice(0, 500);

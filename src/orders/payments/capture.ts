@@ -8,11 +8,11 @@ import { lockOrder, type ManagedOrder } from '../queries.ts';
 import { delayAfter, nextCheck } from './checks.ts';
 import { lockAttempt, requestCapture, updateAttempt, type Attempt } from './queries.ts';
 
-/** An order that is sent in full, whoever says so. */
+/** An order that is marked as sent in full, by any caller. */
 export const isSentInFull = ({ dispatchedOn, deliveredOn }: ManagedOrder) =>
   dispatchedOn !== null || deliveredOn !== null;
 
-/** Takes the money that is reserved for an order with the change that makes it sent in full. */
+/** Captures the money reserved for an order with the change that makes it sent in full. */
 export async function captureWhenSent(
   tx: Transaction,
   shopId: string,
@@ -23,12 +23,12 @@ export async function captureWhenSent(
   if (isSentNow && !after.cancelledAt) await requestCapture(tx, shopId, after.orderId);
 }
 
-/** So many tries without an answer, which take half an hour, are worth an email. */
+/** This many tries without an answer, which take half an hour, are worth an email. */
 const TRIES_UNTIL_TOLD = 6;
 
 /**
- * The reserved money could not be taken. What the provider refuses, the merchant has to look into, and asks for again;
- * without an answer it is tried again, and after a while the merchant is told as well.
+ * The reserved money could not be captured. If the provider refuses, the merchant must investigate and request it
+ * again; without an answer it is retried, and after a while the merchant is told as well.
  */
 export async function recordFailedCapture(
   tx: Transaction,

@@ -1,11 +1,12 @@
 import { PaymentRefused, type Account, type PaymentProvider } from './provider.ts';
 
-/** No provider has a payment of this name. */
+/** No provider has a payment with this name. */
 const UNKNOWN = 'tr_kontor_check';
 
 /**
- * Whether the provider accepts the keys of an account; undefined: it does, else why not. It is asked for a payment that
- * does not exist: whoever says so has accepted the key and allows reading. Nothing is made and no money moves.
+ * Whether the provider accepts the keys of an account; undefined: it does, else why not. It is asked for a payment
+ * that does not exist: that answer means that the key is accepted and allows reading. Nothing is made and no money
+ * moves.
  */
 export async function accountProblem(
   provider: PaymentProvider,
@@ -15,7 +16,7 @@ export async function accountProblem(
     ([name, { isOptional }]) => !isOptional && account.fields[name] === undefined,
   );
   if (missing) return `${missing[0]} is not set`;
-  // What needs no keys can't have wrong ones.
+  // Without required keys none can be wrong.
   if (Object.keys(provider.fields).length === 0) return undefined;
   try {
     await provider.confirm(UNKNOWN, account);

@@ -4,10 +4,10 @@ const SECOND = 1_000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** A payment whose provider was not told of within this time never began: nobody knows the address of its page. */
+/** A payment that was not created at its provider within this time never began: the address of its page is unknown. */
 export const STARTS_WITHIN = 60 * SECOND;
 
-/** After so long without an answer that makes sense, nobody waits for one any more. Reserved money may wait for a month. */
+/** After this long without a useful answer, the attempt is given up. Reserved money may wait for a month. */
 export const givesUpAfter = (state: Attempt['state']) => (state === 'authorized' ? 35 * DAY : 7 * DAY);
 
 /** 30 s, one minute, two minutes and so on, up to an hour. */
@@ -16,8 +16,8 @@ export function delayAfter(checks: number): number {
 }
 
 /**
- * When to ask the provider again; null: there is nothing more to learn by asking. An order that is to be cancelled if it
- * is not paid is asked about in time.
+ * When to ask the provider again; null: no news is expected. An order that is to be cancelled unless paid is checked
+ * in time.
  */
 export function nextCheck(
   { state, checks, releaseAt }: Pick<Attempt, 'state' | 'checks' | 'releaseAt'>,

@@ -5,8 +5,8 @@ import { isId } from '../../kernel/ids.ts';
 import { PaymentRefused, type Account, type Outcome, type PaymentProvider } from './provider.ts';
 
 /**
- * A provider without a bank: its payment page is one of the storefront, on which the shopper chooses what happens. Its
- * payments are in a table of their own, which the order knows nothing of, as it knows nothing of a real provider's.
+ * A provider without a bank: its payment page is a storefront page on which the shopper chooses the outcome. Its
+ * payments are in a separate table, of which orders know as little as of a real provider's.
  */
 export function createDemoProvider(db: Database, demoAccess: DemoAccess): PaymentProvider {
   const outcomeOf = async (reference: string, { shopId }: Account): Promise<Outcome> => {
@@ -55,7 +55,7 @@ export function createDemoProvider(db: Database, demoAccess: DemoAccess): Paymen
       return { state: refunded === 1 ? 'done' : 'failed', reference: id };
     },
 
-    // Its page tells nobody: the return of the shopper and the poll find out.
+    // Its page sends no webhooks: the return of the shopper and the poll find out.
     webhook: async () => undefined,
   };
 }
@@ -69,7 +69,7 @@ export interface DemoPayment {
   orderNumber: string;
 }
 
-/** Money that was on its way is there after a while. */
+/** Money on its way arrives after a while. */
 const STATE = (now: Date): Sql =>
   sql`case when state = 'processing' and paid_at <= ${now} then 'paid' else state end`;
 
@@ -85,7 +85,7 @@ export async function findDemoPayment(
     from demo_payment where shop_id = ${shopId} and payment_id = ${paymentId}`);
 }
 
-/** Moves a payment that is still in one of these states. `paidAt`: when money that is on its way will be there. */
+/** Updates a payment that is still in one of these states. `paidAt`: when money on its way will arrive. */
 export function moveDemoPayment(
   db: Queries,
   shopId: string,

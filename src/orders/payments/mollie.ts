@@ -17,7 +17,9 @@ import {
 
 type Library = Awaited<ReturnType<typeof loadLibrary>>;
 
-/** Where Mollie is; only tests name another place. It is no setting of a shop, which could point it at our own network. */
+/**
+ * The address of Mollie; only tests change it. It is not a setting of a shop, which could point it at our own network.
+ */
 export interface MollieAddress {
   endpoint?: string;
   timeout?: number;
@@ -123,13 +125,13 @@ export function createMollieProvider({
           ),
         );
       }
-      // Mollie forgets idempotency keys after an hour, so a refund that was made before is found by what it is marked with.
+      // Mollie forgets idempotency keys after an hour, so an earlier refund is found by its metadata.
       const refunds = await call(account, (mollie) =>
         mollie.paymentRefunds.page({ paymentId: reference, limit: 250 }),
       );
       const made = refunds.find(({ metadata }) => markOf(metadata) === id);
       if (made) return refundOutcome(made);
-      // Mollie refuses a second refund of the same amount within an hour (409). It is then made later.
+      // Mollie refuses a second refund of the same amount within an hour (409). It is then retried later.
       return refundOutcome(
         await call(account, (mollie) =>
           mollie.paymentRefunds.create({
@@ -143,7 +145,7 @@ export function createMollieProvider({
       );
     },
 
-    // Mollie signs nothing: the webhook names a payment, and what has become of it is asked for.
+    // Mollie signs nothing: the webhook names a payment, and its state is then requested.
     async webhook({ body }) {
       const reference = new URLSearchParams(body.toString('latin1')).get('id');
       return reference !== null && /^tr_\w{1,100}$/.test(reference) ? [reference] : undefined;
@@ -158,7 +160,7 @@ async function loadLibrary(host: string, timeout: number) {
 }
 
 /**
- * Ends requests to Mollie that get no answer. Its client waits for ever and can't be told otherwise, so every check of a
+ * Ends requests to Mollie that get no answer. Its client waits for ever and has no timeout option, so every check of a
  * payment would leave a connection behind while Mollie is silent.
  */
 function limitRequests(host: string, timeout: number): void {
@@ -179,9 +181,9 @@ function paymentParams(
     amount: toMollieAmount(amount, currency),
     description: `${orderNumber} ${shopName}`.slice(0, 255),
     redirectUrl: returnUrl,
-    // Mollie refuses addresses that it can't reach. Payments are then found by asking.
+    // Mollie refuses addresses that it can't reach. Payments are then found by polling.
     ...(!isLoopback(new URL(webhookUrl).hostname) && { webhookUrl }),
-    // Mollie chooses the language of the browser where it does not know the order's.
+    // Mollie uses the language of the browser if it does not know the order's.
     ...(Object.hasOwn(Locale, locale) && { locale: Locale[locale as keyof typeof Locale] }),
     ...(capture === 'manual' && { captureMode: CaptureMethod.manual }),
     metadata: { attemptId: id, orderId },
@@ -213,7 +215,7 @@ const REFUND_STATES: Readonly<Record<string, RefundOutcome['state']>> = {
   canceled: 'failed',
 };
 
-/** Mollie pays refunds back after some hours, so that a merchant can still change their mind. */
+/** Mollie makes refunds after some hours, so a merchant can still cancel them. */
 function refundOutcome({ id, status }: Pick<AnyRefund, 'id' | 'status'>): RefundOutcome {
   return { state: REFUND_STATES[status] ?? 'processing', reference: id };
 }

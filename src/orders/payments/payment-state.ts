@@ -5,16 +5,16 @@ import type { ManagedOrder } from '../queries.ts';
 import { findAttempts, type Attempt } from './queries.ts';
 import { providerMethodOf } from './providers.ts';
 
-/** How an order stands with its payment, for its customer. */
+/** The payment state of an order, for its customer. */
 export interface PaymentState {
   /**
-   * `open`: nothing came yet. `processing`: the money is on its way, or reserved. `failed`: the last attempt was refused,
-   * or given up. `refunded`: all that was paid went back.
+   * `open`: nothing arrived yet. `processing`: the money is on its way, or reserved. `failed`: the last attempt was
+   * refused, or given up. `refunded`: everything paid was refunded.
    */
   state: 'open' | 'processing' | 'paid' | 'failed' | 'refunded';
   /** The customer can pay now, through a provider: POST to `/order/{token}/pay`. */
   canPay: boolean;
-  /** What is to be paid, in minor units. */
+  /** The amount to pay, in minor units. */
   outstanding: number;
 }
 

@@ -2,10 +2,10 @@ import { currencyDigits } from '../../kernel/money.ts';
 import { PaymentRefused } from './provider.ts';
 
 /**
- * Providers do not agree with us, nor with each other, on how many decimals a currency has: 500 forints are 500 here, and
- * 50000 at Stripe. `digits` is the provider's number of decimals, `step` the smallest amount that it can charge, in its
- * own unit. An amount that it can't charge to the last digit is refused, because nobody may pay another sum than that of
- * the order.
+ * Providers do not agree with us, nor with each other, on how many decimals a currency has: 500 forints are 500 here,
+ * and 50000 at Stripe. `digits` is the provider's number of decimals, `step` the smallest amount that it can charge,
+ * in its own unit. An amount that it can't charge exactly is refused, because the customer must pay the sum of the
+ * order.
  */
 export function toProviderAmount(amount: number, currency: string, digits: number, step = 1): number {
   const scaled = moveDecimals(amount, digits - currencyDigits(currency));

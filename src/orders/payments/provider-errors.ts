@@ -1,16 +1,16 @@
 import { PaymentRefused, type Account, type Outcome } from './provider.ts';
 
-/** Asking again may help: the provider was slow, busy, or at work on the same request. */
+/** A retry may help: the provider was slow, busy, or at work on the same request. */
 const PASSING = [408, 409, 425, 429];
 
 /**
- * What the error of a provider's client means to us, in words for the merchant. The error itself is not passed on,
- * because it carries requests, answers and headers, which nobody wants in a log.
+ * Translates the error of a provider's client into words for the merchant. The error itself is not passed on, because
+ * it contains requests, answers and headers, which must not be logged.
  */
 export function paymentError(provider: string, error: unknown, { fields }: Account): Error {
   if (error instanceof PaymentRefused) return error;
   const { statusCode: status, message } = error as { statusCode?: number; message: string };
-  // The payment may be there all the same, and is found when the merchant has set another key.
+  // The payment may exist all the same, and is found when the merchant has set another key.
   if (status === 401 || status === 403) {
     return new Error(
       `${provider} does not accept the key, or the key does not allow this. Set another one with: npx kontor payment set`,
@@ -21,13 +21,13 @@ export function paymentError(provider: string, error: unknown, { fields }: Accou
   return isFinal ? new PaymentRefused(text) : new Error(text);
 }
 
-/** A key with a line break, for example, is quoted as a header that can't be sent. */
+/** For example, a key with a line break is quoted as a header that can't be sent. */
 function withoutSecrets(text: string, fields: Account['fields']): string {
   return Object.values(fields).reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }
 
 /**
- * Captures or cancels a payment, and says what has become of it. The provider refuses when the payment has moved on in the
+ * Captures or cancels a payment, and returns its state. The provider refuses when the payment has changed in the
  * meantime, which is no error: then the new state is the answer.
  */
 export async function changePayment(

@@ -1,64 +1,64 @@
 /**
- * A payment provider moves money from the shopper to the shop: Stripe, Mollie, or the demo page of our own. It knows
- * nothing of orders and of the database; the order holds the truth, and asks the provider.
+ * A payment provider moves money from the shopper to the shop: Stripe, Mollie, or our own demo page. It knows nothing
+ * of orders or the database; the order holds the truth, and asks the provider.
  *
  * A webhook, the return of the shopper and a poll all end in the same call, `confirm`. So it does not matter whether a
- * webhook comes twice, late, in another order or never.
+ * webhook comes twice, late, out of order or never.
  *
  * Every call ends within CALL_TIMEOUT and is made outside of transactions. A call that throws `PaymentRefused` was
- * refused for good; any other error means that nobody knows what has happened, and the call is made again.
+ * refused for good; any other error means that the outcome is unknown, and the call is retried.
  */
 export interface PaymentProvider {
-  /** What the merchant sets with `kontor payment set`, by name. */
+  /** Values that the merchant sets with `kontor payment set`, by name. */
   fields: Readonly<Record<string, ProviderField>>;
   /** false: this installation must not offer it, such as the demo page on the internet. Absent: true. */
   isAvailable?: boolean;
 
   /**
-   * Makes a payment, and says where the shopper pays. `attempt.id` is the idempotency key: called again within a few
-   * minutes, after a crash, it returns the same payment. Nobody can pay before this has returned, because nobody knows
-   * the address.
+   * Creates a payment, and returns the address where the shopper pays. `attempt.id` is the idempotency key: a retry
+   * within a few minutes, after a crash, returns the same payment. It cannot be paid before this returns, because the
+   * address is unknown.
    */
   start(attempt: NewPayment, account: Account): Promise<StartedPayment>;
 
-  /** What has become of a payment. The only source of truth. */
+  /** The state of a payment. The only source of truth. */
   confirm(reference: string, account: Account): Promise<Outcome>;
 
-  /** Takes the money of an authorized payment, all of it. Called again, it changes nothing. */
+  /** Captures all money of an authorized payment. A repeated call changes nothing. */
   capture(reference: string, account: Account): Promise<Outcome>;
 
   /**
-   * Ends a payment that nobody has paid, or gives up an authorized one. A payment that is paid, or whose money is on
-   * its way, stays as it is, and the outcome says so. Called again, it changes nothing.
+   * Ends an unpaid payment, or gives up an authorized one. A payment that is paid, or whose money is on its way, stays
+   * as it is, and the outcome says so. A repeated call changes nothing.
    */
   cancel(reference: string, account: Account): Promise<Outcome>;
 
   /**
-   * Pays back all or a part of a payment. `refund.id` is the idempotency key: called again, however late, it returns
-   * the same refund. A provider that forgets keys finds the refund by the id that it was made with (metadata), or by
-   * `refund.reference`, which is what this function has returned before.
+   * Refunds all or a part of a payment. `refund.id` is the idempotency key: a repeated call, however late, returns the
+   * same refund. A provider that forgets keys finds the refund by the id in its metadata, or by `refund.reference`,
+   * the result of an earlier call.
    */
   refund(reference: string, refund: NewRefund, account: Account): Promise<RefundOutcome>;
 
-  /** The references of the payments that a webhook is about; undefined: the signature is wrong. */
+  /** The references of the payments in a webhook; undefined: the signature is wrong. */
   webhook(request: WebhookRequest, account: Account): Promise<readonly string[] | undefined>;
 }
 
 export interface ProviderField {
   /** For the merchant: where to find it. */
   description: string;
-  /** Shown to nobody, and sealed in the database. All fields are sealed; one that is no secret may be shown. */
+  /** Never shown, and sealed in the database. All fields are sealed; one that is no secret may be shown. */
   isSecret: boolean;
   /** A payment can be started without it. Absent: false. */
   isOptional?: boolean;
 }
 
-/** What the merchant has set for a payment method. */
+/** The merchant's settings of a payment method. */
 export interface Account {
   shopId: string;
   /** The values of the provider's fields, by name; only those that are set. */
   fields: Readonly<Record<string, string>>;
-  /** Whether a payment takes the money at once, or only reserves it until `capture`. */
+  /** Whether a payment captures the money at once, or only reserves it until `capture`. */
   capture: 'automatic' | 'manual';
   /** `additionalData` of the payment method in the settings file: texts for the provider, never secrets. */
   settings: Readonly<Record<string, string>>;
@@ -66,7 +66,7 @@ export interface Account {
 
 /** A payment to make. Amounts are integers in minor units of the currency: 4633 EUR is 46.33 euros, 500 JPY is 500 yen. */
 export interface NewPayment {
-  /** A UUID: the idempotency key, and what the payment is to be marked with (metadata). */
+  /** A UUID: the idempotency key, stored in the metadata of the payment. */
   id: string;
   amount: number;
   currency: string;
@@ -75,18 +75,18 @@ export interface NewPayment {
   orderNumber: string;
   /** Name of the shop, in the language of the order. */
   shopName: string;
-  /** Of the customer, for the receipt; undefined: unknown. */
+  /** The customer's address, for the receipt; undefined: unknown. */
   email: string | undefined;
   /** The language of the order: `de_DE`. */
   locale: string;
-  /** Where the shopper goes afterwards, whatever has happened. */
+  /** Where the shopper goes afterwards, whatever the outcome. */
   returnUrl: string;
-  /** Where the provider may announce news of this payment. On this machine alone no provider can reach it. */
+  /** Where the provider may send webhooks of this payment. No provider can reach a service on this machine alone. */
   webhookUrl: string;
 }
 
 export interface StartedPayment {
-  /** What the provider calls the payment; unique within the account, at most 200 characters. */
+  /** The provider's id of the payment; unique within the account, at most 200 characters. */
   reference: string;
   /** The page on which the shopper pays. */
   redirectTo: string;
@@ -94,36 +94,36 @@ export interface StartedPayment {
 
 export interface Outcome {
   /**
-   * - `open`: nobody has paid yet, and somebody still can.
+   * - `open`: not paid yet, and can still be paid.
    * - `processing`: the shopper has paid and the money is on its way (SEPA). The order keeps its goods.
    * - `authorized`: the money is reserved and waits for `capture`.
    * - `paid`: the money is there, `captured` says how much.
-   * - `failed`: refused, for good. `cancelled`: ended without money. Neither can be paid any more.
+   * - `failed`: refused, for good. `cancelled`: ended without money. Neither can be paid now.
    */
   state: OutcomeState;
-  /** Minor units; 0 unless paid. What was paid back later does not lessen it. */
+  /** Minor units; 0 unless paid. Later refunds do not reduce it. */
   captured: number;
   currency: string;
   /**
-   * Of a paid payment: all that was paid back or is going back, by us or in the dashboard of the provider. Absent: the
-   * provider knows only of what we do.
+   * For a paid payment: all refunds, made or under way, by us or in the dashboard of the provider. Absent: the
+   * provider knows only of our own.
    */
   refunds?: readonly ReportedRefund[];
-  /** Of a paid payment: what the bank of the shopper has taken back, or wants to. */
+  /** For a paid payment: chargebacks of the shopper's bank, made or claimed. */
   chargebacks?: readonly Chargeback[];
 }
 
 export interface ReportedRefund {
-  /** What the provider calls it. */
+  /** The provider's id of it. */
   reference: string;
-  /** What it is marked with: the id of a refund of ours; null: it was made elsewhere. */
+  /** Its metadata: the id of a refund of ours; null: it was made elsewhere. */
   id: string | null;
   amount: number;
   state: RefundOutcome['state'];
 }
 
 export interface Chargeback {
-  /** The same for the same chargeback, however often it is asked for. */
+  /** The same for the same chargeback in every answer. */
   reference: string;
   amount: number;
 }
@@ -131,24 +131,24 @@ export interface Chargeback {
 export type OutcomeState = 'open' | 'processing' | 'authorized' | 'paid' | 'failed' | 'cancelled';
 
 export interface NewRefund {
-  /** A UUID: the idempotency key, and what the refund is to be marked with. */
+  /** A UUID: the idempotency key, stored in the metadata of the refund. */
   id: string;
   /** Minor units. */
   amount: number;
   currency: string;
   orderNumber: string;
-  /** What an earlier call has returned; null: there was none, or nobody knows. */
+  /** The result of an earlier call; null: there was none, or it is unknown. */
   reference: string | null;
 }
 
 export interface RefundOutcome {
-  /** `processing`: the call is made again later, with the reference, and only asks. */
+  /** `processing`: the call is repeated later, with the reference, and only asks. */
   state: 'processing' | 'done' | 'failed';
-  /** What the provider calls the refund, at most 200 characters. */
+  /** The provider's id of the refund, at most 200 characters. */
   reference: string;
 }
 
-/** A webhook as it came, because signatures are made over its bytes. */
+/** A webhook as it arrived, because signatures are made over its bytes. */
 export interface WebhookRequest {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Buffer;
@@ -158,8 +158,8 @@ export interface WebhookRequest {
 export const CALL_TIMEOUT = 10_000;
 
 /**
- * The provider has understood the call and refuses it for good: trying again would change nothing. The message is for
- * the merchant, and never holds a secret.
+ * The provider has understood the call and refuses it for good: a retry would change nothing. The message is for the
+ * merchant, and never contains a secret.
  */
 export class PaymentRefused extends Error {
   override name = 'PaymentRefused';

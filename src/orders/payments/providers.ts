@@ -18,7 +18,7 @@ export type ProviderName = keyof typeof PROVIDER_LABELS;
 
 export type Providers = Readonly<Record<ProviderName, PaymentProvider>>;
 
-/** `others` take the place of built-in ones. */
+/** `others` replace built-in ones. */
 export function createProviders(
   db: Database,
   demoAccess: DemoAccess,
@@ -44,8 +44,8 @@ export function providerLabel(name: string | null): string | null {
 export type ProviderMethod = PaymentMethod & { providerName: ProviderName };
 
 /**
- * The method of an order whose payment a provider handles; undefined: the merchant or an app does. A client that has
- * named its own transaction has paid without us.
+ * The method of an order whose payment a provider handles; undefined: the merchant or an app does. A client that names
+ * its own transaction has paid without us.
  */
 export function providerMethodOf(
   { payment }: Pick<Content, 'payment'>,

@@ -2,7 +2,7 @@ import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { OutcomeState } from './provider.ts';
 
-/** One try to pay an order through a provider. */
+/** One attempt to pay an order through a provider. */
 export interface Attempt {
   attemptId: string;
   orderId: string;
@@ -11,7 +11,7 @@ export interface Attempt {
   /** Minor units. */
   amount: number;
   currency: string;
-  /** `starting`: the provider may know of it, and nobody was sent there yet. */
+  /** `starting`: the provider may know of it, and no shopper was sent there yet. */
   state: 'starting' | OutcomeState;
   captured: number;
   reference: string | null;
@@ -43,7 +43,7 @@ export function findAttempt(db: Queries, shopId: string, attemptId: string) {
     select ${columnsOf(shopId)} from payment_attempt where shop_id = ${shopId} and attempt_id = ${attemptId}`);
 }
 
-/** Behind the lock of its order, always. */
+/** Always after the lock of its order. */
 export function lockAttempt(tx: Transaction, shopId: string, attemptId: string) {
   return tx.one<Attempt>(sql`
     select ${columnsOf(shopId)} from payment_attempt where shop_id = ${shopId} and attempt_id = ${attemptId} for update`);
@@ -90,7 +90,7 @@ export function recordStart(
     where shop_id = ${shopId} and attempt_id = ${attemptId} and state = 'starting'`);
 }
 
-/** What was learnt of an attempt that this transaction has locked. */
+/** The news of an attempt that this transaction has locked. */
 export function updateAttempt(
   tx: Transaction,
   shopId: string,
@@ -104,7 +104,7 @@ export function updateAttempt(
     where shop_id = ${shopId} and attempt_id = ${attemptId}`);
 }
 
-/** The provider did not answer, or not in words that we understand. */
+/** The provider did not answer, or not in a known form. */
 export function recordFailedCheck(
   db: Queries,
   shopId: string,
@@ -117,21 +117,21 @@ export function recordFailedCheck(
     where shop_id = ${shopId} and attempt_id = ${attemptId} and check_at is not null`);
 }
 
-/** Lets the worker end the live attempt of an order, as soon as the transaction is committed. */
+/** Lets the worker end the live attempt of an order after the commit. */
 export function requestCancel(tx: Transaction, shopId: string, orderId: string) {
   return tx.run(sql`
     update payment_attempt set wish = 'cancel', check_at = ${tx.now}
     where shop_id = ${shopId} and order_id = ${orderId} and ${isLive}`);
 }
 
-/** Lets the worker take the money that is reserved for an order. Says how many payments that are: one or none. */
+/** Lets the worker capture the money reserved for an order. Returns the number of payments: one or none. */
 export function requestCapture(tx: Transaction, shopId: string, orderId: string) {
   return tx.run(sql`
     update payment_attempt set wish = 'capture', check_at = ${tx.now}, checks = 0
     where shop_id = ${shopId} and order_id = ${orderId} and state = 'authorized'`);
 }
 
-/** A webhook has named these payments. How many are known. */
+/** A webhook has named these payments. Returns how many are known. */
 export function requestChecks(
   db: Queries,
   shopId: string,
@@ -143,12 +143,12 @@ export function requestChecks(
     where shop_id = ${shopId} and payment_method_id = ${paymentMethodId} and reference = any (${references}::text[])`);
 }
 
-/** Milliseconds: whoever takes an attempt or a refund and has not finished by then is taken for dead. */
+/** Milliseconds: a worker that has taken an attempt or a refund and not finished by then is presumed dead. */
 const LEASE = 60_000;
 
 /**
- * The shopper is back: asks at once, unless somebody has asked in this moment. false: it is not to be asked. An open
- * page that is loaded again and again does not become as many calls of the provider.
+ * The shopper is back: checks at once, unless a check was made just now. false: no check is needed. Repeated reloads
+ * of an open page do not become as many calls to the provider.
  */
 export async function takeAttempt(db: Queries, shopId: string, attemptId: string): Promise<boolean> {
   const taken = await db.run(sql`
@@ -161,11 +161,11 @@ export async function takeAttempt(db: Queries, shopId: string, attemptId: string
 export interface DueKey {
   shopId: string;
   orderId: string;
-  /** Of the attempt or the refund. */
+  /** Id of the attempt or the refund. */
   id: string;
 }
 
-/** What is due over all shops, in the order of the shops, beginning behind one: so they take turns. */
+/** The due items of all shops, in the order of the shops, beginning after one: so they take turns. */
 export interface DuePage {
   afterShop: string;
   limit: number;
@@ -177,7 +177,7 @@ export function findDueAttempts(db: Queries, { afterShop, limit }: DuePage) {
     where shop_id > ${afterShop} and check_at <= ${db.now} order by shop_id, check_at limit ${limit}`);
 }
 
-/** Of two processes one gets it: the other one finds the new `check_at`. */
+/** Of two processes one gets it: the other finds the new `check_at`. */
 export async function takeDueAttempt(db: Queries, { shopId, id }: DueKey): Promise<boolean> {
   const taken = await db.run(sql`
     update payment_attempt set check_at = ${new Date(db.now.getTime() + LEASE)}
@@ -197,7 +197,7 @@ export interface ProviderRefund {
   orderId: string;
   attemptId: string;
   amount: number;
-  /** What the provider calls the refund; null: nobody knows yet. */
+  /** The provider's id of the refund; null: not known yet. */
   reference: string | null;
   returnId: string | null;
   requestedAt: Date;
@@ -216,7 +216,7 @@ export function takeDueRefund(db: Queries, { shopId, orderId, id }: DueKey) {
     returning ${refundColumns}`);
 }
 
-/** Behind the lock of its order. undefined: it is done or has failed. */
+/** After the lock of its order. undefined: it is done or has failed. */
 export function lockRequestedRefund(tx: Transaction, shopId: string, orderId: string, paymentId: string) {
   return tx.one<ProviderRefund>(sql`
     select ${refundColumns} from order_payment
@@ -240,14 +240,14 @@ export function updateRefund(
     where shop_id = ${shopId} and order_id = ${orderId} and payment_id = ${paymentId}`);
 }
 
-/** Asks the provider again about a refund that was done, on an order that is locked. */
+/** Asks the provider again about a completed refund, on an order that is locked. */
 export function reopenRefund(tx: Transaction, shopId: string, orderId: string, paymentId: string) {
   return tx.run(sql`
     update order_payment set state = 'requested', check_at = ${tx.now}
     where shop_id = ${shopId} and order_id = ${orderId} and payment_id = ${paymentId} and state = 'done'`);
 }
 
-/** What can still be paid back of each payment that came through a provider, the newest first. */
+/** The refundable amount of each payment through a provider, the newest first. */
 export function findRefundable(tx: Transaction, shopId: string, orderId: string) {
   return tx.many<{ attemptId: string; left: number }>(sql`
     select upper(attempt_id::text) as "attemptId", captured - coalesce((

@@ -12,8 +12,8 @@ import type { RefundOutcome } from './provider.ts';
 import { lockRequestedRefund, updateRefund, type ProviderRefund } from './queries.ts';
 
 /**
- * Records what has become of a refund at the provider, once. One that failed for good counts as never given: the
- * merchant can refund the amount again, by another way, and a return that it was for says so.
+ * Records the outcome of a refund at the provider, once. One that failed for good counts as never made: the merchant
+ * can refund the amount again, in another way, and its return, if any, says so.
  */
 export async function settleRefund(
   tx: Transaction,

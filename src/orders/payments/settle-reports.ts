@@ -13,9 +13,9 @@ import { reopenRefund, type Attempt } from './queries.ts';
 const MADE_THERE = 'Made at the payment provider';
 
 /**
- * Brings an order up to what happened to its money at the provider without us: refunds that were made in the provider's
- * dashboard, and money that a bank has taken back. The order is locked. Returns whether something has to wait until a
- * refund of our own is settled.
+ * Updates an order with changes of its money at the provider that we did not make: refunds in the provider's
+ * dashboard, and chargebacks of a bank. The order is locked. Returns whether something has to wait until a refund of
+ * our own is settled.
  */
 export async function settleReports(
   tx: Transaction,
@@ -32,7 +32,7 @@ export async function settleReports(
   for (const refund of refunds) {
     const known = ours.find((one) => isSame(one, refund));
     if (known) {
-      // A refund that was made can still fail, for example when the account of the customer is closed.
+      // A completed refund can still fail, for example when the account of the customer is closed.
       const hasFailed = known.state === 'done' && refund.state === 'failed';
       if (hasFailed) await reopenRefund(tx, shopId, orderId, known.paymentId);
     } else if (refund.state !== 'failed') {
@@ -53,7 +53,7 @@ function isSame({ paymentId, reference }: Payment, refund: ReportedRefund): bool
   return paymentId === refund.id || reference === refund.reference;
 }
 
-/** As one that was requested here and that the provider has named already: the worker asks what becomes of it. */
+/** Recorded like one that was requested here and has its provider id already: the worker asks for its outcome. */
 async function recordRefund(
   tx: Transaction,
   shopId: string,

@@ -17,9 +17,9 @@ import { settleReports } from './settle-reports.ts';
 import { lockAttempt, requestCapture, updateAttempt, type Attempt } from './queries.ts';
 
 /**
- * Brings an order up to what the provider says of one of its attempts, in one transaction with the order locked. Whoever
- * learns something calls this: the return of the shopper, a webhook, a poll. The money of an attempt is recorded once,
- * because the attempt says that it is paid, and because the payment has the id of the attempt.
+ * Updates an order with the provider's state of one of its attempts, in one transaction with the order locked. All
+ * sources of news call this: the return of the shopper, a webhook, a poll. The money of an attempt is recorded once,
+ * because the attempt is marked as paid, and because the payment has the id of the attempt.
  */
 export async function settle(
   tx: Transaction,
@@ -37,7 +37,7 @@ export async function settle(
   const next = { ...attemptAfter(attempt, outcome, tx.now), error };
   await updateAttempt(tx, shopId, next, nextCheck(next, tx.now));
   const isReserved = next.state === 'authorized' && attempt.state !== 'authorized';
-  // Somebody has marked the order as sent before the money was reserved.
+  // The order was marked as sent before the money was reserved.
   if (isReserved && isSentInFull(order)) await requestCapture(tx, shopId, orderId);
   const isNews = next.state !== attempt.state;
   if (isNews && next.state === 'paid') await receive(tx, shopId, order, next);
@@ -48,7 +48,7 @@ export async function settle(
   if (next.state === 'failed' || next.state === 'cancelled') await recordEnd(tx, shopId, order, next);
 }
 
-/** How far an attempt has come. It never goes back: an answer that says so is older than what is known. */
+/** The progress of an attempt. It never goes back: an answer with less progress is out of date. */
 const PROGRESS: Readonly<Record<Attempt['state'], number>> = {
   starting: 0,
   open: 1,
@@ -66,16 +66,15 @@ export function attemptAfter(attempt: Attempt, { state, captured }: Outcome, now
   return {
     ...attempt,
     ...(isNews && { state, captured: state === 'paid' ? captured : 0, updatedAt: now }),
-    // A wish holds until something has come of it.
+    // A wish stays until it has a result.
     wish: isNews || before >= PROGRESS.failed ? null : attempt.wish,
-    // One that has ended is asked about only when there is news of it.
+    // An ended one is checked only when there is news of it.
     checks: isNews || before >= PROGRESS.failed ? 0 : attempt.checks + 1,
   };
 }
 
 /**
- * Records the money. What the order does not need, because it was cancelled or paid in another way meanwhile, goes back
- * at once.
+ * Records the money. A surplus, because the order was cancelled or paid in another way meanwhile, is refunded at once.
  */
 async function receive(
   tx: Transaction,
@@ -100,7 +99,7 @@ async function receive(
   });
 }
 
-/** Nothing came of it. Unless the order is to be cancelled, its customer is told how to try again. */
+/** It failed. Unless the order is to be cancelled, its customer is told how to retry. */
 async function recordEnd(
   tx: Transaction,
   shopId: string,
@@ -120,7 +119,7 @@ async function recordEnd(
   const canBePaid = payableOf(order) === amount && isCurrent && !isDue;
   if (!canBePaid) return;
   const settings = await shopSettings(tx, shopId);
-  // The goods are sent already: the merchant has to see to the money.
+  // The goods are sent already: the merchant has to take care of the money.
   const isSent = isSentInFull(order);
   if (!isSent) await queuePaymentFailed(tx, shopId, order);
   const problem = isSent ? 'captureFailed' : 'failed';

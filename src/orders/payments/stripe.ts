@@ -17,21 +17,23 @@ import {
 /** The version of the API that this file was written for; the client is of the same version. */
 const API_VERSION = '2026-10-28.endive';
 
-/** Where Stripe is; only tests name another place. It is no setting of a shop, which could point it at our own network. */
+/**
+ * The address of Stripe; only tests change it. It is not a setting of a shop, which could point it at our own network.
+ */
 export type StripeAddress = Pick<Stripe.StripeConfig, 'host' | 'port' | 'protocol' | 'timeout'>;
 
 type Session = Stripe.Checkout.Session;
 
 /**
- * Stripe's own payment page (Checkout). A payment is a Checkout Session here; the PaymentIntent, which holds the money,
- * comes to be when the shopper pays. What can be paid with is chosen in the merchant's Stripe account.
+ * Stripe's own payment page (Checkout). A payment is a Checkout Session here; the PaymentIntent, which holds the
+ * money, is created when the shopper pays. The merchant's Stripe account determines the ways to pay.
  */
 export function createStripeProvider(address: StripeAddress = {}): PaymentProvider {
   let loading: Promise<Stripe> | undefined;
 
   /**
    * Makes a request with the merchant's key. Requests that create something name their own idempotency key. The others
-   * get one from the client, which holds for its own second try: what they do is done once in any case.
+   * get one from the client, valid for its own retry: they are idempotent in any case.
    */
   const call = async <Result>(
     account: Account,
@@ -137,7 +139,7 @@ export function createStripeProvider(address: StripeAddress = {}): PaymentProvid
       }
       const intent = intentOf(await findSession(reference, account));
       if (!intent) throw new PaymentRefused('Stripe: nothing was paid');
-      // Stripe forgets idempotency keys after a day, so a refund that was made before is found by what it is marked with.
+      // Stripe forgets idempotency keys after a day, so an earlier refund is found by its metadata.
       const made = (await findRefunds(intent.id, account)).find(({ metadata }) => metadata?.refundId === id);
       if (made) return refundOutcome(made);
       const params = {
@@ -175,7 +177,7 @@ export function createStripeProvider(address: StripeAddress = {}): PaymentProvid
   };
 }
 
-/** Refunds, whoever has made them, and disputes. They name the PaymentIntent, and a payment is a session here. */
+/** Refunds of any origin, and disputes. They name the PaymentIntent, and a payment is a session here. */
 const ABOUT_MONEY_BACK = /^(?:refund\.|charge\.refunded$|charge\.refund\.|charge\.dispute\.)/;
 
 /** Loaded with the first payment: it takes memory that a shop without Stripe does not need. */
@@ -190,7 +192,7 @@ async function loadClient(address: StripeAddress): Promise<Stripe> {
   });
 }
 
-/** Says the same when it is called again, because Stripe compares the request with the first one of the same key. */
+/** Returns the same when called again, because Stripe compares the request with the first one of the same key. */
 function sessionParams(
   { id, amount, currency, orderId, orderNumber, shopName, email, locale, returnUrl }: NewPayment,
   { capture }: Account,
@@ -241,14 +243,14 @@ const INTENT_STATES: Readonly<Record<string, OutcomeState>> = {
   canceled: 'cancelled',
 };
 
-/** The money decides; where there is none yet, the page does. */
+/** The money decides; if there is none yet, the page does. */
 function stateOf(session: Session): OutcomeState {
   const intent = intentOf(session);
   const ofMoney = intent && INTENT_STATES[intent.status];
   if (ofMoney) return ofMoney;
   if (session.status === 'expired') return 'cancelled';
   if (session.status !== 'complete') return 'open';
-  // The page is done, so that nobody can pay there any more. Either a bank has refused since (SEPA), or the shopper has
+  // The page is done and can no longer be used to pay. Either a bank has refused since (SEPA), or the shopper has
   // still to transfer the money or to pay it at a counter.
   return intent?.status === 'requires_payment_method' ? 'failed' : 'processing';
 }
@@ -295,7 +297,7 @@ const LOCALES =
   'bg cs da de el en en-GB es es-419 et fi fil fr fr-CA hr hu id it ja ko lt lv ms mt nb nl pl pt pt-BR ro ru sk sl sv ' +
   'th tr vi zh zh-HK zh-TW';
 
-/** The language of the payment page; Stripe chooses that of the browser where it does not know the order's. */
+/** The language of the payment page; Stripe uses that of the browser if it does not know the order's. */
 function stripeLocale(locale: string): NonNullable<Stripe.Checkout.SessionCreateParams['locale']> {
   const [language, country] = locale.split('_');
   const known = LOCALES.split(' ');

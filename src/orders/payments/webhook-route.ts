@@ -18,12 +18,12 @@ export interface PaymentWebhookDeps {
   isMigrated: () => boolean;
 }
 
-/** Where a provider announces news of the payments of one method, on the host of the service. */
+/** Where a provider sends webhooks for the payments of one method, on the host of the service. */
 export const webhookPath = (shopId: string, methodKey: string) => `/payments/${shopId}/${methodKey}/webhook`;
 
 /**
- * Takes the webhooks of payment providers. What one says is not believed: it only lets the worker ask the provider at
- * once. A payment that is not known here is somebody else's, and no error.
+ * Receives the webhooks of payment providers. Their content is not trusted: it only makes the worker ask the provider
+ * at once. A payment that is unknown here belongs elsewhere, and is no error.
  */
 export async function paymentWebhooks(app: FastifyInstance, deps: PaymentWebhookDeps): Promise<void> {
   const { payments, config, limiter, isMigrated } = deps;
@@ -49,7 +49,7 @@ export async function paymentWebhooks(app: FastifyInstance, deps: PaymentWebhook
           const account = await loadAccount(db, await loadKey(), shopId, method, provider);
           const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
           const named = await provider.webhook({ headers: request.headers, body }, account);
-          // PostgreSQL has no character 0 in texts.
+          // PostgreSQL does not allow character 0 in texts.
           references = named?.filter((reference) => !reference.includes('\0')).slice(0, MAX_REFERENCES);
         } catch (error) {
           log.warn(

@@ -2,7 +2,7 @@ import { repeat, type Background } from '../../platform/background.ts';
 import { checkAttempt, makeRefund, type PaymentDeps } from './calls.ts';
 import { findDueAttempts, findDueRefunds, takeDueAttempt, type DueKey, type DuePage } from './queries.ts';
 
-/** What is read in one round, and how much of it one shop gets: a provider that does not answer delays its own shops. */
+/** Items read in one round, and the maximum per shop: a provider that does not answer delays only its own shops. */
 const MAX_READ = 100;
 const MAX_OF_SHOP = 20;
 
@@ -12,9 +12,8 @@ export interface PaymentWorkerOptions extends PaymentDeps {
 }
 
 /**
- * Asks the providers of all shops about payments that are due to be asked about, and makes the refunds that were
- * requested, until it is stopped. Any number of processes may do this at once: whoever takes something moves the time
- * at which it is due.
+ * Asks the providers of all shops about payments that are due for a check, and makes the requested refunds, until it
+ * is stopped. Any number of processes may do this at once: taking an item moves the time at which it is due.
  */
 export function startPaymentWorker({ pause = 1_000, ...deps }: PaymentWorkerOptions): Background {
   const attempts = dueRounds(deps, findDueAttempts, async (key) => {
@@ -28,7 +27,7 @@ export function startPaymentWorker({ pause = 1_000, ...deps }: PaymentWorkerOpti
   return { stop: async () => void (await Promise.all(works.map((work) => work.stop()))) };
 }
 
-/** Each round begins behind the shops of the last one, so that they take turns. */
+/** Each round begins after the shops of the last one, so they take turns. */
 function dueRounds(
   { db, log }: PaymentDeps,
   find: (queries: PaymentDeps['db'], page: DuePage) => Promise<DueKey[]>,

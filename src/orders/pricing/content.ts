@@ -21,15 +21,15 @@ import { toTaxBasis } from './tax.ts';
 import { cartTotals, type CartTotals, type ServiceTax } from './totals.ts';
 
 /**
- * What a cart came to, with its texts in all languages of the shop: what answers show, and what an order keeps.
- * Money in minor units of the currency, rates in basis points.
+ * The result of a cart, with its texts in all languages of the shop: shown in answers, and stored in an order. Money
+ * in minor units of the currency, rates in basis points.
  */
 export interface Content {
   currency: string;
   taxType: TaxType;
   /**
-   * The shop's tax model, where it is another than the tax type: limits, fixed discounts and `shopPrices` are in it.
-   * Missing: they are in the tax type itself.
+   * The shop's tax model, if it differs from the tax type: limits, fixed discounts and `shopPrices` use it. Missing:
+   * they use the tax type itself.
    */
   shopTaxModel?: 'GROSS' | 'NET';
   lines: ContentLine[];
@@ -38,7 +38,7 @@ export interface Content {
   coupon: {
     couponLineItemId: string;
     couponCampaignId: string;
-    /** Whose use is counted; null: it takes nothing off. */
+    /** Its use is counted; null: it takes nothing off. */
     codeKey: string | null;
     terms: CouponTerms;
     amount: number;
@@ -47,9 +47,9 @@ export interface Content {
   shippingPrice: number;
   shipping: { shippingMethodId: string; name: Localised; price: number; taxes: ContentTax[] } | null;
   payment: ContentPayment | null;
-  /** What delivery and payment are taxed with. */
+  /** The tax of delivery and payment. */
   serviceTaxClass: ContentTaxClass;
-  /** The basket discounts that there were. */
+  /** The basket discounts at that time. */
   offers: BasketDiscount[];
   taxes: { rate: number; amount: number; tax: number }[];
   totalTax: number;
@@ -57,7 +57,7 @@ export interface Content {
   grandTotal: number;
 }
 
-/** What a coupon takes off, in the currency of the content: an order that is changed is computed with it again. */
+/** The effect of a coupon, in the currency of the content: used again when an order is changed. */
 export type CouponTerms = Pick<
   CouponInput,
   'kind' | 'amount' | 'waivesShipping' | 'minimumOrderValue' | 'productIds'
@@ -76,9 +76,9 @@ export interface ContentLine {
   unitPrice: number;
   quantityPrice: number;
   amount: number;
-  /** What the amounts are computed from; missing: the prices above. */
+  /** The exact basis of the amounts; missing: the prices above. */
   shopPrices?: ShopPrices;
-  /** Of one unit, as are the next ones of all of them. */
+  /** Per unit; `deposit` and `ecoParticipation` are for all units. */
   unitDeposit: number;
   unitEcoParticipation: number;
   deposit: number;
@@ -87,24 +87,24 @@ export interface ContentLine {
   discountShare: number;
   couponShare: number;
   taxClass: ContentTaxClass;
-  /** Of one unit. */
+  /** Per unit. */
   weight: ProductFacts['deliveryWeight'] | null;
   tiers: PricedTier[];
   reference: ProductFacts['reference'] | null;
   image: { imageKey: string; sizes: ImageSizes } | null;
   energyLabel: ProductFacts['energyLabel'] | null;
   dataSheet: string | null;
-  /** What the customer has typed for it. */
+  /** The text that the customer typed for it. */
   customText?: string;
-  /** The headline of the field that it was typed into; missing: the product has none. */
+  /** The headline of its text field; missing: the product has none. */
   customTextHeadline?: Localised;
   /** Missing: a consumer may withdraw from it. */
   withdrawalExcluded?: WithdrawalExclusion;
 }
 
 /**
- * What the shop asked, where its tax model is another than the tax type: the prices that are shown are rounded, so a
- * change of the order is computed from these.
+ * The shop's prices, if its tax model differs from the tax type: shown prices are rounded, so a change of the order is
+ * computed from these.
  */
 export interface ShopPrices {
   /** null: the price was set by hand, in the tax type of the content. */
@@ -132,16 +132,16 @@ export interface ContentPayment {
     providerName: string | null;
     additionalData: Record<string, string> | null;
   } | null;
-  /** What a payment that was set by hand is called. */
+  /** The name of a payment that was set by hand. */
   name: string | null;
-  /** What the provider has said. */
+  /** The provider's message. */
   transactionId: string | null;
   status: PaymentStatus | null;
   price: number;
   taxes: ContentTax[];
 }
 
-/** The lines of a cart that can be sold, and what they come to. */
+/** The sellable lines of a cart, and their totals. */
 export interface PricedContent {
   content: Content;
   totals: CartTotals;
@@ -202,8 +202,8 @@ export function contentOf(cart: Selection, settings: Settings, now: Date): Price
 }
 
 /**
- * A product that was deleted, or that has lost its price, is nothing that can be sold: its line is left out. In a
- * currency that the shop has given up, nothing can.
+ * A product that was deleted, or has lost its price, cannot be sold: its line is left out. In a currency that the shop
+ * has given up, no product can be sold.
  */
 function knownLines(
   cart: Selection,
@@ -221,7 +221,7 @@ function knownLines(
   });
 }
 
-/** Where the goods go: to the delivery address, else to the billing address. */
+/** The destination of the goods: the delivery address, else the billing address. */
 export function countryOf({
   shippingAddress,
   billingAddress,
@@ -355,7 +355,7 @@ export function contentMethod(
   };
 }
 
-/** What has no name is called by its key. */
+/** The key stands in for a missing name. */
 export function named(
   { name, key }: { name: Localised; key: string },
   { defaultLocale }: Settings,

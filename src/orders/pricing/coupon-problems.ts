@@ -1,6 +1,6 @@
 import type { CouponInput } from './input.ts';
 
-/** Why a coupon does not count, in the contract's words and order. */
+/** Why a coupon does not apply, in the contract's words and order. */
 export const COUPON_PROBLEMS = [
   'LineItemsSubTotalTooSmall',
   'CouponIsInvalidated',
@@ -31,7 +31,7 @@ export function couponProblems(coupon: CouponInput, at: Redeeming): CouponProble
     ShippingMethodMisMatch: isOther(coupon.shippingMethodIds, at.shippingMethodId),
     ProductMisMatch: coupon.productIds !== null && !at.hasProduct,
   };
-  // Where another reason is known, that it has no effect says nothing new.
+  // If another reason is known, "no effect" adds nothing.
   const isWithoutReason = !Object.values(found).includes(true);
   const isNotEffective = !coupon.isInTime || (isWithoutReason && !at.hasEffect);
   return COUPON_PROBLEMS.filter((problem) =>

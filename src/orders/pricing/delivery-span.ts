@@ -12,10 +12,10 @@ export interface WorkingDays {
 
 const DAY = 86_400_000;
 
-/** More days than anybody would wait; a longer period is no promise. */
+/** More days than any customer would wait; a longer period is no promise. */
 const MAX_DAYS = 365;
 
-/** `3`, or `3-5`: days until the goods leave the house; undefined: another text, which says nothing that counts. */
+/** `3`, or `3-5`: days until the goods are dispatched; undefined: any other text, which is ignored. */
 export function parseDays(period: string): WorkingDays | undefined {
   const [, first, last = first] = /^\s*(\d{1,3})\s*(?:[-–]\s*(\d{1,3})\s*)?$/.exec(period) ?? [];
   if (first === undefined) return undefined;
@@ -24,9 +24,9 @@ export function parseDays(period: string): WorkingDays | undefined {
 }
 
 /**
- * The days on which goods arrive that are ordered now. An order after the cut-off hour, or on a day on which nobody works,
- * counts from the next working day. Working days are Monday to Friday; public holidays differ from town to town and are
- * not known here.
+ * The arrival days of goods that are ordered now. An order after the cut-off hour, or on a non-working day, counts
+ * from the next working day. Working days are Monday to Friday; public holidays differ from town to town and are not
+ * known here.
  */
 export function deliverySpan(
   now: Date,
@@ -70,7 +70,7 @@ function afterWorkingDays(day: number, count: number): number {
 
 const dayText = (day: number) => new Date(day).toISOString().slice(0, 10);
 
-/** When a span that was computed now may be another one: time zones differ by quarters of an hour. */
+/** When a span that was computed now may change: time zones differ by quarters of an hour. */
 export function spanExpiry(now: Date): Date {
   const QUARTER = 15 * 60_000;
   return new Date((Math.floor(now.getTime() / QUARTER) + 1) * QUARTER);

@@ -5,13 +5,13 @@ import type { UnitKey } from '../../kernel/units.ts';
 import type { CartInput, LineInput, ShopRules } from './input.ts';
 import { taxClassFor } from './tax.ts';
 
-/** How the goods of a cart can be delivered. */
+/** The ways to deliver the goods of a cart. */
 export interface Delivery {
   /** In the order of the settings; all of them in an empty cart. */
   possible: readonly ShippingMethod[];
-  /** The one that was chosen if it is possible, else the first; null: nothing is shipped, or nothing fits. */
+  /** The chosen one if possible, else the first; null: nothing is shipped, or nothing fits. */
   method: ShippingMethod | null;
-  /** Whether the method is the one that was chosen. */
+  /** Whether the method is the chosen one. */
   isChosen: boolean;
   /** There are goods to ship. */
   isNeeded: boolean;
@@ -20,7 +20,7 @@ export interface Delivery {
 export function deliveryOf({ lines, shipping }: CartInput, shop: ShopRules): Delivery {
   const shipped = shippedOf(lines, shop);
   const isNeeded = shipped.length > 0;
-  // An empty cart rules nothing out, goods that nobody ships rule out everything.
+  // An empty cart rules nothing out, goods without a shipping method rule out everything.
   const possible =
     lines.length > 0 && !isNeeded
       ? []
@@ -40,7 +40,7 @@ function shippedOf(lines: readonly LineInput[], shop: ShopRules): LineInput[] {
   return lines.filter(({ product }) => !taxClassFor(product.taxClassId, shop).digital);
 }
 
-/** Methods that the shop has given up are no restriction any more. */
+/** Methods that the shop no longer has do not restrict. */
 function isAllowed(restriction: readonly string[] | undefined, methodId: string, shop: ShopRules): boolean {
   if (!restriction || restriction.includes(methodId)) return true;
   return !restriction.some((id) =>
@@ -48,7 +48,7 @@ function isAllowed(restriction: readonly string[] | undefined, methodId: string,
   );
 }
 
-/** What a unit of weight is in nanograms: all of them are whole numbers of it. */
+/** Units of weight in nanograms: all of them are whole numbers of it. */
 const NANOGRAMS: Partial<Record<UnitKey, bigint>> = {
   milligram: 1_000_000n,
   gram: 1_000_000_000n,
@@ -73,8 +73,8 @@ export function weightOf(lines: readonly LineInput[]): bigint {
 }
 
 /**
- * What a delivery costs, in minor units of the cart's currency and the terms of the shop. `value` is what the goods
- * are worth: tiers and "free from" go by it.
+ * The cost of a delivery, in minor units of the cart's currency and the terms of the shop. `value` is the value of the
+ * goods: tiers and "free from" depend on it.
  */
 export function deliveryPrice(
   method: ShippingMethod,

@@ -3,27 +3,27 @@ import type { CartProduct, PricedProduct } from '../../catalogue/products/cart-p
 import type { Address } from '../../shops/countries/address.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 
-/** What the totals of a cart are computed from, and nothing else. */
+/** The complete input for the totals of a cart. */
 export interface CartInput {
   currency: string;
   taxType: TaxType;
-  /** Where the goods go; null: nobody has said, so the shop's own country counts. */
+  /** Destination country of the goods; null: unknown, so the shop's own country applies. */
   country: string | null;
   customerGroupId: string | null;
   lines: readonly LineInput[];
   coupon: CouponInput | null;
-  /** The method that was chosen, and the price that was set by hand, in minor units of the cart's currency. */
+  /** The chosen method, and the price set by hand, in minor units of the cart's currency. */
   shipping: { methodId: string | null; price: number | null };
-  /** A price that was set by hand stands for a payment that is none of the shop's methods. */
+  /** A price set by hand stands for a payment outside the shop's methods. */
   payment: { methodId: string | null; price: number | null };
 }
 
 export interface LineInput {
   /** An exact decimal: "7.5". */
   quantity: string;
-  /** The price of one unit that was set by hand, in minor units and in the terms of the cart; null: the product's. */
+  /** The unit price set by hand, in minor units and in the terms of the cart; null: the product's. */
   price: number | null;
-  /** The customer has typed a text for it, which may cost something; a price that was set by hand includes it. */
+  /** The customer has typed a text for it, which may cost extra; a price set by hand includes it. */
   hasCustomText?: boolean;
   product: PricedProduct;
 }
@@ -39,7 +39,7 @@ export interface CouponInput {
   isWithdrawn: boolean;
   isUsedUp: boolean;
   isInTime: boolean;
-  /** What it is restricted to; null: nothing. A master stands for its variations. */
+  /** Its restrictions; null: none. A master stands for its variations. */
   productIds: readonly string[] | null;
   shippingMethodIds: readonly string[] | null;
   paymentMethodIds: readonly string[] | null;
@@ -51,13 +51,13 @@ export interface StoredLine {
   productId: string;
   /** An exact decimal as text. */
   quantity: string;
-  /** Of one unit, in minor units; missing: the product's own. */
+  /** Per unit, in minor units; missing: the product's own. */
   price?: number;
-  /** What the customer has typed for the product; two texts are two lines. */
+  /** The text that the customer typed for the product; two texts are two lines. */
   customText?: string;
 }
 
-/** A code with what its campaign says. */
+/** A code with the terms of its campaign. */
 export interface CartCoupon extends Omit<CouponInput, 'isWithdrawn' | 'isUsedUp' | 'isInTime'> {
   codeKey: string;
   campaignId: string;
@@ -73,13 +73,13 @@ export interface CartCoupon extends Omit<CouponInput, 'isWithdrawn' | 'isUsedUp'
 export const PAYMENT_STATUSES = ['CANCELED', 'FAILED'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
-/** What a cart, or an order that is changed, has chosen, with all that its price depends on. */
+/** The choices of a cart, or of an order that is changed, with all that its price depends on. */
 export interface Selection {
   currency: string;
   taxType: TaxType;
   customerGroupId: string | null;
   lines: readonly StoredLine[];
-  /** Those of its lines that exist, and maybe others. */
+  /** The existing products of its lines, and maybe others. */
   products: readonly CartProduct[];
   coupon: CartCoupon | null;
   couponLineItemId: string | null;

@@ -2,14 +2,14 @@ import type { ProductFacts } from '../../catalogue/products/facts.ts';
 import { maxOrderOf, ORDER_UNIT } from '../../catalogue/products/render.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 
-/** Quantities have up to six decimals; in millionths they are whole numbers that can be counted with. */
+/** Quantities have up to six decimals; in millionths they are whole numbers for exact arithmetic. */
 const MILLION = 1_000_000;
 const millionths = (amount: number) => Math.round(amount * MILLION);
 
 /**
- * The quantity that somebody gets who wants this much: the least order, and whole steps above it; raised to the next
- * one, and lowered to what is there and to what one order may hold. A `stock` of null: there is always enough; a `most`
- * of null: any quantity. The least order can always be had, even if `most` is less. undefined: nothing is there.
+ * The quantity granted for a requested one: the minimum order, and whole steps above it; raised to the next one, and
+ * lowered to the stock and the maximum per order. A `stock` of null: there is always enough; a `most` of null: any
+ * quantity. The minimum order is always possible, even if `most` is less. undefined: out of stock.
  */
 export function allowedQuantity(
   wanted: number,
@@ -31,7 +31,7 @@ export function allowedQuantity(
   return lowered < least || lowered <= 0 ? undefined : lowered / MILLION;
 }
 
-/** How much of a product these lines hold: lines with different texts are of the same product. */
+/** The quantity of a product in these lines: lines with different texts are of the same product. */
 export function quantityOfProduct(
   lines: readonly { productId: string; quantity: string }[],
   productId: string,

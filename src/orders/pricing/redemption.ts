@@ -6,7 +6,7 @@ import type { Delivery } from './delivery.ts';
 import type { CartInput, CouponInput, LineInput, ShopRules } from './input.ts';
 import { sum, type Taxed } from './shares.ts';
 
-/** What a coupon is redeemed against, in the shop's tax model. */
+/** The input for redeeming a coupon, in the shop's tax model. */
 export interface Redemption {
   cart: CartInput;
   /** The lines less the basket discount. */
@@ -14,22 +14,22 @@ export interface Redemption {
   subTotal: number;
   delivery: Delivery;
   method: PaymentMethod | null;
-  /** What the delivery would cost. */
+  /** The delivery price before the coupon. */
   asked: { shop: number };
   shop: ShopRules;
 }
 
-/** What a coupon takes off, in the shop's tax model. */
+/** The effect of a coupon, in the shop's tax model. */
 export interface Redeemed {
   amount: number;
-  /** Which lines it is for, and what they come to less the basket discount. */
+  /** The lines it applies to, and their total less the basket discount. */
   isFor: boolean[];
   base: number;
   waivesShipping: boolean;
   problems: CouponProblem[];
 }
 
-/** A coupon takes off what is left after the basket discount; one with a problem takes off nothing. */
+/** A coupon applies to the amount after the basket discount; one with a problem takes off nothing. */
 export function redeemed(
   coupon: CouponInput,
   { cart, left, subTotal, delivery, method, asked, shop }: Redemption,

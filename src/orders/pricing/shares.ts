@@ -7,8 +7,8 @@ export interface Taxed {
 }
 
 /**
- * Shares of a discount, first over the tax rates in proportion to what is taxed at them, then over the lines of each
- * rate. They always sum to the whole, and what a rate gets does not depend on the order of the lines.
+ * Shares of a discount, first over the tax rates in proportion to their taxed amounts, then over the lines of each
+ * rate. They always sum to the whole, and the share of a rate does not depend on the order of the lines.
  */
 export function spread(discount: number, lines: readonly Taxed[]): number[] {
   const shares = lines.map(() => 0);

@@ -4,7 +4,7 @@ import { scaled } from '../../kernel/money.ts';
 import type { TaxClass } from '../../shops/settings/settings.ts';
 import type { ShopRules } from './input.ts';
 
-/** The class of a product that names one; else the shop's default. */
+/** The product's own class, or else the shop's default. */
 export function taxClassFor(
   taxClassId: string | null,
   { taxClasses }: Pick<ShopRules, 'taxClasses'>,
@@ -13,17 +13,15 @@ export function taxClassFor(
 }
 
 /**
- * Basis points for goods that go to this country: the rate of the class there, else that of the shop's own country;
- * none on exports out of the European Union, when the shop says so.
+ * Basis points for goods to this country: the rate of the class there, else that of the shop's own country; none on
+ * exports out of the European Union, if the shop is set so.
  */
 export function taxRateIn(taxClass: TaxClass, country: string, shop: ShopRules): number {
   if (country !== shop.country && shop.taxFreeOutsideEu && !isInEu(country)) return 0;
   return taxClass.rates[country] ?? taxClass.rates[shop.country] ?? 0;
 }
 
-/**
- * An amount with or without its tax, as another tax type says it; one rounding. NONE says amounts as they are.
- */
+/** Converts an amount to another tax type, with or without its tax; one rounding. NONE leaves amounts as they are. */
 export function inTaxType(minor: number, rate: number, from: TaxType, to: TaxType): number {
   if (from === 'GROSS' && to === 'NET') return scaled(minor, 10_000, 10_000 + rate);
   if (from === 'NET' && to === 'GROSS') return scaled(minor, 10_000 + rate, 10_000);
@@ -44,7 +42,7 @@ export function toTaxBasis(
   return inTaxType(minor, taxRateIn(taxClass, country, shop), shop.taxModel, taxType);
 }
 
-/** The tax that a gross amount holds, or that is added to a net one: one rounding, half up. */
+/** The tax in a gross amount, or on a net one: one rounding, half up. */
 export function taxOn(minor: number, rate: number, taxType: TaxType): number {
   switch (taxType) {
     case 'GROSS':

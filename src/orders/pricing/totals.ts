@@ -15,7 +15,7 @@ import { ratesOf, spread, sum, type Taxed } from './shares.ts';
 import { inTaxType, taxClassFor, taxOn, taxRateIn } from './tax.ts';
 import { askedPrice, priceOfQuantity } from './unit-price.ts';
 
-/** What a cart comes to, in minor units of its currency. Discounts are negative. */
+/** The totals of a cart, in minor units of its currency. Discounts are negative. */
 export interface CartTotals {
   /** One per line of the facts, in their order. */
   lines: readonly LineTotals[];
@@ -24,9 +24,9 @@ export interface CartTotals {
   basketDiscount: number;
   coupon: { amount: number; problems: readonly CouponProblem[] } | null;
   delivery: Delivery;
-  /** Whose rates count. */
+  /** The country whose rates apply. */
   country: string;
-  /** What delivery and payment are taxed with. */
+  /** The tax of delivery and payment. */
   serviceTax: { taxClass: TaxClass; rate: number };
   /** null: nothing is shipped. */
   shipping: { method: ShippingMethod; price: number; taxes: ServiceTax[] } | null;
@@ -37,11 +37,11 @@ export interface CartTotals {
   totalTax: number;
   totalBeforeTax: number;
   grandTotal: number;
-  /** In the shop's tax model, as all limits are: they are compared with what the cart comes to there. */
+  /** In the shop's tax model, like all limits: they are compared with the cart's value there. */
   minimum: { amount: number | null; isReached: boolean };
-  /** How much more the cart must be worth, in the shop's tax model; 0: the minimum is reached. */
+  /** How much is missing to the minimum, in the shop's tax model; 0: it is reached. */
   missingToMinimum: number;
-  /** What the shop offers, in the cart's currency and the shop's tax model. */
+  /** The shop's offers, in the cart's currency and the shop's tax model. */
   offers: readonly BasketDiscount[];
 }
 
@@ -49,11 +49,11 @@ export interface LineTotals {
   taxClass: TaxClass;
   /** Basis points. */
   taxRate: number;
-  /** Of one unit. */
+  /** Per unit. */
   unitPrice: number;
-  /** Of the amount that prices of this product are for. */
+  /** For the amount that prices of this product refer to. */
   quantityPrice: number;
-  /** The same as the shop asks it, in the shop's tax model; null: the price was set by hand. */
+  /** The same as the shop's own price, in the shop's tax model; null: the price was set by hand. */
   shopQuantityPrice: number | null;
   amount: number;
   deposit: number;
@@ -63,7 +63,7 @@ export interface LineTotals {
   couponShare: number;
 }
 
-/** The tax of one amount for itself: information, because the total is rounded once per rate over everything. */
+/** The tax of one amount by itself: information only, because the total is rounded once per rate over everything. */
 export interface ServiceTax {
   taxClass: TaxClass;
   rate: number;
@@ -71,18 +71,18 @@ export interface ServiceTax {
 }
 
 /**
- * The one place where a cart is computed; orders, documents and pages use what it says. Each line is rounded, then
- * the tax once per rate over the whole document: rounding it per line or per part gives other totals.
+ * The only place where a cart is computed; orders, documents and pages use its result. Each line is rounded, then the
+ * tax once per rate over the whole document: rounding it per line or per part gives other totals.
  *
- * The tax type of a cart only says how prices are shown. Whatever depends on a limit or is a fixed amount (discounts,
+ * The tax type of a cart only determines how prices are shown. Everything with a limit or a fixed amount (discounts,
  * coupons, delivery, payment, the minimum) is decided in the shop's tax model; the amounts named `shop...` are in it.
- * What was decided is then shown in the cart's tax type: a discount in proportion to what it is taken off, so that
- * each tax rate bears the same share of it as in the shop's tax model.
+ * The result is then shown in the cart's tax type: a discount in proportion to its base, so each tax rate bears the
+ * same share of it as in the shop's tax model.
  */
 export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
   const { taxType } = cart;
   const delivery = deliveryOf(cart, shop);
-  // Who picks up takes over the goods where the shop is.
+  // With pickup, goods are handed over where the shop is.
   const country = delivery.method?.kind === 'pickup' ? shop.country : (cart.country ?? shop.country);
   const priced = cart.lines.map((line) => pricedLine(line, cart, country, shop));
   const shopLines = priced.map(({ taxRate, shopAmount }) => ({ taxRate, amount: shopAmount }));
@@ -101,7 +101,7 @@ export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
   const serviceTaxes = (price: number): ServiceTax[] => [
     { taxClass: serviceClass, rate: serviceRate, tax: taxOn(price, serviceRate, taxType) },
   ];
-  /** A price of a service: what was set by hand is in the cart's tax type, what the shop asks in the shop's. */
+  /** The price of a service: one set by hand is in the cart's tax type, the shop's own is in the shop's. */
   const servicePrice = (byHand: number | null, asked: number): Price =>
     byHand === null
       ? { shop: asked, shown: inTaxType(asked, serviceRate, shop.taxModel, taxType) }
@@ -116,7 +116,7 @@ export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
   const couponDiscount = sum(couponShares);
   const shipping = coupon?.waivesShipping ? NOTHING : asked;
 
-  // Each field by its name, because copying the rest of an object is slow.
+  // Each field by name, because copying the rest of an object is slow.
   const lines = priced.map((line, index): LineTotals => ({
     taxClass: line.taxClass,
     taxRate: line.taxRate,
@@ -151,7 +151,7 @@ export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
       amount: left[index]!.amount - couponShare + deposit + ecoParticipation,
     })),
   ];
-  // Taken off at the default rate alone it could leave less than nothing there, and pay out tax.
+  // Taken off at the default rate alone, it could leave a negative amount there, and pay out tax.
   const paymentShares = spread(Math.max(0, 0 - payment.shown), taxed);
   const taxes = taxesByRate(lessShares(taxed, paymentShares), taxType);
   const paymentTaxes =
@@ -210,12 +210,12 @@ type ServicePrice = (byHand: number | null, asked: number) => Price;
 
 const sumOf = (amounts: readonly { amount: number }[]) => sum(amounts.map(({ amount }) => amount));
 
-/** A part of a whole of the shop, as a part of the whole that is shown: one rounding. */
+/** A part of a whole in the shop's model, as a part of the shown whole: one rounding. */
 function inProportion(part: number, shopWhole: number, shownWhole: number): number {
   return shopWhole === 0 ? 0 : scaled(part, shownWhole, shopWhole);
 }
 
-/** The shares of a coupon as the cart shows them; it is taken off the lines that it is for. */
+/** The shares of a coupon as the cart shows them; it is taken off the lines it applies to. */
 function shownCoupon({ amount, isFor, base }: Redeemed, left: readonly Taxed[]): number[] {
   const eligible = left.map(({ taxRate, amount }, index) => ({ taxRate, amount: isFor[index] ? amount : 0 }));
   return spread(inProportion(amount, base, sumOf(eligible)), eligible);
@@ -271,7 +271,7 @@ function pricedLine(
     unitPrice: priceOfQuantity(quantityPrice, 1, priceQuantity),
     quantityPrice,
     shopQuantityPrice,
-    // Not the rounded price times the quantity: with many cheap pieces that would be another sum.
+    // Not the rounded price times the quantity: with many cheap pieces the sum would differ.
     amount: shown(shopAmount),
     deposit,
     ecoParticipation,
@@ -288,7 +288,7 @@ function offersIn(currency: string, shop: ShopRules): BasketDiscount[] {
   }));
 }
 
-/** Of those that are reached, the one that takes off most; never more than the goods are worth. */
+/** The largest of the reached discounts; never more than the value of the goods. */
 function bestDiscount(subTotal: number, offers: readonly BasketDiscount[]): number {
   const reached = offers.filter(({ minimumAmount }) => subTotal >= minimumAmount);
   return Math.max(
@@ -316,7 +316,7 @@ function paymentMethod({ payment }: CartInput, { paymentMethods }: ShopRules): P
   return chosen ?? paymentMethods[0] ?? null;
 }
 
-/** A discount for the payment takes off no more than there is to pay, and like any discount, of everything. */
+/** A discount for the payment takes off at most the amount payable and, like any discount, applies to everything. */
 function paymentPrice(
   { payment, currency }: CartInput,
   method: PaymentMethod | null,
@@ -346,7 +346,7 @@ function taxesByRate(taxed: readonly Taxed[], taxType: CartInput['taxType']) {
   });
 }
 
-/** The tax that a discount takes off with it. */
+/** The tax reduction of a discount. */
 function taxesOfShares(
   taxed: readonly TaxedAt[],
   shares: readonly number[],
@@ -358,7 +358,7 @@ function taxesOfShares(
   );
 }
 
-/** The steps in which a cart adds up; a minimum is compared with the sum after the step that it names. */
+/** The steps in which a cart adds up; a minimum is compared with the sum after its step. */
 const STEPS = ['SumProduct', 'SumCoupon', 'SumDiscount', 'SumDelivery', 'SumPayment'] as const;
 
 function sumUpTo(code: ShopRules['minimumCartCode'], steps: Record<(typeof STEPS)[number], number>): number {

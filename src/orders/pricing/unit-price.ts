@@ -4,8 +4,8 @@ import type { PricedProduct } from '../../catalogue/products/cart-product.ts';
 import type { ShopRules } from './input.ts';
 
 /**
- * What the shop asks for `priceQuantity` units when somebody takes this many: the list price, or that of the tier
- * that is reached; and what the customer's group pays, if that is less. null: it has no price in this currency.
+ * The shop's price for `priceQuantity` units at this quantity: the list price, or that of the reached tier; and the
+ * price of the customer's group, if lower. null: it has no price in this currency.
  */
 export function askedPrice(
   product: PricedProduct,
@@ -28,7 +28,7 @@ export function askedPrice(
   return Math.min(regular, special ?? regular);
 }
 
-/** What `quantity` costs when `priceQuantity` costs this; one rounding. */
+/** The cost of `quantity` at this price for `priceQuantity`; one rounding. */
 export function priceOfQuantity(price: number, quantity: number | string, priceQuantity: number): number {
   // Almost always both are whole numbers, and then nothing is rounded.
   const simple = price * Number(quantity);

@@ -3,15 +3,17 @@ import { sql } from '../../db/sql.ts';
 
 export interface SalesRow {
   currency: string;
-  /** Minor units; of one product not rounded. */
+  /** Minor units; not rounded for one product. */
   gross: string;
   net: string;
-  /** Of one product. */
+  /** For one product. */
   units?: string;
   orders: number;
 }
 
-/** Orders placed between these moments and not rejected: whole days are known, what is left of the ends is added up. */
+/**
+ * Orders placed between these moments and not rejected: whole days come from sums, the rest of both ends is added up.
+ */
 export function sumSales(db: Queries, shopId: string, after: Date, before: Date) {
   return db.many<SalesRow>(sql`
     with window_days as (
@@ -39,8 +41,8 @@ export function sumSales(db: Queries, shopId: string, after: Date, before: Date)
 const REJECTED = 2;
 
 /**
- * The same of one product. Few orders are rejected: finding those in the index of states takes less than looking at
- * each order that has the product.
+ * The same for one product. Few orders are rejected: finding those in the index of states costs less than reading each
+ * order with the product.
  */
 export function sumProductSales(db: Queries, shopId: string, productId: string, after: Date, before: Date) {
   return db.many<SalesRow>(sql`

@@ -38,7 +38,7 @@ export function sales(api: Operations): void {
       const rows =
         productId === undefined
           ? await sumSales(db, shopId, after, before)
-          : // What is no id was never sold.
+          : // An invalid id was never sold.
             isId(productId)
             ? await sumProductSales(db, shopId, productId, after, before)
             : [];

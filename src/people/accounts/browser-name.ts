@@ -1,10 +1,10 @@
-/** A browser in words that its owner knows. null: it does not say. */
+/** A browser, named as its owner knows it. null: unknown. */
 export interface BrowserName {
   browser: string | null;
   system: string | null;
 }
 
-/** Most browsers claim to be others as well, so the order matters: the first that fits is meant. */
+/** Most browsers claim to be others as well, so the order matters: the first match counts. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdgA?(?:iOS)?\//, 'Edge'],
   [/\bOPR\/|\bOPT\//, 'Opera'],

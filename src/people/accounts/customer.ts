@@ -17,7 +17,7 @@ export async function findCustomerIdOf(
   return row?.customerId;
 }
 
-/** Makes a customer for an address that has none, so that whoever has an account can be found by the merchant. */
+/** Creates a customer for an address that has none, so that the merchant can find every account holder. */
 export async function findOrCreateCustomerOf(
   tx: Transaction,
   shopId: string,
@@ -25,7 +25,7 @@ export async function findOrCreateCustomerOf(
 ): Promise<string> {
   const known = await findCustomerIdOf(tx, shopId, email);
   if (known !== undefined) return known;
-  // Whoever places an order locks this counter before making a customer, so that nobody makes the same one meanwhile.
+  // Placing an order locks this counter before creating a customer, so no duplicate can be created meanwhile.
   await takeTimeOfCommit(tx, shopId);
   const sinceThen = await findCustomerIdOf(tx, shopId, email);
   if (sinceThen !== undefined) return sinceThen;

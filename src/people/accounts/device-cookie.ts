@@ -1,14 +1,14 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { newSecret } from '../../kernel/ids.ts';
 
-/** A browser in which people have signed in before. */
+/** A browser in which users have signed in before. */
 export interface Device {
   deviceId: string;
   /** The last ones. */
   userIds: readonly string[];
 }
 
-/** A browser that more people share forgets the first of them. */
+/** A browser shared by more users forgets the first of them. */
 const MAX_USERS = 5;
 
 const FORM = /^([A-Za-z0-9]{24})\.([0-9A-F-]{36}(?:~[0-9A-F-]{36}){0,4})\.([A-Za-z0-9_-]{43})$/;
@@ -19,9 +19,9 @@ export const DEVICE_LIFETIME = 400 * 86_400;
 export type DeviceCookie = ReturnType<typeof createDeviceCookie>;
 
 /**
- * The browsers of a person, in a signed cookie that stays after signing out. Strangers who guess passwords or ask for
- * emails use up what strangers have; a browser that this person has used before has an allowance of its own. So nobody can
- * lock an owner or a shopper out. The cookie signs nobody in.
+ * The browsers of a person, in a signed cookie that stays after signing out. Strangers who guess passwords or request
+ * emails use up the allowance of strangers; a browser that this person has used before has its own. So an owner or a
+ * shopper cannot be locked out. The cookie does not sign anyone in.
  */
 export function createDeviceCookie(installationKey: Buffer, of: 'admin' | 'shop') {
   const key = Buffer.from(hkdfSync('sha256', installationKey, '', `kontor ${of} devices`, 32));

@@ -9,14 +9,14 @@ import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { BrowserName } from './browser-name.ts';
 
-/** The pages for which a passkey is made: it works on their host and nowhere else. */
+/** The site for which a passkey is created: it works on its host and nowhere else. */
 export interface PasskeySite {
   /** Scheme and host. */
   origin: string;
   name: string;
 }
 
-/** A passkey belongs to the name of a host, so there is none where the pages have an address such as 127.0.0.1 only. */
+/** A passkey belongs to a host name, so there is none where the pages only have an address such as 127.0.0.1. */
 export function hasHostName({ origin }: PasskeySite): boolean {
   const { hostname } = new URL(origin);
   return isIP(hostname) === 0 && !hostname.startsWith('[');
@@ -27,7 +27,7 @@ const hostOf = ({ origin }: PasskeySite) => new URL(origin).hostname;
 /** Loaded with the first page that offers a passkey. */
 const library = () => import('@simplewebauthn/server');
 
-/** What the browser needs to make a passkey for an account. */
+/** The options that the browser needs to create a passkey for an account. */
 export async function passkeyCreation(
   site: PasskeySite,
   { accountId, email }: { accountId: string; email: string },
@@ -40,12 +40,12 @@ export async function passkeyCreation(
     userName: email,
     userID: new Uint8Array(Buffer.from(accountId.replaceAll('-', ''), 'hex')),
     excludeCredentials: known.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
-    // The device asks for a fingerprint or a PIN, and knows the account by itself.
+    // The device asks for a fingerprint or a PIN, and stores the account itself.
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
 }
 
-/** What the browser needs to sign in with any passkey that it has for these pages. */
+/** The options that the browser needs to sign in with any passkey for this site. */
 export async function passkeyRequest(site: PasskeySite): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { generateAuthenticationOptions } = await library();
   return generateAuthenticationOptions({ rpID: hostOf(site), userVerification: 'required' });
@@ -58,7 +58,7 @@ export interface NewPasskey {
   transports: string[];
 }
 
-/** undefined: it is not a passkey that was made for this challenge on these pages. */
+/** undefined: it is not a passkey that was created for this challenge on this site. */
 export async function verifiedPasskey(
   site: PasskeySite,
   challenge: string,
@@ -84,7 +84,7 @@ export async function verifiedPasskey(
       transports: transports.filter((one) => TRANSPORTS.includes(one)),
     };
   } catch {
-    // The library throws whatever it dislikes about what a client has sent.
+    // The library throws for any invalid response of a client.
     return undefined;
   }
 }
@@ -92,8 +92,8 @@ export async function verifiedPasskey(
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'];
 
 /**
- * We do not ask who made the device, so nobody needs to send certificates. The library would load lists of revoked ones
- * from addresses that they name, and this server calls nobody whom it does not have to.
+ * The maker of the device is not requested, so certificates are not needed. The library would load lists of revoked
+ * ones from addresses that they name, and this server makes no unnecessary calls.
  */
 async function namesCertificates({ response }: RegistrationResponseJSON): Promise<boolean> {
   const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers');
@@ -102,12 +102,15 @@ async function namesCertificates({ response }: RegistrationResponseJSON): Promis
   return format !== 'none' && !(format === 'packed' && attestation.get('attStmt').get('x5c') === undefined);
 }
 
-/** The passkey that a response claims to be of; undefined: the text is not a response. */
+/** The passkey named in a response; undefined: the text is not a response. */
 export function namedCredential(text: string): string | undefined {
   return parseResponse(text)?.id;
 }
 
-/** Its counter after this use; undefined: the response was not made with this passkey, for this challenge, on these pages. */
+/**
+ * Its counter after this use; undefined: the response was not made with this passkey, for this challenge, on this
+ * site.
+ */
 export async function verifiedCounter(
   site: PasskeySite,
   challenge: string,
@@ -134,7 +137,7 @@ export async function verifiedCounter(
 export const MAX_CREDENTIAL_LENGTH = 16_384;
 const CREDENTIAL_ID = /^[A-Za-z0-9_-]{16,1400}$/;
 
-/** Whatever else it says is for the library to check. */
+/** The library checks everything else in it. */
 function parseResponse(text: string): { id: string } | undefined {
   if (text.length > MAX_CREDENTIAL_LENGTH) return undefined;
   try {
@@ -145,7 +148,7 @@ function parseResponse(text: string): { id: string } | undefined {
   }
 }
 
-/** Nobody has more devices. */
+/** More than anyone's number of devices. */
 export const MAX_PASSKEYS = 10;
 
 export interface PasskeyRow extends BrowserName {
@@ -163,14 +166,14 @@ export function findPasskeys(db: Queries, shopId: string, accountId: string) {
     order by created_at, credential_id limit ${MAX_PASSKEYS}`);
 }
 
-/** False: the account has so many already, or somebody has this one. */
+/** False: the account has reached the limit, or this passkey is already registered. */
 export async function insertPasskey(
   tx: Transaction,
   shopId: string,
   accountId: string,
   { credentialId, publicKey, counter, transports, browser, system }: NewPasskey & BrowserName,
 ): Promise<boolean> {
-  // Locked, so that two requests at once can't pass the limit.
+  // Locked, so that two concurrent requests can't exceed the limit.
   await tx.run(sql`
     select from account where shop_id = ${shopId} and account_id = ${accountId} for no key update`);
   const { count } = (await tx.one<{ count: number }>(sql`
@@ -185,7 +188,7 @@ export async function insertPasskey(
   return inserted === 1;
 }
 
-/** Locks the passkey, with the address of its account. */
+/** Locks the passkey and returns it with the address of its account. */
 export function lockPasskey(tx: Transaction, shopId: string, credentialId: string) {
   return tx.one<NewPasskey & { email: string; usedAt: Date | null }>(sql`
     select credential_id as "credentialId", public_key as "publicKey", counter, transports, used_at as "usedAt", email

@@ -12,15 +12,15 @@ const DAY = 24 * HOUR;
 /** Milliseconds for which the link and the digits of an email are valid. */
 export const REQUEST_LIFETIME = 15 * MINUTE;
 
-/** How often digits can be typed: with so few tries, nobody guesses one of a million. */
+/** How often digits can be typed: too few tries to guess one code of a million. */
 export const MAX_ATTEMPTS = 5;
 
 /** Milliseconds after which a browser has to sign in again. */
 export const SESSION_LIFETIME = 90 * DAY;
 
 /**
- * Limits the emails to an address, so that nobody fills a mailbox, nor gets more than some fifty guesses of digits in a
- * day. Requests that were used are deleted, so that whoever signs in often is not limited.
+ * Limits the emails to an address, to prevent flooded mailboxes and more than some fifty guesses of digits a day. Used
+ * requests are deleted, so frequent sign-ins are not limited.
  */
 const EMAILS_PER_HOUR = 5;
 const EMAILS_PER_DAY = 10;
@@ -28,8 +28,8 @@ const EMAILS_PER_DAY = 10;
 const before = ({ now }: Queries, milliseconds: number) => new Date(now.getTime() - milliseconds);
 
 /**
- * Whether this address may get one more email. A browser in which its shopper has signed in before is counted alone;
- * null: any other browser, and those are counted together.
+ * Whether this address may get one more email. A browser in which its shopper has signed in before is counted
+ * separately; null: any other browser, all counted together.
  */
 export async function mayReceiveEmail(
   tx: Transaction,
@@ -55,7 +55,7 @@ export function insertRequest(
     values (${shopId}, ${requestId}, ${email}, ${tx.now}, ${deviceId})`);
 }
 
-/** undefined: nobody has signed in with this address yet. */
+/** undefined: there is no account with this address yet. */
 export async function findAccountId(db: Queries, shopId: string, email: string): Promise<string | undefined> {
   const account = await db.one<{ accountId: string }>(sql`
     select upper(account_id::text) as "accountId" from account
@@ -63,14 +63,17 @@ export async function findAccountId(db: Queries, shopId: string, email: string):
   return account?.accountId;
 }
 
-/** undefined: it was used, has expired, or there never was one. */
+/** undefined: it was used, has expired, or never existed. */
 export function findRequest(db: Queries, shopId: string, requestId: string) {
   return db.one<{ email: string }>(sql`
     select email from sign_in_request
     where shop_id = ${shopId} and request_id = ${requestId} and created_at > ${before(db, REQUEST_LIFETIME)}`);
 }
 
-/** Counts a try before its digits are compared, so that tries at the same moment can't pass the limit. undefined: none is left. */
+/**
+ * Counts a try before its digits are compared, so that concurrent tries can't exceed the limit. undefined: none is
+ * left.
+ */
 export function countAttempt(tx: Transaction, shopId: string, requestId: string) {
   return tx.one<{ attempts: number }>(sql`
     update sign_in_request set attempts = attempts + 1
@@ -79,7 +82,7 @@ export function countAttempt(tx: Transaction, shopId: string, requestId: string)
     returning attempts`);
 }
 
-/** Takes the request, which can be used once. undefined: somebody else has, or it has expired. */
+/** Consumes the request, which is valid once. undefined: it was already used, or has expired. */
 export function takeRequest(tx: Transaction, shopId: string, requestId: string) {
   return tx.one<{ email: string }>(sql`
     delete from sign_in_request
@@ -87,7 +90,7 @@ export function takeRequest(tx: Transaction, shopId: string, requestId: string) 
     returning email`);
 }
 
-/** The account with this address, which is made if there is none. */
+/** The account with this address, created if missing. */
 export async function findOrCreateAccount(
   tx: Transaction,
   shopId: string,
@@ -103,13 +106,13 @@ export async function findOrCreateAccount(
   return account!;
 }
 
-/** Null: the account has no cart any more. */
+/** Null: the account no longer has a cart. */
 export function updateAccountCart(db: Queries, shopId: string, accountId: string, cartId: string | null) {
   return db.run(sql`
     update account set cart_id = ${cartId} where shop_id = ${shopId} and account_id = ${accountId}`);
 }
 
-/** Nobody uses more browsers; the oldest sessions end. */
+/** More than anyone's number of browsers; the oldest sessions end. */
 const MAX_SESSIONS = 20;
 
 export async function insertSession(
@@ -137,7 +140,7 @@ export interface SessionRow extends BrowserName {
   seenAt: Date;
 }
 
-/** The one that was used last comes first. */
+/** The most recently used one comes first. */
 export function findSessions(db: Queries, shopId: string, accountId: string) {
   return db.many<SessionRow>(sql`
     select upper(session_id::text) as "sessionId", created_at as "createdAt", seen_at as "seenAt", browser, system
@@ -164,7 +167,7 @@ export function touchSession(db: Queries, shopId: string, sessionId: string) {
     update account_session set seen_at = ${db.now} where shop_id = ${shopId} and session_id = ${sessionId}`);
 }
 
-/** Nobody has more addresses. */
+/** More than anyone's number of addresses. */
 export const MAX_ADDRESSES = 20;
 
 export interface AddressRow {
@@ -180,7 +183,7 @@ export function findAddresses(db: Queries, shopId: string, accountId: string) {
     order by created_at desc, address_id desc limit ${MAX_ADDRESSES}`);
 }
 
-/** False: the address book is full. The account is locked, so that two requests at once can't pass the limit. */
+/** False: the address book is full. The account is locked, so that two concurrent requests can't exceed the limit. */
 export async function insertAddress(
   tx: Transaction,
   shopId: string,
@@ -216,7 +219,7 @@ export function deleteAddress(db: Queries, shopId: string, accountId: string, ad
     where shop_id = ${shopId} and account_id = ${accountId} and address_id = ${addressId}`);
 }
 
-/** Deletes requests that nothing is counted from any more. */
+/** Deletes requests that no longer count towards a limit. */
 export const signInRequestCleanup: CleanupStep = {
   name: 'sign-in requests',
   run: async (db, limit) => {

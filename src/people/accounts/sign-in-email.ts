@@ -1,10 +1,10 @@
 import { SHOP_PLACEHOLDERS, type EmailContext, type EmailKind } from '../../platform/email/kind.ts';
 import { signInCodes } from './sign-in-codes.ts';
 
-/** Somebody wants to sign in with this address. */
+/** A sign-in with this address was requested. */
 export interface SignInRequested {
   requestId: string;
-  /** It was asked for in a browser in which this shopper has signed in before. */
+  /** It was requested in a browser in which this shopper has signed in before. */
   isKnownBrowser?: boolean;
 }
 

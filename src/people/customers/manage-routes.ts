@@ -15,7 +15,7 @@ const CustomerGroup = Type.Object(
   { title: 'customer group' },
 );
 
-/** What the back office does with customers beyond the contract. */
+/** Operations of the back office on customers beyond the contract. */
 export function managedCustomers(api: Operations): void {
   api.write(
     {

@@ -56,7 +56,7 @@ export function insertCustomer(tx: Transaction, shopId: string, customer: NewCus
     returning ${columns}`);
 }
 
-/** Gives the customer the next number that no merchant has given by hand. */
+/** Gives the customer the next number that is not yet assigned by hand. */
 export async function insertNumberedCustomer(
   tx: Transaction,
   shopId: string,

@@ -90,7 +90,7 @@ export function customers(api: Operations): void {
         billingAddress: toAddress(body.billingAddress, 'billingAddress'),
         internalNote: body.internalNote ?? null,
       };
-      // Whoever places an order locks the counter of events before a number of a customer, whoever has given it.
+      // Placing an order locks the event counter before a customer number, even one that was given by hand.
       await takeTimeOfCommit(tx, shopId);
       const row = customerNumber
         ? await insertCustomer(tx, shopId, { ...customer, customerNumber })

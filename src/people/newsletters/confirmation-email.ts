@@ -7,7 +7,7 @@ import {
 } from '../../platform/email/kind.ts';
 import { newsletterTokens, newsletterUrls } from './links.ts';
 
-/** Somebody asked for newsletters with this address. */
+/** Newsletters were requested with this address. */
 export interface NewsletterRequested {
   requestId: string;
   /** The names of the newsletters. */

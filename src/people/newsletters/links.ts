@@ -3,10 +3,9 @@ import { secretHash } from '../../kernel/ids.ts';
 import type { EmailContext } from '../../platform/email/kind.ts';
 
 /**
- * The tokens in links of newsletter emails prove that whoever opens a link has read the email. A job that waits in the
- * queue, or that failed, is in the database for days, so it contains only the id of its request. The token is derived
- * from that id and the key of the installation when the email is sent, so that no copy of the database can confirm
- * anything.
+ * The tokens in links of newsletter emails prove that the visitor has read the email. A queued or failed job stays in
+ * the database for days, so it contains only the id of its request. The token is derived from that id and the key of
+ * the installation when the email is sent, so that no copy of the database can confirm anything.
  */
 export interface NewsletterTokens {
   confirming(shopId: string, requestId: string): string;

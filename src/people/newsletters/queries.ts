@@ -30,7 +30,7 @@ export function findCampaigns(db: Queries, shopId: string, limit: number, offset
     order by position, identifier limit ${limit} offset ${offset}`);
 }
 
-/** All that are listed, also those who unsubscribed; undefined: there is no such campaign. */
+/** All subscribers listed, including those who unsubscribed; undefined: there is no such campaign. */
 export async function countSubscribers(
   db: Queries,
   shopId: string,
@@ -69,7 +69,7 @@ export const REQUEST_LIFETIME = 7 * 86_400_000;
 
 const DAY = 86_400_000;
 
-/** Limits the emails to an address, so that nobody can fill a mailbox by typing the address often. */
+/** Limits the emails to an address, so that typing it often cannot flood a mailbox. */
 const EMAILS_PER_DAY = 3;
 
 /** Whether this address may get one more email. The rows of one email have the same time, and no two emails do. */
@@ -107,8 +107,8 @@ export function findRequests(db: Queries, shopId: string, tokenHashes: readonly 
 }
 
 /**
- * Subscribes those who asked for it, also who had unsubscribed before. A link works once; nothing is returned when it
- * was not valid.
+ * Subscribes those who requested it, including those who had unsubscribed before. A link works once; nothing is
+ * returned when it was not valid.
  */
 export async function confirmRequests(
   tx: Transaction,
@@ -138,7 +138,7 @@ export async function unsubscribe(tx: Transaction, shopId: string, email: string
     where shop_id = ${shopId} and email = lower(${email}) and subscribed`);
 }
 
-/** Unsubscribes these addresses from one newsletter, and says how many had it. */
+/** Unsubscribes these addresses from one newsletter, and returns how many had it. */
 export function unsubscribeFrom(
   tx: Transaction,
   shopId: string,
@@ -150,7 +150,7 @@ export function unsubscribeFrom(
     where shop_id = ${shopId} and campaign_id = ${campaignId} and email = any (${emails}::text[]) and subscribed`);
 }
 
-/** Those of these addresses that have confirmed a newsletter of the shop and get it still. */
+/** The addresses among these that have confirmed a newsletter of the shop and still get it. */
 export async function findConsenting(
   db: Queries,
   shopId: string,

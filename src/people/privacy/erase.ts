@@ -10,17 +10,17 @@ export interface Erasure {
   customerNumber: string;
   /** A customer with orders stays as a number. */
   customer: 'anonymised' | 'deleted';
-  /** What this call has erased, by the names of the sources; what was erased before is not counted again. */
+  /** The numbers of entries erased by this call, by source; those erased before are not counted again. */
   counts: Record<string, number>;
 }
 
-/** undefined: there is no such customer. Erasing a customer again finds nothing more to erase, and is no mistake. */
+/** undefined: there is no such customer. Erasing a customer again is allowed and finds nothing more. */
 export async function eraseCustomerData(
   tx: Transaction,
   sources: readonly PersonalData[],
   { shopId, customerId, ...options }: ErasureOptions & { shopId: string; customerId: string },
 ): Promise<Erasure | undefined> {
-  // A customer with a hundred thousand orders takes longer than other requests may.
+  // A customer with a hundred thousand orders takes longer than the request timeout.
   await tx.run(sql`set local statement_timeout = 0`);
   const person = await lockCustomerRecord(tx, shopId, customerId);
   if (!person) return undefined;
@@ -34,8 +34,8 @@ export async function eraseCustomerData(
     cartIds.push(...(erased?.cartIds ?? []));
   }
   await deleteStoredResponses(tx, shopId, person, cartIds);
-  // Whoever places orders locks the counter of events first and the customer then. Locked in the same order here, and
-  // as late as possible, because all orders of the shop wait for it: those that came meanwhile are seen after it.
+  // Placing an order locks the event counter first, then the customer. The same order is used here, and as late as
+  // possible, because all orders of the shop wait for the lock: orders placed meanwhile are seen after it.
   await takeTimeOfCommit(tx, shopId);
   if (await hasUnerasedOrders(tx, shopId, customerId)) {
     throw conflict('The customer has ordered at this moment, try again');

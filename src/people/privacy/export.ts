@@ -7,15 +7,15 @@ import type { CustomerRecord } from './queries.ts';
 export interface ExportRequest {
   shopId: string;
   person: CustomerRecord;
-  /** Scheme and host of the links in it. */
+  /** Scheme and host of its links. */
   origin: string;
-  /** Is called with the number of entries of a section that have been written since the last call. */
+  /** Called with the number of entries of a section written since the last call. */
   onEntries?: ((section: string, count: number) => void) | undefined;
 }
 
 /**
- * Everything that is held about a person, as the text of one JSON object. It is written as fast as it is read, and no
- * more than one batch of a section is in memory.
+ * All data held about a person, as the text of one JSON object. It is streamed, with at most one batch of a section in
+ * memory.
  */
 export async function* exportText(
   db: Queries,

@@ -36,7 +36,7 @@ export function findCustomerRecord(db: Queries, shopId: string, customerId: stri
     select ${columns(shopId)} from customer where shop_id = ${shopId} and customer_id = ${customerId}`);
 }
 
-/** Nobody changes the customer until the transaction ends. Orders of the customer can still be placed. */
+/** Locks the customer against changes until the transaction ends. Orders of the customer can still be placed. */
 export function lockCustomerRecord(tx: Transaction, shopId: string, customerId: string) {
   return tx.one<CustomerRecord>(sql`
     select ${columns(shopId)} from customer where shop_id = ${shopId} and customer_id = ${customerId} for no key update`);
@@ -61,7 +61,7 @@ export function deleteStoredResponses(
   { customerId, emails }: Person,
   cartIds: readonly string[],
 ) {
-  // As the addresses stand in JSON, without the quotation marks.
+  // The addresses as they appear in JSON, without the quotation marks.
   const texts = emails.map((email) => JSON.stringify(email).slice(1, -1));
   return tx.run(sql`
     delete from idempotent_answer

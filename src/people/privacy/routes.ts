@@ -14,7 +14,7 @@ const number = Type.String({ description: 'The visible number, unique in the sho
 const records = (description: string) =>
   Type.Array(Type.Object({}, { additionalProperties: true }), { description });
 
-/** Describes an export in the reference. The export itself is written piece by piece and never by this schema. */
+/** Describes an export in the reference. The export itself is streamed, never serialised by this schema. */
 const personExport = (sources: readonly PersonalData[]) =>
   Type.Object(
     {

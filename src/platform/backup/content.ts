@@ -20,17 +20,17 @@ export interface BackupProgress {
 
 export interface BackupContent {
   manifest: Manifest;
-  /** Counted while the content is read. `missingFiles` are those that somebody has removed meanwhile. */
+  /** Counted while the content is read. `missingFiles` were removed meanwhile. */
   media: { files: number; missingFiles: number };
   /** The bytes of the backup. */
   bytes: AsyncIterable<Buffer>;
 }
 
 /**
- * A shop as it is in one moment. The transaction must read one snapshot (repeatable read) and stay open while the bytes
- * are read; rows come in batches, so that the memory does not grow with the shop. Media files never change and are
- * written before the row that names them, so those of the snapshot are there when they are read, unless the merchant
- * has just removed an image. undefined: there is no such shop.
+ * A snapshot of a shop. The transaction must read one snapshot (repeatable read) and stay open while the bytes are
+ * read; rows come in batches, so memory use does not grow with the shop. Media files never change and are written
+ * before the row that names them, so those of the snapshot exist when they are read, unless the merchant has just
+ * removed an image. undefined: there is no such shop.
  */
 export async function openBackup(
   tx: Transaction,
@@ -66,8 +66,8 @@ export async function openBackup(
 }
 
 /**
- * Rows travel as the text that PostgreSQL makes of their values, and the same text makes the same values again only with
- * these settings. A backup takes longer than a request may, and a transaction is idle while a file is read.
+ * Rows are written in PostgreSQL's text form of their values, which gives the same values again only with these
+ * settings. A backup takes longer than a request may, and a transaction is idle while a file is read.
  */
 export async function setTextFormats(tx: Transaction): Promise<void> {
   await tx.run(sql`set local datestyle = 'ISO, YMD'`);
@@ -114,7 +114,7 @@ async function countRows(db: Queries, shopId: string, table: string): Promise<nu
   return (await db.one<{ count: number }>(catalogueSql([text, ''], [shopId])))!.count;
 }
 
-/** What a batch of rows should come to, as text. */
+/** Target size of a batch of rows, as text. */
 const BATCH_BYTES = 1_048_576;
 
 /** How many rows are fetched at once: few where they are large. */
@@ -146,13 +146,13 @@ async function* rowChunks(
     fetch = FETCHES.findLast(({ rows }) => rows * largest <= BATCH_BYTES) ?? FETCHES[0]!;
   }
   await tx.run(sql`close backup_rows`);
-  // Rows that refer to each other in a circle would not be reached from above.
+  // Rows that refer to each other in a circle cannot be reached from the top.
   if (done !== expected) throw new Error(`Of ${expected} rows of ${table.name} only ${done} could be read`);
 }
 
 /**
  * A row is an array of the texts of its columns, with null for null. Rows that refer to others of their table come
- * behind them, so that they can be inserted in this order.
+ * after them, so they can be inserted in this order.
  */
 function declareRows(shopId: string, table: ShopTable): Sql {
   const name = quoted(table.name);

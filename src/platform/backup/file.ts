@@ -57,7 +57,7 @@ export async function* encodeChunks(
   yield* encode({ part: 'end', sha256: whole.copy().digest('hex') }, Buffer.alloc(0));
 }
 
-/** The chunks of a file up to its end, each checked. Throws a BackupProblem that names the place of a damage. */
+/** The chunks of a file up to its end, each checked. Throws a BackupProblem that names the place of the damage. */
 export async function* readChunks(path: string): AsyncGenerator<Chunk> {
   const file = await open(path).catch((error: Error) => {
     throw new BackupProblem(`Cannot read ${path}: ${error.message}`, { cause: error });
@@ -110,18 +110,18 @@ export function nameOf(head: ChunkHead): string {
   }
 }
 
-/** What somebody has written into a backup, in one line of a message. */
+/** Text from a backup, in one line of a message. */
 export function shown(text: string): string {
   const line = text.replaceAll(/\p{Cc}+/gu, ' ');
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
 
-/** Covers the line without its checksum, the content, and the line breaks behind both. */
+/** Covers the line without its checksum, the content, and the line breaks after both. */
 function checksumOf(text: string, content: Buffer): string {
   return createHash('sha256').update(`${text}\n`).update(content).update(LINE_BREAK).digest('hex');
 }
 
-/** A head that was damaged may say anything; one that passes is still held against the checksum. */
+/** A damaged head may say anything; one that passes is still checked against the checksum. */
 function parseHead(text: string): { head: ChunkHead; number: number; bytes: number } | undefined {
   try {
     const { number, bytes, ...head } = JSON.parse(text) as ChunkHead & { number: number; bytes: number };
@@ -132,7 +132,7 @@ function parseHead(text: string): { head: ChunkHead; number: number; bytes: numb
   }
 }
 
-/** Checksums show what was damaged by chance, not what somebody has made up. */
+/** Checksums detect accidental damage, not forgery. */
 function isHead(head: ChunkHead): boolean {
   switch (head.part) {
     case 'manifest':
@@ -155,7 +155,7 @@ async function readLine(file: FileHandle, at: number, damage: (problem: string) 
   throw damage(bytes.length < MAX_LINE_LENGTH ? 'it was cut off here' : 'a chunk should begin here');
 }
 
-/** Fewer than `length` where the file ends before. */
+/** Fewer than `length` if the file ends before. */
 async function readBytes(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;

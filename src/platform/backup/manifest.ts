@@ -3,7 +3,7 @@ import { BackupProblem, readChunks, type Chunk } from './file.ts';
 export const FORMAT = 'kontor shop backup';
 export const FORMAT_VERSION = 1;
 
-/** What the first chunk of a backup says of the others. */
+/** The first chunk of a backup, which describes the others. */
 export interface Manifest {
   format: typeof FORMAT;
   version: typeof FORMAT_VERSION;
@@ -24,7 +24,7 @@ export interface CheckedBackup {
   bytes: number;
 }
 
-/** Reads a backup from its beginning to its end, so that nothing is begun with a file that is damaged. */
+/** Reads a backup from beginning to end, so that nothing is begun with a damaged file. */
 export async function checkBackup(path: string): Promise<CheckedBackup> {
   let manifest: Manifest | undefined;
   let bytes = 0;

@@ -3,8 +3,8 @@ import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 
 /**
- * Tables with rows of a shop that a backup leaves out, and why. All others are in it: they are read from the database's
- * own catalogue, so that a new table can't be forgotten.
+ * Tables with rows of a shop that a backup leaves out, and why. All others are included: they are read from the
+ * database's own catalogue, so a new table can't be forgotten.
  */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   account_session:
@@ -33,7 +33,7 @@ export interface Column {
 /** A table with rows of a shop. */
 export interface ShopTable {
   name: string;
-  /** Those that are stored: without generated ones, and without shop_id, which is the same in all rows. */
+  /** The stored columns: without generated ones, and without shop_id, which is the same in all rows. */
   columns: Column[];
   /** The primary key, without shop_id. */
   key: string[];
@@ -42,7 +42,7 @@ export interface ShopTable {
 
 interface ForeignKey {
   table: string;
-  /** Without shop_id, which is in every foreign key; `target` are the columns that they refer to. */
+  /** Without shop_id, which is in every foreign key; `target` are the referenced columns. */
   columns: string[];
   target: string[];
 }
@@ -89,7 +89,7 @@ export async function findShopTables(db: Queries): Promise<ShopTable[]> {
   return insertionOrder(tables);
 }
 
-/** Tables behind those that their foreign keys refer to. The shop itself is the first. */
+/** Sorts tables after those that their foreign keys refer to. The shop itself is the first. */
 export function insertionOrder(tables: readonly ShopTable[]): ShopTable[] {
   const ordered: ShopTable[] = [];
   let left = tables.toSorted((one, other) => Number(other.name === 'shop') - Number(one.name === 'shop'));
@@ -105,7 +105,7 @@ export function insertionOrder(tables: readonly ShopTable[]): ShopTable[] {
   return ordered;
 }
 
-/** Which column of a table refers to another row of the same table, and to which column; undefined: none does. */
+/** The column of a table that refers to another row of the same table, and the column it refers to; undefined: none. */
 export function parentOf({ name, foreignKeys }: ShopTable): { column: string; target: string } | undefined {
   const own = foreignKeys.filter(({ table }) => table === name);
   if (own.length === 0) return undefined;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
-/** What is wrong with compressed rows, as the end of a sentence. */
+/** A problem with compressed rows, as the end of a sentence. */
 export class UnpackProblem extends Error {
   override name = 'UnpackProblem';
 }
@@ -9,19 +9,19 @@ export class UnpackProblem extends Error {
 /** More than any row has: the largest are the files of imports. */
 const MAX_ROW_BYTES = 64 * 1_048_576;
 
-/** Rows are inserted together until they come to this. */
+/** Rows are inserted together up to this size. */
 const BATCH_BYTES = 1_048_576;
 
 const LINE_BREAK = 10;
 
-/** How many bytes may still come out of the backup; it is lowered by what was unpacked. */
+/** How many more bytes the backup may unpack to; lowered by each unpacked piece. */
 export interface UnpackLimits {
   bytesLeft: number;
 }
 
 /**
- * The lines of compressed rows, in batches. A few bytes can become many: they are unpacked piece by piece, and no more is
- * held than a batch, or one row where a single one is larger.
+ * The lines of compressed rows, in batches. A few bytes can expand to many: they are unpacked piece by piece, and only
+ * one batch is held in memory, or one row where a single one is larger.
  */
 export async function* unpackRows(
   content: Buffer,
@@ -32,7 +32,7 @@ export async function* unpackRows(
   let lines: string[] = [];
   let batchBytes = 0;
   let found = 0;
-  /** The pieces of a row whose end has not come yet. */
+  /** The pieces of an unfinished row. */
   let open: Buffer[] = [];
   let openBytes = 0;
   try {

@@ -6,12 +6,12 @@ import type { QueuedEmail } from './queue.ts';
 
 const DAY = 86_400_000;
 
-/** An email that is to be counted. */
+/** An email to count. */
 type CountedEmail = Pick<QueuedEmail, 'to'> & { id: string };
 
 /**
- * Counts emails against the days on which they were queued, and returns the ids of those that are within the limit of
- * their recipient. An email that was counted before stays allowed, so that a retry neither counts twice nor is refused.
+ * Counts emails against the days on which they were queued, and returns the ids of those within the limit of their
+ * recipient. An email that was counted before stays allowed, so a retry neither counts twice nor is refused.
  */
 export async function countEmails(
   db: Queries,
@@ -26,7 +26,7 @@ export async function countEmails(
     day: dayOf(timeOfId(id)),
   }));
   while (left.length > 0) {
-    // A statement changes a row once, so that of several emails to one recipient the next ones wait for the first.
+    // A statement changes a row only once, so of several emails to one recipient the later ones wait for the first.
     const rows = new Map(left.toReversed().map((row) => [keyOf(row), row]));
     for (const row of await countOnce(db, shopId, [...rows.values()], perDay)) {
       allowed.add(rows.get(keyOf(row))!.id);
@@ -44,7 +44,7 @@ interface Recipient {
 
 const keyOf = ({ recipient, day }: Recipient) => `${recipient} ${day}`;
 
-/** Returns the recipients whose email is within the limit. In the order of the keys, so that two cannot deadlock. */
+/** Returns the recipients whose email is within the limit. Locks in key order, so two cannot deadlock. */
 function countOnce(
   db: Queries,
   shopId: string,
@@ -63,7 +63,7 @@ function countOnce(
     returning encode(recipient_hash, 'hex') as recipient, day::text`);
 }
 
-/** Deletes counts that are no longer read: an email is tried for about a day. */
+/** Deletes counts that are no longer read: an email is retried for about a day. */
 export const emailCountCleanup: CleanupStep = {
   name: 'mail days',
   run: async (db, limit) => {

@@ -24,13 +24,13 @@ export interface Message {
   attachments: Attachment[];
   /** A PNG that the HTML shows as `cid:`. */
   logo: { cid: string; bytes: Buffer } | undefined;
-  /** The part behind the @ of its Message-ID. */
+  /** The part after the @ of its Message-ID. */
   host: string;
 }
 
 export interface Delivery {
   deliver: (message: Message) => Promise<void>;
-  /** Deliveries that are under way fail. */
+  /** Makes current deliveries fail. */
   close: () => void;
 }
 
@@ -57,7 +57,7 @@ export function smtpDelivery(url: string, deadline = DEADLINE): Delivery {
   return {
     deliver: async (message) => {
       const used = transport;
-      // A server that sends a byte now and then would keep a connection for ever.
+      // A server that sends a byte now and then would hold a connection for ever.
       const timer = setTimeout(() => {
         if (transport === used) transport = open();
         used.close({ force: true });
@@ -85,7 +85,7 @@ export function fileDelivery(folder: string): Delivery {
   };
 }
 
-/** The file appears complete or not at all, also after a power cut. */
+/** Writes the file completely or not at all, even if the power fails. */
 async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<void> {
   const draft = path.join(folder, `.${randomUUID()}.draft`);
   try {
@@ -98,9 +98,7 @@ async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<
   await syncFolder(folder);
 }
 
-/**
- * The Message-ID is the same each time the email is sent, so that a receiver can drop the second one after a crash.
- */
+/** The Message-ID is the same for each attempt, so a receiver can drop a duplicate after a crash. */
 function headersAndParts(message: Message) {
   const { id, from, replyTo, to, subject, language, text, html, attachments, logo, host } = message;
   const names = attachments.map(({ name }) => name);

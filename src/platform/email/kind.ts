@@ -15,31 +15,31 @@ export interface EmailWords {
   footer: string;
 }
 
-/** What is known of an email before its facts are read. */
+/** The data of an email before its facts are read. */
 export interface EmailRequest<Facts extends object = object> {
   shopId: string;
   locale: string;
   facts: Facts;
 }
 
-/** What every email knows beside its own facts: the shop that sends it, and who receives it. */
+/** Data of every email beside its own facts: the shop that sends it, and its recipient. */
 export interface EmailContext {
   shopId: string;
   /** The name of the shop in the recipient's locale. */
   shopName: string;
-  /** Where its storefront begins: `https://shop.example/shop/DemoShop`. */
+  /** Base address of its storefront: `https://shop.example/shop/DemoShop`. */
   storefront: string;
-  /** Scheme and host of the service, which the admin is on. */
+  /** Scheme and host of the service, where the admin is. */
   origin: string;
   to: string;
-  /** The locale that links must name; undefined: it is the shop's default. */
+  /** The locale that links must name; undefined: the shop's default. */
   locale: string | undefined;
-  /** Links that prove something are signed with a key that is derived from it. */
+  /** Links that prove something are signed with a key derived from it. */
   installationKey: Buffer;
 }
 
 export interface Placeholder<Facts extends object, Words extends EmailWords> {
-  /** Explains it to whoever writes the shop's own words. */
+  /** Explains it to the author of the shop's own words. */
   meaning: string;
   /** null: there is no value, for example no tracking code. */
   value(facts: Facts, context: EmailContext, words: Words): string | null;
@@ -57,15 +57,17 @@ export interface EmailKind<Facts extends object = object, Words extends EmailWor
   /** An example of a shop's own words, for the schema of the settings file. */
   example: object;
   /**
-   * A link that carries a secret is none of them: a shop could write it into the address of another server, which would
-   * then learn the secret. Such a link is `link` or one of `moreLinks`, which no words of a shop can change.
+   * A link with a secret must not be a placeholder: a shop could write it into the address of another server, which
+   * would then learn the secret. Such a link is `link` or one of `moreLinks`, which a shop's words cannot change.
    */
   placeholders: Readonly<Record<string, Placeholder<Facts, Words>>>;
-  /** Secret links that once were placeholders. Saved words that name them are sent without them; new words must not. */
+  /**
+   * Secret links that used to be placeholders. Saved words that name them are sent without them; new words must not.
+   */
   formerPlaceholders?: readonly string[];
   /** The table that `{lines}` stands for. */
   lines?: { meaning: string; rows(facts: Facts, words: Words): Row[] };
-  /** What stands below the letter, also with the shop's own words. */
+  /** Content below the letter, also with the shop's own words. */
   sections?(facts: Facts, words: Words): Section[];
   /** Takes its built-in words from the message catalogue. */
   words(email: Messages['email']): Words;
@@ -75,21 +77,21 @@ export interface EmailKind<Facts extends object = object, Words extends EmailWor
   /** Stand below the link. */
   moreLinks?(facts: Facts, context: EmailContext, words: Words): Link[];
   /**
-   * Whether anybody can cause this email to any address, by ordering with it or by typing it into a form: those count
-   * against the daily limit of the recipient. What a merchant causes (an invoice, a shipment, a refund) is always sent,
-   * because strangers could otherwise use up the limit of a customer beforehand.
+   * Whether strangers can cause this email to any address, by ordering with it or by typing it into a form: those
+   * count against the daily limit of the recipient. Emails caused by a merchant (an invoice, a shipment, a refund) are
+   * always sent, because strangers could otherwise use up the limit of a customer first.
    */
   isLimited: boolean;
-  /** Whether an email of a limited kind is always sent all the same, because a stranger can't cause this one. */
+  /** Whether an email of a limited kind is sent regardless of the limit, because a stranger can't cause this one. */
   isAlwaysSent?(facts: Facts): boolean;
   /**
-   * Reads the facts of emails of one shop when they are sent, where the queue holds only what they are about: one result
-   * for each, in their order. undefined: what it is about no longer exists, and nothing is sent.
+   * Reads the facts of emails of one shop when they are sent, where the queue holds only their subject's ids: one
+   * result for each, in order. undefined: the subject no longer exists, and nothing is sent.
    */
   load?(db: Queries, shopId: string, emails: readonly EmailRequest[]): Promise<(Facts | undefined)[]>;
-  /** undefined: what the email is about no longer exists, and nothing is sent. */
+  /** undefined: the subject of the email no longer exists, and nothing is sent. */
   attachments?(db: Queries, email: EmailRequest<Facts>): Promise<Attachment[] | undefined>;
-  /** Made-up facts, to look at an email before one was sent. */
+  /** Made-up facts, to preview an email. */
   sample?: Facts;
   /** Records that the email was not sent because of the daily limit. It may be called twice for one email. */
   onLimited?(db: Queries, shopId: string, emailId: string, facts: Facts): Promise<void>;

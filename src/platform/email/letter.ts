@@ -9,7 +9,7 @@ export interface Letter {
   link: Link;
   /** Below the button. */
   moreLinks: readonly Link[];
-  /** Stand below the link, whatever words the shop has chosen: addresses, how to pay, what is attached. */
+  /** Shown below the link, with any words of the shop: addresses, how to pay, attachments. */
   sections: readonly Section[];
   /** Why the recipient gets this email. */
   footer: string;
@@ -31,31 +31,31 @@ export interface Row {
   amount?: string;
   /**
    * The style of the row: an item, a sum below the items, the total, or a note that explains it; in a section, a fact
-   * whose text is the label of its amount, or a plain line, as of an address.
+   * whose text is the label of its amount, or a plain line, as in an address.
    */
   as?: 'line' | 'sum' | 'total' | 'note' | 'fact' | 'plain';
 }
 
-/** What an email takes from the theme of the shop. Colours are `#rrggbb`. */
+/** The shop's theme in emails. Colours are `#rrggbb`. */
 export interface Design {
   /** Around the letter. */
   background: string;
-  /** Of the footer, which stands on the background. */
+  /** Text of the footer, which is on the background. */
   muted: string;
-  /** Of the button. */
+  /** Colours of the button. */
   accent: string;
   onAccent: string;
-  /** Of links on white. */
+  /** Colour of links on white. */
   link: string;
   /** `src` is the address of an attachment. */
   logo: { src: string; width: number; height: number } | undefined;
-  /** The name of the shop stands beside the logo. Without a logo it always stands there. */
+  /** The name of the shop is shown beside the logo. Without a logo it is always shown. */
   showName: boolean;
 }
 
 /**
- * Makes a single line: a product's name may contain line breaks, a header must not. The blanks that keep an amount and
- * its currency on one line stay.
+ * Makes a single line: a product's name may contain line breaks, a header must not. The non-breaking blanks between an
+ * amount and its currency stay.
  */
 export function oneLine(text: string): string {
   return text.replaceAll(/(?:[^\S\u00a0\u202f]|\p{Cc})+/gu, ' ').trim();

@@ -6,15 +6,15 @@ import { encode as encodeQuotedPrintable, wrap as wrapQuotedPrintable } from 'no
 const LINE_LENGTH = 76;
 
 /**
- * The bytes of an email. nodemailer composes the parts and encodes them; sending each part through streams of its own,
- * as it does by itself, takes three times as long, and all of them are in memory anyway.
+ * The bytes of an email. nodemailer composes and encodes the parts; its own way of sending each part through streams
+ * takes three times as long, and all of them are in memory anyway.
  */
 export function mimeBytes(mail: MailComposerOptions): Buffer {
   return Buffer.from(textOf(new MailComposer(mail).compile()));
 }
 
 function textOf(node: MimeNode): string {
-  // They come first, because the boundary and the encoding are chosen with them.
+  // These come first, because the boundary and the encoding are chosen with them.
   const headers = `${node.buildHeaders()}\r\n\r\n`;
   if (node.childNodes.length === 0) return headers + encodedContent(node);
   const parts = node.childNodes.map((part) => `--${node.boundary}\r\n${textOf(part)}\r\n`);

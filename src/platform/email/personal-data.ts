@@ -4,7 +4,7 @@ import { JOB_STATE } from '../jobs/queries.ts';
 import { section, type Person, type PersonalData } from '../personal-data.ts';
 import { EMAIL_QUEUE } from './queue.ts';
 
-/** Emails in the queue: those that wait, and those that could not be sent. */
+/** Emails in the queue: waiting ones, and those that could not be sent. */
 export const emailPersonalData: PersonalData = {
   sections: { mails: section('Emails that wait, or that could not be sent.', findEmailsOf) },
   counts: { mailsDeleted: 'Emails that were waiting, or could not be sent.' },

@@ -2,7 +2,7 @@ import { oneLine, type Row } from './letter.ts';
 
 /** Fills words that contain placeholders such as `{orderNumber}`. */
 
-/** The one placeholder that is no text: the table of an email. */
+/** The one placeholder that is not a text: the table of an email. */
 export const LINES = 'lines';
 
 const PLACEHOLDER = /\{([^{}\r\n]*)\}/g;
@@ -21,8 +21,8 @@ export function fillSubject(words: string, values: Values): string {
 }
 
 /**
- * Makes paragraphs, which blank lines separate, and puts the table where `{lines}` stands first, else at the end. A line with
- * a placeholder that has no value is left out. The words are split before they are filled, and filled once, so that a
+ * Makes paragraphs, which blank lines separate, and puts the table at the first `{lines}`, else at the end. A line
+ * with a placeholder that has no value is left out. The words are split before they are filled, and filled once, so a
  * value can neither begin a paragraph nor name another placeholder.
  */
 export function fillBody(
@@ -35,7 +35,7 @@ export function fillBody(
     .split(/(\{lines\})/)
     .flatMap<string | readonly Row[]>((piece, index) => {
       if (!rows || piece !== `{${LINES}}`) return paragraphs(piece, values);
-      // The table stands once, however often it is named: the first is the second piece.
+      // The table is inserted once, however often it is named: the first is the second piece.
       return index === 1 ? [rows] : [];
     });
   return rows && !blocks.includes(rows) ? [...blocks, rows] : blocks;

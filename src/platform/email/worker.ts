@@ -10,7 +10,7 @@ import { fileDelivery, smtpDelivery, type Attachment, type Message } from './del
 import type { EmailKind } from './kind.ts';
 import { EMAIL_QUEUE, type QueuedEmail } from './queue.ts';
 
-/** What the worker needs of the shop that sends an email. */
+/** The shop's data that the worker needs to send an email. */
 export interface EmailShop {
   /** Emails of limited kinds to one recipient and day. */
   dailyEmailsPerRecipient: number;
@@ -28,7 +28,7 @@ export interface EmailWorkerOptions {
   pause?: number | undefined;
 }
 
-/** Reads what the queue does not hold; undefined: what the email is about no longer exists. */
+/** Reads data missing in the queue; undefined: the subject of the email no longer exists. */
 export async function loadContent(
   db: Queries,
   kind: EmailKind,
@@ -51,17 +51,17 @@ interface TakenEmail {
   kind: EmailKind;
 }
 
-/** What was read for an email. */
+/** The data read for an email. */
 interface PreparedEmail {
   /** undefined: the shop was deleted. */
   shop: EmailShop | undefined;
   /** Its recipient has not reached the limit of the day. */
   isWithinLimit: boolean;
-  /** undefined: what the email is about no longer exists. */
+  /** undefined: the subject of the email no longer exists. */
   facts?: object | undefined;
 }
 
-/** Reads what emails of one shop need: the number of statements does not grow with the number of emails. */
+/** Reads the data for emails of one shop: the number of statements does not grow with the number of emails. */
 async function prepareEmails(
   db: Queries,
   shopId: string,
@@ -101,7 +101,7 @@ export function startEmailWorker(options: EmailWorkerOptions): { stop: () => Pro
       : 'emails are sent by SMTP',
   );
 
-  // The emails of a shop that were taken at the same time are prepared together.
+  // Emails of a shop that were taken at the same time are prepared together.
   const runMany = (_db: Database, shopId: string, taken: readonly TakenEmail[]) =>
     prepareEmails(db, shopId, taken, loadShop);
   const prepare = createBatcher<TakenEmail, PreparedEmail>(db, {
@@ -109,7 +109,7 @@ export function startEmailWorker(options: EmailWorkerOptions): { stop: () => Pro
     runOne: async (_db, shopId, one) => (await runMany(db, shopId, [one]))[0]!,
   });
   let turn = Promise.resolve();
-  /** To render an email takes a while, so requests are served before the next one is rendered. */
+  /** Rendering an email takes a while, so requests are served before the next one is rendered. */
   const nextTurn = () => (turn = turn.then(() => setImmediate()));
 
   const worker = startWorker<QueuedEmail>(db, EMAIL_QUEUE, {

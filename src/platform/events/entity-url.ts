@@ -11,7 +11,7 @@ const PATHS: Readonly<Record<EventResource, string | null>> = {
   shop: '',
 };
 
-/** The address of what an event is about. */
+/** The address of the entity of an event. */
 export function entityUrlOf(
   { type, resourceId }: Pick<EventRow, 'type' | 'resourceId'>,
   link: (path: string) => string,

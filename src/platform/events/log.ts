@@ -7,16 +7,16 @@ export interface NewEvent {
   type: EventType;
   /** null: it is about the shop itself. */
   resourceId: string | null;
-  /** What changed, never what identifies a person. */
+  /** The changed fields, never personal data. */
   data?: Record<string, unknown>;
-  /** Who caused it; absent: the app that the transaction is for. */
+  /** The cause; absent: the app that the transaction is for. */
   appId?: string | null;
 }
 
-/** What process-wide listeners of the database hear of: a shop has new events. */
+/** Notifies process-wide listeners of the database: a shop has new events. */
 export const NEW_EVENTS = 'events';
 
-/** What is written when the transaction commits. */
+/** The data written when the transaction commits. */
 interface Pending {
   shopId: string;
   events: NewEvent[];
@@ -30,16 +30,15 @@ const pendingOf = new WeakMap<Transaction, Pending>();
 /**
  * The event log of a shop, written with the commit of the transaction that caused the events.
  *
- * Positions follow commits: the last statements of the transaction lock the shop's counter, take the next positions from
- * it and insert the events, and the lock ends with the commit. So the transaction that gets a later position commits
- * later, and no reader sees a position before all earlier ones. A transaction that is rolled back gives its positions
- * back, so there are no gaps.
+ * Positions follow commits: the last statements of the transaction lock the shop's counter, take the next positions
+ * from it and insert the events, and the lock ends with the commit. So the transaction that gets a later position
+ * commits later, and no reader sees a position before all earlier ones. A transaction that is rolled back gives its
+ * positions back, so there are no gaps.
  *
- * Two transactions cannot deadlock, because the counter is the last lock that each of them takes. What is locked behind
- * it, is locked behind it by everybody: the counter of customers, the sums of days and the counters of documents, by
- * those who place or change orders and those who create customers; they have called `takeTimeOfCommit`, or have locked
- * the counter themselves. The row of the shop comes before the counter, because every insert refers to it and whoever
- * changes settings locks it first.
+ * Two transactions cannot deadlock, because the counter is the last lock that each of them takes. Some rows are always
+ * locked after it: the counter of customers, the sums of days and the counters of documents, by code that places or
+ * changes orders or creates customers, which has called `takeTimeOfCommit` or locked the counter itself. The row of
+ * the shop comes before the counter, because every insert refers to it and a change of settings locks it first.
  *
  * The time of an event follows commits in the same way. It is the transaction's own, or a millisecond more than the
  * last one where that is not later: clocks of processes differ a little, and transactions wait for each other.
@@ -51,9 +50,9 @@ export function recordEvents(tx: Transaction, shopId: string, events: readonly N
 }
 
 /**
- * Registers a statement that writes the time of the commit into what has changed, with `timeOfCommit`. Lists that are
- * filtered by such a time never show a later change while an earlier one is still to come. It learns how many events the
- * transaction records.
+ * Registers a statement that writes the time of the commit into the changed rows, with `timeOfCommit`. Lists filtered
+ * by such a time never show a later change before an earlier one. It gets the number of events that the transaction
+ * records.
  */
 export function stampAtCommit(
   tx: Transaction,
@@ -69,8 +68,8 @@ export function timeOfCommit(shopId: string): Sql {
 }
 
 /**
- * The time of the transaction's commit, for those who need it before they write. It locks the counter, so no row that
- * other transactions lock may be locked afterwards, unless they lock the counter before it as well.
+ * The time of the transaction's commit, for callers that need it before they write. It locks the counter, so
+ * afterwards no row may be locked that other transactions lock, unless they also lock the counter first.
  */
 export async function takeTimeOfCommit(tx: Transaction, shopId: string): Promise<Date> {
   const state = pending(tx, shopId);
@@ -101,19 +100,19 @@ async function write(tx: Transaction, { shopId, events, stamps, hasTime }: Pendi
   ]);
 }
 
-/** Milliseconds: a clock that is more wrong is not followed. */
+/** Milliseconds: a clock that is further off is not followed. */
 const FOLLOWED = 60_000;
 
-/** The time of a commit, behind that of the last one. */
+/** The time of a commit, after that of the last one. */
 export function timeAfter(last: number | null, now: Date): Date {
   const isFollowed = last !== null && last >= now.getTime() && last < now.getTime() + FOLLOWED;
   return isFollowed ? new Date(last + 1) : now;
 }
 
 /**
- * Locks the shop and then the counter, and moves the counter. A shop has none before its first event. The lock of the
- * shop is the one that an insert takes for its foreign key: taken behind the counter, it would wait for somebody who
- * changes the settings and waits for the counter.
+ * Locks the shop and then the counter, and advances the counter. A shop has none before its first event. The lock of
+ * the shop is the one that an insert takes for its foreign key: taken after the counter, it would wait for a
+ * transaction that changes the settings and waits for the counter.
  */
 async function advance(
   tx: Transaction,
@@ -134,7 +133,7 @@ async function advance(
   return new Date(row!.at);
 }
 
-/** The most events of one statement. A category that is deleted may have changed a hundred thousand products. */
+/** Maximum events of one statement. A deleted category may have changed a hundred thousand products. */
 const MAX_INSERTED = 10_000;
 
 const insertNumbered = insertInto('event', {
@@ -147,7 +146,8 @@ const insertNumbered = insertInto('event', {
 });
 
 /**
- * Inserts events behind a position, for who has locked the counter and sets it together with others: one statement less.
+ * Inserts events after a position, for callers that have locked the counter and set it together with others: one
+ * statement less.
  */
 export async function insertEventsAt(
   tx: Transaction,
@@ -168,7 +168,9 @@ export async function insertEventsAt(
   await tx.run(insertNumbered(shopId, rows));
 }
 
-/** The counter is joined, because it has the positions, and because so Citus knows that all belongs to one shard. */
+/**
+ * The counter is joined, because it has the positions, and because that tells Citus that all rows belong to one shard.
+ */
 function insertEvents(tx: Transaction, shopId: string, events: readonly NewEvent[]) {
   const rows = events.map(({ type, resourceId, appId, data }, index) => ({
     offset: events.length - 1 - index,

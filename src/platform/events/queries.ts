@@ -14,20 +14,20 @@ export interface EventRow {
 
 export interface EventPage {
   events: EventRow[];
-  /** From where to read on: all events up to here were returned, or are of other types. */
+  /** Where to continue reading: all events up to here were returned, or are of other types. */
   next: number;
   /** The position of the last event; 0: there was none yet. */
   last: number;
-  /** The first position that is still there; without any event, the one that comes next. */
+  /** The first position that still exists; without any event, the next one. */
   oldest: number;
 }
 
-/** So many positions are looked at for one page, however few of them have the types that are asked for. */
+/** Positions read for one page, however few of them have the requested types. */
 const MAX_POSITIONS = 10_000;
 
 /**
- * Reads the events behind a position. One statement, and so one snapshot: an event that is committed meanwhile is
- * behind `next`.
+ * Reads the events after a position. One statement, and so one snapshot: an event that is committed meanwhile is after
+ * `next`.
  */
 export async function readEvents(
   db: Queries,
@@ -64,7 +64,7 @@ export function findLastPositions(db: Queries, shopIds: readonly string[]) {
     where shop_id = any (${shopIds}::text[]) and name = 'event'`);
 }
 
-/** Deletes the old events of all shops, the oldest first, so that what is left of a shop has no gaps. */
+/** Deletes the old events of all shops, the oldest first, so the rest of a shop has no gaps. */
 export function eventCleanup(days: number): CleanupStep {
   return {
     name: 'events',

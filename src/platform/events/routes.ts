@@ -57,9 +57,9 @@ const EventList = Type.Object(
 
 const MAX_EVENTS = 1_000;
 const MAX_WAIT = 25;
-/** Milliseconds after which a stream without events says that it is still there. */
+/** Milliseconds after which a stream without events sends a sign of life. */
 const HEARTBEAT = 15_000;
-/** Milliseconds after which a stream ends: the client goes on from its last event, with a token that is still valid. */
+/** Milliseconds after which a stream ends: the client resumes from its last event, with a token that is still valid. */
 const STREAM_LASTS = 3_600_000;
 
 export function events(api: Operations, waiting: EventWaiting): void {
@@ -129,7 +129,7 @@ export function events(api: Operations, waiting: EventWaiting): void {
           'retry-after': '5',
         });
       }
-      /** Waits, and reads on; undefined: the token was revoked, or the service ends. */
+      /** Waits and continues reading; undefined: the token was revoked, or the service ends. */
       const readOn = async (position: number, milliseconds: number) => {
         await waiting.wait(shopId, position, milliseconds);
         const current = await currentCaller();
@@ -141,7 +141,7 @@ export function events(api: Operations, waiting: EventWaiting): void {
         // Kept alive, the connection would keep the service from ending.
         header('connection', 'close');
         const stream = Readable.from(streamed(first, readOn, toItem));
-        // A client that reads nothing would hold its place for ever.
+        // A client that does not read would hold its place for ever.
         const end = setTimeout(() => stream.destroy(), STREAM_LASTS + HEARTBEAT).unref();
         return stream.once('close', () => {
           clearTimeout(end);
@@ -170,7 +170,7 @@ function isAllowed(caller: Caller, type: EventType): boolean {
   return scope === null || hasScope(caller, scope);
 }
 
-/** The types that are asked for, or all that the caller may read. */
+/** The requested types, or all that the caller may read. */
 function typesFor(caller: Caller, asked: string | undefined): EventType[] {
   if (asked === undefined) return EVENT_TYPE_NAMES.filter((type) => isAllowed(caller, type));
   const types = asked.split(',').map((type) => type.trim());
@@ -187,14 +187,14 @@ function positionOf(text: string): number {
   return position;
 }
 
-/** Refuses a position whose successor was deleted, and one that there never was. */
+/** Refuses a position whose successor was deleted, and one that never existed. */
 async function readFrom(
   db: Queries,
   shopId: string,
   { after, types, limit }: { after: number | undefined; types: readonly EventType[]; limit: number },
 ) {
   let page = await readEvents(db, shopId, { after: after ?? 0, types, limit });
-  // Without a position the log begins with what is left of it.
+  // Without a position the log begins with its oldest remaining event.
   if (after === undefined && page.oldest > 1) {
     page = await readEvents(db, shopId, { after: page.oldest - 1, types, limit });
   }

@@ -1,11 +1,11 @@
 import type { Scope } from '../../http/scopes.ts';
 
-/** What an event is about. */
+/** The subject of an event. */
 export type EventResource = 'order' | 'product' | 'customer' | 'coupon campaign' | 'cart' | 'app' | 'shop';
 
 export interface EventTypeFacts {
   resource: EventResource;
-  /** Who may read what the event is about may read the event; null: every app of the shop. */
+  /** The scope to read the event, the same as for its subject; null: every app of the shop. */
   scope: Scope | null;
   summary: string;
 }
@@ -76,7 +76,7 @@ export type EventType = keyof typeof EVENT_TYPES;
 
 export const EVENT_TYPE_NAMES = Object.keys(EVENT_TYPES) as EventType[];
 
-/** What the schemas of all fields that hold a type of event share, so that the reference has one name for them. */
+/** Shared by the schemas of all fields that hold an event type, so the reference has one name for them. */
 export const EVENT_TYPE_CHOICE = { title: 'event type', enum: EVENT_TYPE_NAMES };
 
 /** For the reference: every type with the scope that it needs. */

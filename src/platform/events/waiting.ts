@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts';
 import { NEW_EVENTS } from './log.ts';
 import { findLastPositions } from './queries.ts';
 
-/** Milliseconds after which the events of other processes are noticed. */
+/** Milliseconds after which events of other processes are noticed. */
 const LOOK_EVERY = 250;
 const MAX_READERS = 2_000;
 const MAX_READERS_OF_SHOP = 100;
@@ -14,12 +14,12 @@ interface Waiter {
 }
 
 /**
- * Lets readers of event logs wait for what comes. The process hears of its own commits at once, and asks the database
- * for those of others: one statement for all shops that somebody waits for.
+ * Lets readers of event logs wait for new events. The process learns of its own commits at once, and asks the database
+ * for those of others: one statement for all shops with waiting readers.
  */
 export function createEventWaiting(db: Database, log: FastifyBaseLogger) {
   const waiting = new Map<string, Set<Waiter>>();
-  /** How many readers of each shop wait or get a stream, also while they are being sent something. */
+  /** How many readers of each shop wait or get a stream, also while events are being sent to them. */
   const readersOf = new Map<string, number>();
   let readers = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -36,7 +36,7 @@ export function createEventWaiting(db: Database, log: FastifyBaseLogger) {
       const positions = await findLastPositions(db, [...waiting.keys()]);
       for (const { shopId, position } of positions) wakeShop(shopId, position);
     } catch (error) {
-      // Readers ask again by themselves when their time is over.
+      // Readers ask again by themselves when their timeout is over.
       log.warn({ err: error }, 'new events could not be looked for');
     }
     lookLater();
@@ -48,7 +48,7 @@ export function createEventWaiting(db: Database, log: FastifyBaseLogger) {
   db.notices.on(NEW_EVENTS, wakeShop);
 
   return {
-    /** Takes a place for a reader; undefined: there is none. The function that it returns gives the place back. */
+    /** Takes a place for a reader; undefined: none is free. The returned function releases the place. */
     enter(shopId: string): (() => void) | undefined {
       const ofShop = readersOf.get(shopId) ?? 0;
       if (isClosed || readers >= MAX_READERS || ofShop >= MAX_READERS_OF_SHOP) return undefined;
@@ -62,7 +62,7 @@ export function createEventWaiting(db: Database, log: FastifyBaseLogger) {
       };
     },
 
-    /** Returns when the shop may have events behind this position, when the time is over, or when the service ends. */
+    /** Returns when the shop may have events after this position, on timeout, or when the service ends. */
     async wait(shopId: string, after: number, milliseconds: number): Promise<void> {
       if (isClosed) return;
       const waiters = waiting.get(shopId) ?? new Set<Waiter>();

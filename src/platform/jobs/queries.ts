@@ -13,7 +13,7 @@ export interface TakenJob<Content> extends JobKey {
   attempts: number;
 }
 
-/** A worker that has taken a job and not finished it after this time is taken for dead. */
+/** A worker that has taken a job and not finished it after this time is presumed dead. */
 const LEASE = 60_000;
 const FAILED_JOBS_STAY = 14 * 86_400_000;
 
@@ -23,9 +23,9 @@ export const JOB_STATE = sql`
     when attempts > 0 then 'retry' else 'created' end`;
 
 /**
- * Finds jobs that can be taken, in the order of their shops, beginning behind a shop. A worker that goes on behind the
- * last shop it has found lets the shops take turns: ten thousand newsletters of one shop do not delay the order emails
- * of another. However many wait, only `limit` of them are read.
+ * Finds due jobs in the order of their shops, beginning after a shop. A worker that continues after the last shop it
+ * has found lets the shops take turns: ten thousand newsletters of one shop do not delay the order emails of another.
+ * However many wait, only `limit` of them are read.
  */
 export function findDueJobs(
   db: Queries,
@@ -39,8 +39,8 @@ export function findDueJobs(
 }
 
 /**
- * Takes those of the jobs that are still due. Of two processes that ask for the same job, one gets it, because the other
- * one waits for the row and then finds the new `run_at`. This needs no `skip locked`, which Citus has not across shards.
+ * Takes those of the jobs that are still due. Of two processes that take the same job, one gets it, because the other
+ * waits for the row and then finds the new `run_at`. This needs no `skip locked`, which Citus lacks across shards.
  */
 export function takeJobs<Content>(db: Queries, shopId: string, ids: readonly string[]) {
   const { now } = db;
@@ -56,7 +56,7 @@ export function deleteJobs(db: Queries, shopId: string, ids: readonly string[]) 
 
 /**
  * Records that an attempt has failed, and when the next one is due; null: there is none. A job that was taken again
- * meanwhile is left to the worker that has it now.
+ * meanwhile is left to its current worker.
  */
 export function recordFailure(
   db: Queries,
@@ -78,7 +78,7 @@ export interface FailedJob extends JobKey {
   error: string | null;
 }
 
-/** Of all shops, the last ones first. */
+/** Jobs of all shops, the latest first. */
 export function findFailedJobs(db: Queries, limit: number) {
   return db.many<FailedJob>(sql`
     select shop_id as "shopId", upper(job_id::text) as id, queue, content ->> 'template' as template,
@@ -101,7 +101,7 @@ export async function findWaitingJobs(db: Queries, queue: string, limit: number)
   return row!;
 }
 
-/** Lets a failed job be tried again from the beginning; false: it is not there any more, or has not failed. */
+/** Retries a failed job from the beginning; false: it no longer exists, or has not failed. */
 export async function retryJob(db: Queries, { shopId, id }: JobKey): Promise<boolean> {
   const retried = await db.run(sql`
     update job set run_at = ${db.now}, taken_at = null, failed_at = null, attempts = 0
@@ -121,7 +121,7 @@ export const failedJobCleanup: CleanupStep = {
   },
 };
 
-/** A statement deals with the jobs of one shop, so that on Citus it goes to one shard. */
+/** A statement processes the jobs of one shop, so on Citus it goes to one shard. */
 export function idsByShop(jobs: Iterable<JobKey>): Map<string, string[]> {
   const ids = new Map<string, string[]>();
   for (const { shopId, id } of jobs) {

@@ -19,8 +19,8 @@ const insert = insertInto('job', {
 });
 
 /**
- * Queues a job that runs at `runAt`, unless one with this id waits already. Two transactions that queue the same one wait
- * for each other.
+ * Queues a job that runs at `runAt`, unless one with this id is already waiting. Two transactions that queue the same
+ * one wait for each other.
  */
 export async function queueJobOnce(
   tx: Transaction,
@@ -35,7 +35,7 @@ export async function queueJobOnce(
     on conflict (shop_id, job_id) do nothing`);
 }
 
-/** Queues jobs of a shop in one statement, as a part of the transaction: a rollback leaves none of them. */
+/** Queues jobs of a shop in one statement, as a part of the transaction: a rollback discards them. */
 export async function queueJobs(
   tx: Transaction,
   shopId: string,

@@ -17,9 +17,9 @@ export interface Job<Content> {
 
 export interface WorkerOptions<Content> {
   log: FastifyBaseLogger;
-  /** Throws when the job failed and is to be retried. It may run twice, after a crash between its effect and its end. */
+  /** Throws when the job failed and must be retried. It may run twice, after a crash between its effect and its end. */
   run: (job: Job<Content>) => Promise<void>;
-  /** Makes the runs that are under way fail soon. */
+  /** Makes current runs fail soon. */
   giveUp: () => void;
   /** Milliseconds between two reads of an empty queue. */
   pause?: number;
@@ -43,18 +43,18 @@ export function startWorker<Content>(
   const done = new Map<string, JobKey>();
   const stopping = new AbortController();
   let wake = () => {};
-  /** The shops take turns, and this one had the last; empty: the first shop is next. */
+  /** The shop that had the last turn; empty: the first shop is next. */
   let lastShop = '';
   let mayHaveMore = false;
 
-  /** A job that has run is deleted, because it contains the address of a person. */
+  /** A finished job is deleted, because it contains the address of a person. */
   const deleteDone = async () => {
     for (const [shopId, ids] of idsByShop(done.values())) {
       await deleteJobs(db, shopId, ids);
       for (const id of ids) done.delete(id);
     }
   };
-  /** One statement at a time deletes all jobs that have run meanwhile, so that no two wait for each other's rows. */
+  /** One statement at a time deletes all jobs that have finished meanwhile, so no two wait for each other's rows. */
   let deleting = Promise.resolve();
   const forgetDone = () => (deleting = deleting.catch(() => {}).then(deleteDone));
 
@@ -127,7 +127,7 @@ export function startWorker<Content>(
 
   const looping = loop();
   return {
-    /** Jobs that are running get a moment to end. */
+    /** Gives running jobs a moment to end. */
     stop: async () => {
       stopping.abort();
       wake();
@@ -140,15 +140,15 @@ export function startWorker<Content>(
 }
 
 /**
- * The reply of a server that refuses an email may contain the address, so that only codes are logged; the text is stored
- * with the job. An error without a code is a defect of our own.
+ * The reply of a server that refuses an email may contain the address, so only codes are logged; the text is stored
+ * with the job. An error without a code is our own defect.
  */
 function reasonOf(error: unknown) {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
   return code === undefined ? { err: error } : { code, ...(responseCode !== undefined && { responseCode }) };
 }
 
-/** The error as it is stored with the job. PostgreSQL has no character 0 in texts. */
+/** The error as stored with the job. PostgreSQL does not allow character 0 in texts. */
 function textOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.replaceAll('\0', '').slice(0, 2_000);

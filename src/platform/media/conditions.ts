@@ -4,15 +4,15 @@ import type { ByteRange, StoredFile } from './storage.ts';
 export type Decision =
   | { status: 200 }
   | { status: 206; range: ByteRange }
-  /** The client has it, its condition does not hold, or the file has no such bytes. */
+  /** The client has it, its condition does not hold, or the file lacks these bytes. */
   | { status: 304 | 412 | 416 };
 
-/** Of bytes that never change under their name, so that it is a strong one. */
+/** For bytes that never change under their name, so it is strong. */
 export function etagOf({ size, modifiedAt }: StoredFile): string {
   return `"${size.toString(16)}-${modifiedAt.getTime().toString(16)}"`;
 }
 
-/** What a request for a file gets, in the order of RFC 9110, section 13.2.2. */
+/** The answer to a request for a file, in the order of RFC 9110, section 13.2.2. */
 export function decide(headers: IncomingHttpHeaders, file: StoredFile): Decision {
   const etag = etagOf(file);
   const isNewerThan = (date: string) => toSeconds(file.modifiedAt.getTime()) > toSeconds(Date.parse(date));
@@ -31,7 +31,7 @@ export function decide(headers: IncomingHttpHeaders, file: StoredFile): Decision
     return { status: 412 };
   }
   if (ifNoneMatch !== undefined) {
-    // A proxy that has compressed the file has made the tag a weak one.
+    // A proxy that compressed the file has made the tag weak.
     if (hasTag(ifNoneMatch.replaceAll('W/"', '"'), etag)) return { status: 304 };
   } else if (modifiedSince !== undefined && isDate(modifiedSince) && !isNewerThan(modifiedSince)) {
     return { status: 304 };
@@ -41,12 +41,12 @@ export function decide(headers: IncomingHttpHeaders, file: StoredFile): Decision
   return decideRange(range, file.size);
 }
 
-/** A part is of use only to who has the other parts of the same file. */
+/** A part is useful only with the other parts of the same file. */
 function isSame(ifRange: string, file: StoredFile): boolean {
   return ifRange === etagOf(file) || toSeconds(Date.parse(ifRange)) === toSeconds(file.modifiedAt.getTime());
 }
 
-/** Several ranges at once, and what is none, are answered with the whole file, as the standard allows. */
+/** Several ranges at once, and invalid ones, are answered with the whole file, as the standard allows. */
 function decideRange(range: string, size: number): Decision {
   const [, first = '', last = ''] = /^\s*bytes=\s*(\d*)-(\d*)\s*$/.exec(range) ?? [];
   if (first === '' && last === '') return { status: 200 };

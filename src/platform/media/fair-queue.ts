@@ -8,12 +8,12 @@ export interface FairQueueOptions {
   waitingInAll: number;
 }
 
-/** Rough, because nobody knows how large the images are that wait. */
+/** A rough number, because the sizes of the waiting images are unknown. */
 const RETRY_AFTER = 10;
 
 /**
- * Runs tasks that take long, a few at the same time. Shops take turns: a shop that sends a hundred images waits for its
- * own, and another one's single image is next.
+ * Runs slow tasks, a few at the same time. Shops take turns: a shop that sends a hundred images waits for its own, and
+ * a single image of another shop is next.
  */
 export function createFairQueue({ atOnce, waitingPerShop, waitingInAll }: FairQueueOptions) {
   /** The shops whose tasks wait, in the order of their turns; a shop without tasks is not in it. */
@@ -27,7 +27,7 @@ export function createFairQueue({ atOnce, waitingPerShop, waitingInAll }: FairQu
     if (!next) return;
     const [shopId, tasks] = next;
     const start = tasks.shift()!;
-    // Behind all other shops.
+    // After all other shops.
     waiting.delete(shopId);
     if (tasks.length > 0) waiting.set(shopId, tasks);
     length--;
@@ -35,7 +35,7 @@ export function createFairQueue({ atOnce, waitingPerShop, waitingInAll }: FairQu
     start();
   };
 
-  /** Runs `work` when it is the shop's turn. Throws at once when too much waits already. */
+  /** Runs `work` when it is the shop's turn. Throws at once when the queue is full. */
   return async <Result>(shopId: string, work: () => Promise<Result>): Promise<Result> => {
     const own = waiting.get(shopId) ?? [];
     if (own.length >= waitingPerShop) throw tooMuch(429, 'Too many images of this shop are waiting');

@@ -28,7 +28,7 @@ export function openFolderStorage(root: string): MediaStorage {
 
     async find(name) {
       const found = await orMissing(lstat(placeOf(name)));
-      // What somebody linked into the folder is not served.
+      // Links in the folder are not served.
       return found?.isFile() ? { size: found.size, modifiedAt: found.mtime } : undefined;
     },
 
@@ -42,7 +42,7 @@ export function openFolderStorage(root: string): MediaStorage {
       await mkdir(path.join(root, shopId, folder), { recursive: true });
       await Promise.all(
         names.map(async (name, index) => {
-          // No file that is served begins with a dot, so that nobody sees the half of one.
+          // Served files never begin with a dot, so an incomplete file is never visible.
           const draft = path.join(root, shopId, folder, `.${randomUUID()}`);
           await writeFile(draft, files[index]!.bytes, { flag: 'wx', flush: true });
           await rename(draft, placeOf(name));
@@ -82,7 +82,7 @@ export function openFolderStorage(root: string): MediaStorage {
   };
 }
 
-/** Read bit by bit, because a shop may have a million images. Nothing, where the folder does not exist. */
+/** Read entry by entry, because a shop may have a million images. Empty if the folder does not exist. */
 export async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
   const opened: Dir | undefined = await orMissing(opendir(folder));
   if (opened) yield* opened;
@@ -94,7 +94,7 @@ export async function isOlder(place: string, time: Date): Promise<boolean> {
   return found !== undefined && found.mtimeMs < time.getTime();
 }
 
-/** undefined: somebody else removed it, or it never was. */
+/** undefined: another process removed it, or it never existed. */
 async function orMissing<Result>(work: Promise<Result>): Promise<Result | undefined> {
   try {
     return await work;

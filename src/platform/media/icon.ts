@@ -10,7 +10,7 @@ const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 
 const MAX_ENTRIES = 64;
 
-/** The pictures of an .ico file; undefined when it is none, or is cut off. */
+/** The pictures of an .ico file; undefined when it is not one, or is cut off. */
 export function iconEntries(file: Buffer): IconEntry[] | undefined {
   if (file.length < 6 || file.readUInt16LE(0) !== 0 || file.readUInt16LE(2) !== 1) return undefined;
   const count = file.readUInt16LE(4);
@@ -39,7 +39,7 @@ function isBitmap(bytes: Buffer): boolean {
   if (![1, 4, 8, 16, 24, 32].includes(bits) || bytes.readUInt32LE(16) !== 0) return false;
   const colours = bits > 8 ? 0 : bytes.readUInt32LE(32) || 2 ** bits;
   const rowOf = (bitsPerPixel: number) => Math.ceil((width * bitsPerPixel) / 32) * 4;
-  // With 32 bits the transparency is in the colours; some programs leave the mask out then.
+  // With 32 bits the transparency is in the colours; some programs then omit the mask.
   const mask = bits === 32 ? 0 : rowOf(1) * height;
   return bytes.length >= 40 + 4 * colours + rowOf(bits) * height + mask;
 }

@@ -15,11 +15,14 @@ const NAME = /^(.+)\.([a-z]{3,4})$/i;
 
 export interface ImageName {
   kind: ImageKind;
-  /** The name of the file on disk and in addresses, with what the size adds to it: `lamp_xs.png`. */
+  /** The file name on disk and in addresses, with the suffix of the size: `lamp_xs.png`. */
   fileOf: (suffix: string) => string;
 }
 
-/** What the name of an uploaded file says. Its files are called alike, in letters that every disk and address has. */
+/**
+ * Parses the name of an uploaded file. Its files get similar names, in characters that every disk and address
+ * supports.
+ */
 export function imageName(name: string): ImageName {
   if (name.length > MAX_LENGTHS)
     throw badRequest(`The name of an image has at most ${MAX_LENGTHS} characters`);

@@ -1,4 +1,4 @@
-/** The sizes of an image in the order of a slideshow: what each adds to the file's name, and the square it fits. */
+/** The sizes of an image in the order of a slideshow: the suffix of the file's name, and the bounding square. */
 export const CLASSES = {
   Thumbnail: { suffix: '_xs', box: 50 },
   Small: { suffix: '_s', box: 100 },
@@ -22,7 +22,7 @@ export interface ImageFile {
 /** As the column `sizes` holds it; null: there is no such size. */
 export type ImageSizes = Readonly<Record<Classifier, ImageFile | null>>;
 
-/** Names of files are made of letters that need no escape. */
+/** File names contain only characters that need no escaping. */
 export function imageUrl(origin: string, shopId: string, imageKey: string, file: string): string {
   return `${origin}/media/${shopId}/${imageKey.toUpperCase()}/${file}`;
 }
@@ -35,7 +35,7 @@ export function imagePath(url: string): string {
 /** The order in which products and categories show the sizes of their image. */
 const SHOWN = ['HotDeal', 'Medium', 'Large', 'Small', 'Thumbnail'] as const;
 
-/** And that of lines in carts and orders. */
+/** The order for lines in carts and orders. */
 export const SHOWN_IN_LINES = ['HotDeal', 'Large', 'Medium', 'Small', 'Thumbnail'] as const;
 
 /** `images` of a product, a category or a line, without the sizes that do not exist. */

@@ -5,19 +5,19 @@ import { HttpError, tooLarge } from '../../http/errors.ts';
 import { CLASSIFIERS, type ImageSizes } from './images.ts';
 
 /**
- * The bytes of all images of a shop's products are a counter of the shop. Whoever inserts or deletes images moves it in
- * the same transaction, so it is exact, and nothing is ever added up.
+ * The bytes of all images of a shop's products are a counter of the shop. Code that inserts or deletes images changes
+ * it in the same transaction, so it is exact, and nothing is ever added up.
  */
 
 const MEGABYTE = 1_048_576;
 
-/** Of all sizes of these images. */
+/** Bytes of all sizes of these images. */
 export function bytesOf(images: readonly { sizes: ImageSizes }[]): number {
   const files = images.flatMap(({ sizes }) => CLASSIFIERS.map((classifier) => sizes[classifier]));
   return files.reduce((sum, file) => sum + (file?.bytes ?? 0), 0);
 }
 
-/** Before an image is scaled, which is the costly part; the transaction decides. */
+/** Checked before an image is scaled, which is the costly part; the transaction decides. */
 export async function refuseFullMedia(db: Queries, config: Config, shopId: string): Promise<void> {
   if (config.MEDIA_QUOTA_MB === 0) return;
   const row = await db.one<{ value: number }>(sql`
@@ -39,7 +39,7 @@ export async function takeMedia(
   if (counted === 0) throw fullMedia(config);
 }
 
-/** Counts images that came without asking, such as those of the demo shop, or that were deleted (below 0). */
+/** Counts images that were added without this check, such as those of the demo shop, or deleted (below 0). */
 export async function addMedia(tx: Transaction, shopId: string, bytes: number): Promise<void> {
   if (bytes === 0) return;
   await tx.run(sql`

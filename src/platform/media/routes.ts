@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { decide, etagOf } from './conditions.ts';
 import { CACHE_CONTROL, isMediaName, mediaType, type MediaStorage } from './storage.ts';
 
-/** Anybody may show an image on a page, and no browser may take it for anything else. */
+/** Any page may show an image, and no browser may interpret it as another type. */
 const HEADERS = {
   'access-control-allow-origin': '*',
   'content-security-policy': "default-src 'none'; sandbox",
@@ -21,7 +21,7 @@ export function mediaRoutes(app: FastifyInstance, { media }: { media: MediaStora
       const name = { shopId, folder: imageKey, file };
       const found = isMediaName(name) ? await media.find(name) : undefined;
       if (!found) return sendMissing(reply);
-      // A browser does not open a document in a sandbox: it may keep it.
+      // A browser does not open a sandboxed document: it may save it.
       if (file.endsWith('.pdf')) reply.header('content-disposition', 'attachment');
 
       const decision = decide(request.headers, found);
@@ -34,7 +34,7 @@ export function mediaRoutes(app: FastifyInstance, { media }: { media: MediaStora
       const range = decision.status === 206 ? decision.range : undefined;
       const isEmpty = request.method === 'HEAD' || decision.status === 304;
       const whole = { start: 0, end: found.size - 1 };
-      // Fastify calls a body that is undefined 0 bytes long.
+      // Fastify would send the length 0 for an undefined body.
       const body = isEmpty || found.size === 0 ? Readable.from([]) : await media.read(name, range ?? whole);
       if (!body) return sendMissing(reply);
 

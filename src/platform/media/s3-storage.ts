@@ -13,7 +13,7 @@ import {
   type MediaStorage,
 } from './storage.ts';
 
-/** How long the store may take to answer, with all attempts: nobody waits longer for an image to begin. */
+/** How long the store may take to answer, with all attempts: no client waits longer for an image to begin. */
 const MAX_MILLISECONDS = 10_000;
 const MAX_ATTEMPTS = 3;
 const CONNECT_WITHIN = 2_000;
@@ -22,7 +22,7 @@ const ANSWER_WITHIN = 4_000;
 const SILENT_FOR = 30_000;
 const MAX_CONNECTIONS = 200;
 const AT_ONCE = 10;
-/** No file of ours is larger: uploads have 10 MB, and a picture is made smaller. */
+/** No file of ours is larger: uploads have at most 10 MB, and pictures are made smaller. */
 const MAX_FILE_BYTES = 100 * 1_048_576;
 /** A page of a list has a thousand names of at most 1,024 characters. */
 const MAX_ANSWER_BYTES = 8 * 1_048_576;
@@ -37,7 +37,7 @@ export function openS3Storage(address: string, patience = MAX_MILLISECONDS): Med
 
   const connecting = createClient({ region, endpoint });
 
-  /** Every failure of the store is a 503, whoever asked. */
+  /** Every failure of the store is a 503, for any caller. */
   const call = async <Result>(
     work: (client: S3, options: { abortSignal: AbortSignal }) => Promise<Result>,
   ): Promise<Result> => {
@@ -55,8 +55,8 @@ export function openS3Storage(address: string, patience = MAX_MILLISECONDS): Med
   };
 
   /**
-   * All objects whose keys begin so, in the order of their keys, a page of at most a thousand at a time. A list that does
-   * not go forward would never end, and one that names other objects would have them deleted: both are refused.
+   * All objects with this key prefix, in key order, a page of at most a thousand at a time. A list that does not go
+   * forward would never end, and one that names other objects would have them deleted: both are refused.
    */
   async function* pages(begin: string) {
     let last = '';
@@ -88,7 +88,7 @@ export function openS3Storage(address: string, patience = MAX_MILLISECONDS): Med
     }
   }
 
-  /** One by one: the request that deletes many needs a checksum, about which stores do not agree. */
+  /** One by one: deleting many in one request needs a checksum, on which stores do not agree. */
   async function removeAll(begin: string): Promise<void> {
     for await (const objects of pages(begin)) {
       await forEach(objects, ({ key }) =>
@@ -131,7 +131,7 @@ export function openS3Storage(address: string, patience = MAX_MILLISECONDS): Med
       }),
 
     async write(shopId, folder, files) {
-      // All of them have ended before the caller removes what was written: a late one would stay.
+      // All of them end before the caller removes the written files: a late one would stay.
       const written = await Promise.allSettled(
         namesOf(shopId, folder, files).map((name, index) =>
           call((client, options) =>
@@ -172,7 +172,7 @@ export function openS3Storage(address: string, patience = MAX_MILLISECONDS): Med
     },
   };
 
-  /** The folders of images, and when something was written to each for the last time. */
+  /** The folders of images, and the time of the last write to each. */
   async function* folders(): AsyncGenerator<ImageFolder & { modifiedAt: Date }> {
     let folder: (ImageFolder & { modifiedAt: Date }) | undefined;
     for await (const objects of pages('')) {
@@ -199,7 +199,7 @@ function parseAddress(address: string) {
     bucket,
     prefix: folder === '' ? '' : `${folder}/`,
     endpoint,
-    // Stores that are not Amazon's mostly have no regions, but the signature must name one.
+    // Stores other than Amazon's mostly have no regions, but the signature must name one.
     region: searchParams.get('region') ?? (endpoint === undefined ? undefined : 'us-east-1'),
   };
 }
@@ -211,7 +211,7 @@ async function createClient({
   region: string | undefined;
   endpoint: string | undefined;
 }): Promise<S3> {
-  // Loaded only where it is used: it takes 0.3 s and 24 MB.
+  // Loaded only on use: it takes 0.3 s and 24 MB.
   const s3 = await import('@aws-sdk/client-s3');
   const client = new s3.S3({
     ...(region !== undefined && { region }),
@@ -235,8 +235,8 @@ async function createClient({
 }
 
 /**
- * The bytes of a file, which fail unless there are exactly so many. The length was promised to the client already: with
- * more, the rest would stand where the client expects the answer to its next request.
+ * The bytes of a file, which fail unless there are exactly this many. The length was promised to the client already:
+ * with more, the rest would appear where the client expects the answer to its next request.
  */
 function ofLength(body: Readable, length: number): Readable {
   let missing = length;
@@ -248,12 +248,12 @@ function ofLength(body: Readable, length: number): Readable {
     },
     flush: (done) => done(missing > 0 ? new Error('The store sends fewer bytes than the file has') : null),
   });
-  // Whoever reads it learns of the failure.
+  // The reader of the stream gets the failure.
   pipeline(body, counted, () => {});
   return counted;
 }
 
-/** Any other answer than a file is read into memory as a whole. */
+/** Any answer other than a file is read into memory as a whole. */
 function boundAnswers(client: S3): void {
   client.middlewareStack.add(
     (next, { commandName }) =>
@@ -282,14 +282,14 @@ function atMost(body: Readable, length: number): Readable {
   return bounded;
 }
 
-/** For the log: what answers HEAD has no text, so the status has to say it. */
+/** For the log: an answer to HEAD has no text, so the status has to say it. */
 function reasonOf(error: unknown): unknown {
   const { name, message, $metadata } = error as Partial<S3ServiceException>;
   const status = $metadata?.httpStatusCode;
   return status === undefined ? error : new Error(`${status} ${name}: ${message}`, { cause: error });
 }
 
-/** A few at once: a product may have thousands of variations with images of their own. */
+/** A few at once: a product may have thousands of variations with their own images. */
 async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
   for (let at = 0; at < items.length; at += AT_ONCE) {
     await Promise.all(items.slice(at, at + AT_ONCE).map(work));

@@ -2,25 +2,25 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 
 /**
- * Where the files of images are: in a folder of this machine or in an S3-compatible store, as the configuration says
- * (`openMediaStorage`). Both hold the same names: <shop>/<folder>/<file>. No part of a name is text that a client chose:
- * the shop exists, the folder is the key of an image, the name of the file is made safe.
+ * Storage of image files: a folder of this machine or an S3-compatible store, as configured (`openMediaStorage`). Both
+ * hold the same names: <shop>/<folder>/<file>. No part of a name is chosen by a client: the shop exists, the folder is
+ * the key of an image, the name of the file is made safe.
  */
 export interface MediaStorage {
-  /** Why files can't be stored, in words for the operator, such as a wrong name of a bucket; undefined: they can. */
+  /** Why files can't be stored, in words for the operator, such as a wrong bucket name; undefined: they can. */
   problem(): Promise<string | undefined>;
   /** undefined: there is no such file. */
   find(name: MediaName): Promise<StoredFile | undefined>;
-  /** The whole file, or a part of it, of which every byte must be there; undefined: it has been removed meanwhile. */
+  /** The whole file, or a complete part of it; undefined: it has been removed meanwhile. */
   read(name: MediaName, range?: ByteRange): Promise<Readable | undefined>;
-  /** Every file is there as a whole or not at all, and survives a power cut once this returns. */
+  /** Every file is complete or absent, and survives a power cut once this returns. */
   write(shopId: string, folder: string, files: readonly NewFile[]): Promise<void>;
-  /** Folders that are gone already do not matter. */
+  /** Folders that no longer exist do not matter. */
   removeFolders(shopId: string, folders: readonly string[]): Promise<void>;
   removeShop(shopId: string): Promise<void>;
   /** All files of a shop, read page by page. */
   files(shopId: string): AsyncGenerator<MediaName>;
-  /** The folders of images that nobody has written to since then, read page by page. */
+  /** The folders of images without a write since then, read page by page. */
   foldersBefore(time: Date): AsyncGenerator<ImageFolder>;
 }
 
@@ -55,7 +55,7 @@ const SHOP = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 const KEY = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/;
 const FILE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}\.(?:png|jpg|jpeg|gif|ico|pdf)$/;
 
-/** In the place of a key: what is no picture of a product or a category, such as a logo. It is not swept. */
+/** In place of a key: files that are not pictures of a product or a category, such as a logo. It is not swept. */
 export const OTHER_FILES = 'files';
 
 export const isShopFolder = (name: string) => SHOP.test(name);
@@ -66,7 +66,7 @@ export function isMediaName({ shopId, folder, file }: MediaName): boolean {
   return SHOP.test(shopId) && (KEY.test(folder) || folder === OTHER_FILES) && FILE.test(file);
 }
 
-/** The names of new files; throws at the first that is not one of ours. */
+/** The names of new files; throws at the first invalid one. */
 export function namesOf(shopId: string, folder: string, files: readonly NewFile[]): MediaName[] {
   return files.map(({ file }) => {
     const name = { shopId, folder, file };

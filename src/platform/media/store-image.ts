@@ -22,14 +22,14 @@ interface Dimensions {
 }
 
 const MAX_PIXELS = 50_000_000;
-/** Decoders keep rows of an image, and make a list of them: one that is a pixel wide and has millions of rows costs minutes. */
+/** Decoders keep and list the rows of an image: one that is a pixel wide and has millions of rows costs minutes. */
 const MAX_SIDE = 16_384;
-/** Of a GIF and an interlaced PNG, all pixels are in memory at once, with up to 16 bytes each. */
+/** All pixels of a GIF and an interlaced PNG are in memory at once, with up to 16 bytes each. */
 const MAX_WHOLE_PIXELS = 16_777_216;
 const MAX_FRAMES = 1_000;
 const MAX_ICON_PIXELS = 1_048_576;
 const MAX_ICON_PIXELS_IN_ALL = 4 * MAX_ICON_PIXELS;
-/** For each time that the image is decoded. No photo takes as long, even on a machine that is busy. */
+/** For each decoding of the image. No photo takes this long, even on a busy machine. */
 const MAX_SECONDS = 60;
 
 const SIGNATURES: Readonly<Record<ImageKind, readonly string[]>> = {
@@ -40,9 +40,9 @@ const SIGNATURES: Readonly<Record<ImageKind, readonly string[]>> = {
 };
 
 /**
- * Makes the files of an image: the bytes, or the path of a file, and the name it came with. What is no image of its
- * kind is refused with 400. Of a photo nothing but its pixels is kept, so no place or owner that a camera noted gets
- * published. The files belong to nobody until a row names their key: the sweep removes them after an hour.
+ * Makes the files of an image from its bytes, or the path of a file, and its original name. A file that is not an
+ * image of its kind is refused with 400. Only the pixels of a photo are kept, so no place or owner that a camera noted
+ * gets published. The files are orphans until a row names their key: the sweep removes them after an hour.
  */
 export async function storeImage(
   media: MediaStorage,
@@ -77,7 +77,7 @@ export async function storeImage(
   return { imageKey, sizes };
 }
 
-/** First of all, so that nothing else (an SVG, a page) reaches a decoder, whatever its name says. */
+/** First of all, so nothing else (an SVG, a page) reaches a decoder under a false name. */
 async function checkSignature(source: Buffer | string, kind: ImageKind): Promise<void> {
   const start = typeof source === 'string' ? await firstBytes(source) : source.subarray(0, 8);
   const hex = start.toString('hex');
@@ -97,8 +97,8 @@ async function firstBytes(path: string): Promise<Buffer> {
 }
 
 /**
- * One picture at a time in the whole process: it takes a core and up to 200 MB, and the other core answers requests. An
- * upload that waits holds a connection and a file of at most 10 MB.
+ * One picture at a time in the whole process: it takes a core and up to 200 MB, and the other core answers requests. A
+ * waiting upload holds a connection and a file of at most 10 MB.
  */
 const inTurn = createFairQueue({ atOnce: 1, waitingPerShop: 32, waitingInAll: 512 });
 
@@ -133,7 +133,7 @@ async function scaledPictures(
     if (isDecodedWhole && pixels > MAX_WHOLE_PIXELS) throw tooManyAtOnce();
 
     const encoded = async (picture: Sharp, size: Dimensions) => {
-      // A table of codes that fits the image is found by looking at all of it, which for a large one takes memory.
+      // Finding a code table that fits the image requires all of it, which takes memory for a large one.
       const optimiseCoding = size.width * size.height < 1_000_000;
       const bytes = await picture
         .resize({ ...size, fit: 'fill' })
@@ -143,10 +143,10 @@ async function scaledPictures(
     };
     const largest = fitted(original, CLASSES.Large.box);
     const isWhole = kind === 'gif' && largest.width === original.width;
-    // To encode an animation anew takes seconds, so one that fits stays as it came, once all frames were decoded.
+    // Encoding an animation again takes seconds, so one that fits stays as uploaded, once all frames were decoded.
     if (isWhole) await opened(true).resize({ width: 1, height: 1, fit: 'fill' }).raw().toBuffer();
 
-    // The other sizes are made from these pixels: the original is decoded twice and not seven times.
+    // The other sizes are made from these pixels, so the original is decoded twice and not seven times.
     const reduced = await opened(false)
       .resize({ ...fitted(original, CLASSES.MediumLarge.box), fit: 'fill' })
       .raw()
@@ -171,7 +171,7 @@ function bytesOf(source: Buffer | string): Promise<Buffer> | Buffer {
   return typeof source === 'string' ? readFile(source) : source;
 }
 
-/** An icon is served as it came: its sizes are inside of it already. */
+/** An icon is served as uploaded: it contains its sizes already. */
 async function iconPictures(source: Buffer | string): Promise<Partial<Record<Classifier, Picture>>> {
   const bytes = await bytesOf(source);
   const entries = iconEntries(bytes);
@@ -197,7 +197,7 @@ async function iconPictures(source: Buffer | string): Promise<Partial<Record<Cla
   return { Large: { width, height, bytes } };
 }
 
-/** The size within a square; never larger than it was. */
+/** The size within a square; never larger than the original. */
 export function fitted({ width, height }: Dimensions, box: number): Dimensions {
   const side = Math.max(width, height);
   if (side <= box) return { width, height };
@@ -211,7 +211,7 @@ const tooLong = () => badRequest(`The image is longer than ${MAX_SIDE} pixels on
 const tooManyFrames = () => badRequest(`The image has more than ${MAX_FRAMES} frames`);
 const tooManyAtOnce = () => badRequest('A GIF or an interlaced PNG has at most 16 megapixels');
 
-/** What a decoder says is about the file that was sent. */
+/** Decoder errors are about the uploaded file. */
 function refusalOf(error: unknown): Error {
   if (error instanceof HttpError) return error;
   return (error as Error).message.includes('pixel limit') ? tooManyPixels() : damaged();

@@ -13,16 +13,15 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /**
- * Removes what a process left behind that died between writing files and committing their row, or between
- * deleting a row and removing its files. An upload takes seconds: what is an hour old belongs to nobody. Only a walk
- * through all folders finds these files, so it comes once a day, and asks the database about many folders at once,
- * whichever shops they are of.
+ * Removes files left over by a process that died between writing files and committing their row, or between deleting a
+ * row and removing its files. An upload takes seconds, so files an hour old are orphans. Only a walk through all
+ * folders finds these files, so it runs once a day, and asks the database about many folders at once, of any shops.
  */
 export function mediaCleanup(
   media: MediaStorage,
   { config, log }: { config: Config; log: FastifyBaseLogger },
 ): CleanupStep {
-  /** Where the walk is: the steps of one clean-up follow each other. */
+  /** The position of the walk: the steps of one clean-up follow each other. */
   let walk: AsyncGenerator<ImageFolder> | undefined;
   return {
     name: 'media',
@@ -75,8 +74,8 @@ async function takeFrom<Item>(items: AsyncGenerator<Item>, limit: number): Promi
 }
 
 /**
- * Of these folders the ones that no row names. The folder of a shop that is unknown here may be one of another
- * database, whose images must not go.
+ * Those of these folders that no row names. The folder of an unknown shop may belong to another database, whose images
+ * must stay.
  */
 async function findUnnamed(db: Queries, folders: readonly ImageFolder[]): Promise<ImageFolder[]> {
   const keys = new Map<string, string[]>();

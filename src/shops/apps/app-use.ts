@@ -4,10 +4,10 @@ import type { CleanupStep } from '../../platform/cleanup.ts';
 
 const DAY = 86_400_000;
 
-/** Milliseconds between two writes of what was counted. */
+/** Milliseconds between two writes of the counts. */
 const WRITE_EVERY = 10_000;
 
-/** Apps that call within that time; the calls of more are not counted. */
+/** Apps counted within that time; calls of further apps are not counted. */
 const MAX_COUNTED = 10_000;
 
 /** Days that are kept. */
@@ -21,15 +21,15 @@ interface Use {
 }
 
 export interface AppUseCounter {
-  /** Counts a call that was answered. It costs no statement. */
+  /** Counts a call that was answered, without a statement. */
   count(shopId: string, appId: string, status: number): void;
-  /** Writes what is left, and ends. */
+  /** Writes the remaining counts, and ends. */
   close(): Promise<void>;
 }
 
 /**
- * Counts the calls of apps by day. The numbers are for people to look at, so those of the last seconds are lost when the
- * database is away or the process is killed.
+ * Counts the calls of apps by day. The numbers are for people to look at, so the last seconds may be lost when the
+ * database is unavailable or the process is killed.
  */
 export function createAppUseCounter(db: Database, onFailure: (error: unknown) => void): AppUseCounter {
   /** By shop, and there by app and day. */
@@ -72,7 +72,7 @@ export function createAppUseCounter(db: Database, onFailure: (error: unknown) =>
   };
 }
 
-/** An app that was deleted meanwhile is not counted, nor is a person in the admin, who is no app. */
+/** An app that was deleted meanwhile is not counted; nor is an admin user, who is no app. */
 function addUse(db: Database, shopId: string, uses: readonly Use[]) {
   return db.run(sql`
     insert into app_use (shop_id, app_id, day, calls, errors)
@@ -86,7 +86,7 @@ function addUse(db: Database, shopId: string, uses: readonly Use[]) {
 
 export type DayOfUse = Pick<Use, 'day' | 'calls' | 'errors'>;
 
-/** The last days up to today, the oldest first; also those on which the app did not call. */
+/** The last days up to today, oldest first, including days without calls. */
 export async function findUse(db: Queries, shopId: string, appId: string, days: number): Promise<DayOfUse[]> {
   const all = Array.from({ length: days }, (_, index) =>
     dayOf(new Date(db.now.getTime() - (days - 1 - index) * DAY)),
@@ -98,7 +98,7 @@ export async function findUse(db: Queries, shopId: string, appId: string, days: 
   return all.map((day) => byDay.get(day) ?? { day, calls: 0, errors: 0 });
 }
 
-/** Deletes days that nobody is shown any more. */
+/** Deletes days that are no longer shown. */
 export const appUseCleanup: CleanupStep = {
   name: 'app use',
   run: async (db, limit) => {

@@ -26,11 +26,11 @@ import {
 } from './queries.ts';
 import { seal, unseal, unsealIfPossible } from './sealing.ts';
 
-/** What the command line and the admin do with apps and tokens. */
+/** Operations of the command line and the admin on apps and tokens. */
 
 /**
- * It can't be done; the message is one line for the operator. Forms say it in the language of the reader, by its reason;
- * what has none can't come from a form.
+ * The operation failed; the message is one line for the operator. Forms show it in the reader's language, by its
+ * reason; a problem without a reason can't come from a form.
  */
 export class AppProblem extends Error {
   override name = 'AppProblem';
@@ -55,11 +55,11 @@ export type AppReason =
 const CODE_LIVES = 10 * 60_000;
 const SHOWN_DIGITS = 12;
 const HASH_DIGITS = /^[0-9a-f]{4,64}$/;
-/** No blanks at the ends, nothing that breaks a line or a table. */
+/** No leading or trailing blanks, nothing that breaks a line or a table. */
 const APP_NAME = /^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,100}(?<! )$/u;
 const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** A token of the private app with this name, which is created when there is none. Shown once, never kept. */
+/** A token of the private app with this name, which is created if missing. Shown once, never stored. */
 export async function createToken(
   tx: Transaction,
   shopId: string,
@@ -175,8 +175,8 @@ export async function listApps(db: Queries, shopId: string) {
 }
 
 /**
- * Uninstalls: tokens, script tags and webhooks of the app go with it, but for the webhooks that are called when an app is
- * uninstalled. False when there is no such app.
+ * Uninstalls: deletes the app's tokens, script tags and webhooks, except the webhooks for uninstallations. False when
+ * there is no such app.
  */
 export async function deleteApp(tx: Transaction, shopId: string, nameOrClientId: string): Promise<boolean> {
   const app = await findApp(tx, shopId, nameOrClientId);
@@ -192,9 +192,9 @@ export async function deleteApp(tx: Transaction, shopId: string, nameOrClientId:
 }
 
 /**
- * The merchant agrees: the address to open, with which the app gets a code that it exchanges for its token
- * within ten minutes, once. The token of an earlier installation ends here, whether or not the app comes for the
- * new one. `apiUrl` is the shop's, without a slash at its end.
+ * The merchant agrees: the address to open, with which the app gets a code that it exchanges for its token within ten
+ * minutes, once. The token of an earlier installation ends here, whether or not the app fetches the new one. `apiUrl`
+ * is the shop's, without a trailing slash.
  */
 export async function authorise(
   tx: Transaction,
@@ -239,15 +239,15 @@ export async function authorise(
 }
 
 export interface SealingKeys {
-  /** Of this installation. */
+  /** The key of this installation. */
   own: Buffer;
-  /** Of the installation that the shop comes from, where it is known. */
+  /** The key of the installation that the shop comes from, where known. */
   former?: Buffer | undefined;
 }
 
 /**
  * Seals the secrets of a restored shop with the key of this installation. Those that neither key opens are removed;
- * returns the names of their apps. Tokens that these apps have stay valid.
+ * returns the names of their apps. The tokens of these apps stay valid.
  */
 export async function resealSecrets(
   tx: Transaction,
@@ -266,7 +266,7 @@ export async function resealSecrets(
 
 /**
  * The same for the secrets of its webhooks. A webhook whose secret neither key opens is deactivated, because it could
- * not sign; returns how many those are.
+ * not sign; returns their number.
  */
 export async function resealWebhookSecrets(
   tx: Transaction,
@@ -292,7 +292,7 @@ export async function resealWebhookSecrets(
   return lost;
 }
 
-/** With this an app can tell that a code comes from the service: the contract fixes what is signed. */
+/** Lets an app verify that a code comes from the service: the contract fixes what is signed. */
 export function installSignature(clientSecret: string, code: string, accessTokenUrl: string): string {
   return createHmac('sha256', clientSecret).update(`${code}:${accessTokenUrl}`).digest('base64');
 }

@@ -33,7 +33,7 @@ export function lockApp(tx: Transaction, shopId: string, appId: string) {
     select ${columns} from app where shop_id = ${shopId} and app_id = ${appId} for update`);
 }
 
-/** A private app with this name: it has tokens, but no client secret. Finds the one that exists. */
+/** A private app with this name: it has tokens, but no client secret. Returns an existing one. */
 export async function ensureApp(
   tx: Transaction,
   shopId: string,
@@ -55,7 +55,7 @@ export function insertApp(tx: Transaction, shopId: string, app: Omit<AppRow, 'cr
       ${app.secretSealed}, ${tx.now})`);
 }
 
-/** null: nobody can read it any more. */
+/** null: it can no longer be read. */
 export function updateSealedSecret(
   tx: Transaction,
   shopId: string,
@@ -66,7 +66,7 @@ export function updateSealedSecret(
     update app set secret_sealed = ${secretSealed} where shop_id = ${shopId} and app_id = ${appId}`);
 }
 
-/** Its tokens, codes and script tags go with it, by their foreign keys. */
+/** Foreign keys delete its tokens, codes and script tags too. */
 export function deleteAppById(tx: Transaction, shopId: string, appId: string) {
   return tx.run(sql`delete from app where shop_id = ${shopId} and app_id = ${appId}`);
 }
@@ -83,7 +83,7 @@ export function insertToken(
 }
 
 export interface TokenLimits {
-  /** null: it ends when it is revoked. */
+  /** null: it is valid until revoked. */
   expiresAt: Date | null;
   /** In CIDR notation; null: it is valid from anywhere. */
   networks: readonly string[] | null;
@@ -106,7 +106,7 @@ export function findTokens(db: Queries, shopId: string) {
     order by token.created_at, token.token_hash`);
 }
 
-/** Whether one token of the app, which has not expired, holds all of these scopes. */
+/** Whether one unexpired token of the app holds all of these scopes. */
 export async function hasTokenWith(
   db: Queries,
   shopId: string,
@@ -121,7 +121,7 @@ export async function hasTokenWith(
   return row !== undefined;
 }
 
-/** The hashes that begin with these hexadecimal digits; two are enough to know that there are several. */
+/** The hashes that begin with these hexadecimal digits; two are enough to detect an ambiguity. */
 export async function findTokenHashes(db: Queries, shopId: string, digits: string): Promise<Buffer[]> {
   const rows = await db.many<{ tokenHash: Buffer }>(sql`
     select token_hash as "tokenHash" from token
@@ -148,7 +148,7 @@ export function insertCode(
     values (${shopId}, ${code.codeHash}, ${code.appId}, ${code.expiresAt})`);
 }
 
-/** 1 when the code was good: it is this app's, in time, and nobody else has taken it. Now it is gone. */
+/** 1 when the code was valid: it is this app's, in time, and not used before. It is deleted. */
 export function takeCode(tx: Transaction, shopId: string, appId: string, codeHash: Buffer) {
   return tx.run(sql`
     delete from authorisation_code

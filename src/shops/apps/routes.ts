@@ -57,7 +57,7 @@ export function apps(api: Operations): void {
       secretAnswer: true,
     },
     async ({ tx, shopId, body, header, afterCommit }) => {
-      // Locked, so that of two exchanges at once the later one also ends the token of the earlier.
+      // Locked, so that of two concurrent exchanges the later one also ends the token of the earlier.
       const app = isId(body.client_id) ? await lockApp(tx, shopId, body.client_id) : undefined;
       if (!app?.secretHash || !isSecretOf(body.client_secret, app.secretHash)) {
         throw forbidden('Wrong client_id or client_secret');
@@ -72,7 +72,7 @@ export function apps(api: Operations): void {
         appId: app.appId,
         scopes: app.scopes,
       });
-      // The caller is nobody yet, so that the log has to be told for whom the token is. It never holds the token.
+      // The caller is not authenticated yet, so the log is told whose token it is. It never holds the token.
       await recordEntry(tx, {
         shopId,
         entryId: newId(tx.now),

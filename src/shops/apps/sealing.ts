@@ -6,8 +6,8 @@ import type { Config } from '../../config.ts';
 import { openDataFolder } from '../../db/data-folder.ts';
 
 /**
- * App secrets sign what the service sends to an app, so they must be readable again. They are kept sealed with a
- * key that is not in the database: who steals a backup of the database alone can't sign anything.
+ * App secrets sign what the service sends to an app, so they must be readable again. They are kept sealed with a key
+ * that is not in the database: a stolen backup of the database alone can't sign anything.
  */
 
 const NONCE_LENGTH = 12;
@@ -19,7 +19,7 @@ export class SealProblem extends Error {
   override name = 'SealProblem';
 }
 
-/** AES-256-GCM: nonce, tag, ciphertext. What was sealed for one purpose is not opened for another. */
+/** AES-256-GCM: nonce, tag, ciphertext. A text sealed for one purpose cannot be opened for another. */
 export function seal(key: Buffer, text: string, purpose = APP_SECRETS): Buffer {
   const nonce = randomBytes(NONCE_LENGTH);
   const cipher = createCipheriv('aes-256-gcm', sealingKey(key, purpose), nonce, {
@@ -63,13 +63,13 @@ function sealingKey(key: Buffer, purpose: string): Buffer {
 
 /**
  * The key of this installation, 32 bytes: from KONTOR_SECRET, which may be a phrase and therefore passes through
- * scrypt, else random, made once and kept in the data folder.
+ * scrypt, else random, generated once and stored in the data folder.
  */
 export async function installationKey(
   config: Pick<Config, 'KONTOR_SECRET' | 'KONTOR_DATA'>,
 ): Promise<Buffer> {
   if (config.KONTOR_SECRET === undefined) return storedKey(config.KONTOR_DATA);
-  // All processes must come to the same key with nothing but the secret, so the salt is fixed.
+  // All processes must derive the same key from the secret alone, so the salt is fixed.
   return promisify<string, string, number, Buffer>(scrypt)(config.KONTOR_SECRET, 'kontor installation', 32);
 }
 
@@ -80,7 +80,7 @@ export async function keyFromFile(file: string): Promise<Buffer> {
   return installationKey({ KONTOR_SECRET: text.trim(), KONTOR_DATA: '' });
 }
 
-/** No key is longer, and the name of a file may lead to something that has no end. */
+/** No key is longer, and the file name may lead to an endless file. */
 const MAX_KEY_BYTES = 4_096;
 
 async function firstText(file: string): Promise<string> {
@@ -107,7 +107,7 @@ async function storedKey(folder: string): Promise<Buffer> {
   return Buffer.from(text.trim(), 'hex');
 }
 
-/** A link appears with its whole content or not at all, and only the first of several processes gets to set it. */
+/** A link appears with its whole content or not at all, and only the first of several processes can create it. */
 async function createKey(folder: string, file: string): Promise<string> {
   await openDataFolder(folder);
   const draft = `${file}.${randomBytes(6).toString('hex')}`;

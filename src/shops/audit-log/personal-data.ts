@@ -6,7 +6,7 @@ import { toEntry } from './render.ts';
 
 const BATCH = 1_000;
 
-/** Entries of the audit log name things by their ids only, so that an erasure leaves them. */
+/** Audit log entries name things only by id, so an erasure leaves them. */
 export const auditPersonalData: PersonalData = {
   sections: {
     auditEntries: batchedSection(
@@ -17,7 +17,7 @@ export const auditPersonalData: PersonalData = {
   },
 };
 
-/** Oldest first, after the last one that was read. None is older than the customer. */
+/** Oldest first, after the last entry read. None is older than the customer. */
 function findEntriesAbout(
   db: Queries,
   shopId: string,

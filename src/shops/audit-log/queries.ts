@@ -32,7 +32,7 @@ const isInTime = (shopId: string, { after, before }: EntryFilter) => {
   return sql`shop_id = ${shopId} and entry_id >= ${first}::uuid and entry_id < ${last}::uuid`;
 };
 
-/** A statement for each combination of app and method, because each of them has another index. */
+/** A statement for each combination of app and method, because each has its own index. */
 const matches = (shopId: string, filter: EntryFilter) => {
   const { appId, method } = filter;
   const ofApp = appId === null ? sql`` : sql`and app_id = ${appId}`;
@@ -40,12 +40,12 @@ const matches = (shopId: string, filter: EntryFilter) => {
   return sql`${isInTime(shopId, filter)} ${ofApp} ${withMethod}`;
 };
 
-/** What `method` can be. */
+/** The possible values of `method`. */
 export const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'COMMAND'] as const;
 
 /**
- * Newest first. Those of an app stand in an index by method, in which a method that it rarely used is found at once: so
- * all of what it did is a part of each method.
+ * Newest first. Entries of an app are indexed by method, so a rarely used method is found at once; all entries of an
+ * app are the union over the methods.
  */
 export function findEntries(db: Queries, shopId: string, filter: EntryFilter, limit: number, offset: number) {
   const { appId, method } = filter;
@@ -88,7 +88,7 @@ export const auditCleanup: CleanupStep = {
   },
 };
 
-/** Not above any id that was made at this moment or later, in milliseconds since 1970. */
+/** Not above any id made at this moment or later, in milliseconds since 1970. */
 export function firstIdOf(moment: number): string {
   const digits = Math.max(moment, 0).toString(16).padStart(12, '0');
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;

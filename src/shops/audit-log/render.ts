@@ -1,7 +1,7 @@
 import { toMilliseconds } from '../../http/dates.ts';
 import type { EntryRow } from './queries.ts';
 
-/** As answers show it. */
+/** An entry as responses show it. */
 export function toEntry({ entryId, at, appId, appName, method, route, object }: EntryRow) {
   return {
     entryId,

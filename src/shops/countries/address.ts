@@ -7,7 +7,7 @@ import { Nullable } from '../../http/schemas.ts';
 const text = (description: string, example: string, maxLength = 255) =>
   Nullable(Type.String({ description, examples: [example], maxLength }));
 
-/** An address as answers print it: all 34 keys, null where nothing is known. */
+/** An address as responses show it: all 34 keys, null where nothing is known. */
 export const Address = Type.Object(
   {
     company: text('Company.', 'Café Pelican'),
@@ -48,7 +48,7 @@ export const Address = Type.Object(
   { title: 'address' },
 );
 
-/** An address as it is stored and answered. */
+/** An address as stored and returned. */
 export type Address = Static<typeof Address>;
 
 export type AddressField = keyof Address;
@@ -59,7 +59,7 @@ export const ADDRESS_FIELDS = Object.keys(Address.properties) as AddressField[];
 export const AddressRequest = Type.Partial(
   Type.Object({
     ...Address.properties,
-    // One client of the field sends the number.
+    // One known client sends a number.
     zipCode: Type.Unsafe<string | number | null>({
       ...Address.properties.zipCode,
       type: ['string', 'number', 'null'],
@@ -78,13 +78,12 @@ const rules: Partial<Record<AddressField, { fits: (value: string) => boolean; co
   emailAddress: { fits: (value) => MAIL.test(value), code: 'WRONG_FORMAT' },
 };
 
-/** Fields in which an empty text says nothing, so that it counts as not given. */
+/** Fields in which an empty text counts as not given. */
 const EMPTY_IS_NULL = new Set(Object.keys(rules));
 
 /**
- * The address to store. `at` is the key that held it in the request, '' when it was the whole of it; `required` are
- * the fields that must not be empty: the billing address of an order needs country and mail, a customer's address
- * needs none.
+ * The address to store. `at` is the key that held it in the request, '' for the whole body; `required` are the fields
+ * that must not be empty: the billing address of an order needs country and email, a customer's address needs none.
  */
 export function toAddress(
   sent: Static<typeof AddressRequest>,

@@ -21,7 +21,7 @@ export function countryName(code2: string, language: string): string {
   return display.of(code2) ?? code2;
 }
 
-/** The name a country has at home: its likeliest language, as Unicode's data says. */
+/** The native name of a country: in its likeliest language, according to Unicode's data. */
 export function nativeName(code2: string): string {
   return countryName(code2, new Intl.Locale(`und-${code2}`).maximize().language);
 }

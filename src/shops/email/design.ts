@@ -17,8 +17,8 @@ export interface Logo {
 const GREY = '#5b6573';
 
 /**
- * The colours of a shop's emails. The letter itself stays white with dark text, because email programs turn colours
- * round for dark mode in ways of their own; the theme shows in the button, the line below the name and the ground.
+ * The colours of a shop's emails. The letter itself stays white with dark text, because email clients invert colours
+ * for dark mode in their own ways; the theme shows in the button, the line below the name and the background.
  */
 export function emailDesign({ theme }: Pick<Settings, 'theme'>, logo: Design['logo']): Design {
   const accent = sixDigits(theme.accent ?? BUILT_IN_ACCENT);
@@ -38,7 +38,7 @@ export function emailDesign({ theme }: Pick<Settings, 'theme'>, logo: Design['lo
 /** Twice the size at which it is shown, for sharp screens. */
 const MAX_PIXELS = { width: 400, height: 96 };
 const PIXELS_PER_POINT = 2;
-/** A larger file is nothing that anybody wants to be read for every email. */
+/** A larger file would be too expensive to read for every email. */
 const MAX_FILE_SIZE = 5_000_000;
 
 const LOGO_PATH = /^\/media\/([^/]+)\/([^/]+)\/([^/]+\.(?:png|jpe?g|gif))$/;
@@ -47,7 +47,7 @@ const logoCache: CacheKind<Logo> = { name: 'logos of emails', limit: { megabytes
 
 /**
  * The logo of a shop, if it is a file of this server: nothing is fetched from elsewhere to send an email. It becomes a
- * small PNG, so that every email stays small. A logo that is missing or damaged does not hold an email up.
+ * small PNG, so that every email stays small. A missing or damaged logo does not delay an email.
  */
 export async function loadLogo(
   db: Pick<Database, 'caches'>,

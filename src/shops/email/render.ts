@@ -12,7 +12,7 @@ export interface RenderedEmail {
   html: string;
 }
 
-/** Renders an email with the shop's own words, else with the built-in ones. */
+/** Renders an email with the shop's own texts, else with the built-in ones. */
 export function renderEmail(
   kind: EmailKind,
   { locale, facts }: Pick<Email, 'locale' | 'facts'>,
@@ -48,7 +48,7 @@ export function renderEmail(
 }
 
 /**
- * The shop's own words for the locale, else for another locale of its language, else for the default locale. Subject
+ * The shop's own texts for the locale, else for another locale of its language, else for the default locale. Subject
  * and text come from the same locale, so that one email does not mix two languages.
  */
 function ownWords(texts: MailTexts[string], locale: string, defaultLocale: string) {

@@ -49,7 +49,7 @@ function* emailTextProblems(kinds: readonly EmailKind[], texts: MailTexts, frame
     const knownInSubject = known.filter((placeholder) => placeholder !== LINES);
     for (const [locale, { subject = '', text = '' }] of Object.entries(byLocale)) {
       const path = ['mails', name, locale];
-      // Words that were saved with a former placeholder must not keep the shop from saving something else.
+      // Texts saved with a former placeholder must not keep the shop from saving other changes.
       const saved = frame.mailTexts?.[name]?.[locale];
       if (subject !== saved?.subject) {
         yield* placeholderProblems([...path, 'subject'], subject, knownInSubject, kind);

@@ -11,8 +11,8 @@ import { emailDesign, loadLogo, type Logo } from './design.ts';
 import { renderEmail } from './render.ts';
 
 /**
- * Loads the shops that send emails; `origin` is the scheme and host of the links in them. `tried` are words that nobody has
- * saved yet, for a preview.
+ * Loads the shops that send emails; `origin` is the scheme and host of the links in them. `tried` are unsaved texts,
+ * for a preview.
  */
 export function createEmailShopLoader({
   db,
@@ -23,7 +23,7 @@ export function createEmailShopLoader({
   db: Database;
   config: Config;
   origin: string;
-  /** A page that is looked at in a browser has no attachments. */
+  /** A page that is viewed in a browser has no attachments. */
   logo?: 'attached' | 'in the page';
 }): (shopId: string, tried?: MailTexts) => Promise<EmailShop | undefined> {
   const host = new URL(origin).hostname;

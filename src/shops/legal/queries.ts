@@ -25,7 +25,7 @@ export interface LegalText {
   text: string;
 }
 
-/** Those of the pages that have a text, in their order, each in the first of the locales that has one. */
+/** The pages that have a text, in their order, each in the first of the locales that has one. */
 export async function findLegalTexts(
   db: Queries,
   shopId: string,
@@ -51,7 +51,7 @@ export async function findLegalTexts(
   });
 }
 
-/** What the pages call themselves: null when a page says nothing that could be its name. */
+/** The titles of the pages; null for a page without a text that could be its title. */
 export function findPageNames(db: Queries, shopId: string, locale: string) {
   return db.many<{ page: PageName; name: string | null }>(sql`
     select page, coalesce(

@@ -6,7 +6,7 @@ import { Links, Nullable } from '../../http/schemas.ts';
 const line = (description: string, example: string, maxLength = 255) =>
   Type.String({ description, examples: [example], maxLength });
 
-/** Seventy printed pages: no lawyer has written a longer text for a shop, and its page is made in one go. */
+/** Seventy printed pages: longer than any legal text of a shop. Its page is rendered in one go. */
 const MAX_TEXT_LENGTH = 200_000;
 
 const markup = (description: string, example: string, maxLength = MAX_TEXT_LENGTH) =>
@@ -30,7 +30,7 @@ const contactTexts = {
   email: line('Mail address.', 'hello@harbour-hearth.example', 254),
 };
 
-/** An answer holds the texts that are set, as strings, never null; in a request null means: not set any more. */
+/** A response holds the texts that are set, as strings, never null; in a request null removes a text. */
 function schemasOf(texts: Record<string, TString>, title: string): { answer: TObject; request: TObject } {
   const nullable = Object.entries(texts).map(([key, text]) => [key, Nullable(text)] as const);
   return {
@@ -44,7 +44,7 @@ const contactInfo = schemasOf(contactTexts, 'contactInfo');
 
 const everywhere: readonly Label[] = ['Base', 'Now'];
 
-/** The six pages: their paths below /legal, their keys and links in the summary, and what they hold. */
+/** The six pages: their paths below /legal, their keys and links in the summary, and their content. */
 export const PAGES = [
   {
     page: 'contact-information',

@@ -14,7 +14,7 @@ const columns = sql`
   script_tag_id as "scriptTagId", app_id as "appId", script_url as "scriptUrl", necessary,
   created_at as "createdAt", updated_at as "updatedAt"`;
 
-/** Oldest first; all apps' tags when no app is named. */
+/** Oldest first; the tags of all apps when no app is named. */
 export function findScriptTags(db: Queries, shopId: string, appId: string | undefined) {
   const ofApp = appId === undefined ? sql`` : sql`and app_id = ${appId}`;
   return db.many<ScriptTagRow>(sql`

@@ -47,7 +47,7 @@ const ScriptTag = Type.Object(
 
 const NewScriptTag = Type.Object(
   {
-    // Blanks, quotes and angle brackets are no part of an address, and this one is written into pages.
+    // Blanks, quotes and angle brackets are not part of an address, and this one is written into pages.
     scriptUrl: Type.String({ ...address, pattern: '^https://[^\\s/?#"<>\\\\][^\\s"<>]*$', maxLength: 2000 }),
     necessary,
   },

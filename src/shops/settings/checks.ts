@@ -20,8 +20,8 @@ import { deliveryTimeProblems, shippingProblems } from './shipping-checks.ts';
 import { themeProblems } from './theme.ts';
 
 /**
- * Finds what no schema can say about a well-formed file. Without `current` only the file itself is checked, so that a
- * file can be refused before its shop is known.
+ * Checks a well-formed file for problems that no schema can express. Without `current` only the file itself is
+ * checked, so that a file can be refused before its shop is known.
  */
 export function* contentProblems(
   file: SettingsFile,
@@ -64,7 +64,7 @@ function* shopProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
   if (file.country !== undefined) yield* countryCodeProblems(['country'], file.country);
 }
 
-/** Every shop of a private installation has such a host by itself. */
+/** Every shop of a private installation has such a host by default. */
 const LOCAL = /(?:^|\.)localhost\.?(?::|$)/;
 const IP_ADDRESS = /^[\d.]+(?::|$)/;
 

@@ -9,7 +9,7 @@ export type NewIdOf = (section: string, key: string) => string;
 
 type Fields = Record<string, unknown>;
 
-/** What the functions below read of a JSON schema. */
+/** The parts of a JSON schema that the functions below read. */
 interface Shape {
   type?: string | string[];
   properties?: Record<string, TSchema>;
@@ -20,7 +20,7 @@ interface Shape {
 
 const SECTIONS = Object.entries(SettingsSchema.properties);
 
-/** What a new shop has of the settings that every shop has. No text and no amount is among them. */
+/** The settings of a new shop. They contain no text and no amount. */
 export const initialSettings = toStored(
   SettingsSchema,
   Object.fromEntries(SECTIONS.map(([name, schema]) => [name, storageOf(schema).initial])),
@@ -50,7 +50,7 @@ export function settingsWith<Current extends StoredSettings>(
 
 type TaxClasses = StoredSettings['taxClasses'];
 
-/** When no class is the default of digital goods, it is the default of all goods. */
+/** Without a default class for digital goods, the default class of all goods applies to them. */
 function withDigitalDefault(classes: TaxClasses): TaxClasses {
   if (classes.some(({ isDefaultDigital }) => isDefaultDigital)) return classes;
   return classes.map((entry) => ({ ...entry, isDefaultDigital: entry.isDefault }));
@@ -99,14 +99,14 @@ function toStored(schema: TSchema, written: unknown, context: FileContext): unkn
   return Object.fromEntries(fields);
 }
 
-/** An empty map in a field that may be left out says the same as none. A section that is empty has no entries. */
+/** An empty map in an optional field means the same as none. An empty section has no entries. */
 function isAbsent(schema: TSchema, key: string, value: unknown): boolean {
   const { properties, required } = schema as Shape;
   const isSection = 'initial' in storageOf(properties![key]!);
   return value === undefined || (!required?.includes(key) && !isSection && isEmptyMap(value));
 }
 
-/** undefined: there is nothing to write. The fields come in the order of the schema, because the database has none. */
+/** undefined: there is nothing to write. Fields follow the schema's order, because the database has none. */
 function toWritten(schema: TSchema, stored: unknown, context: FileContext): unknown {
   const { properties, patternProperties, items, type } = schema as Shape;
   if (stored === undefined || (stored === null && !type?.includes('null'))) return undefined;
@@ -130,9 +130,9 @@ function toWritten(schema: TSchema, stored: unknown, context: FileContext): unkn
 }
 
 /**
- * The settings with their texts in other locales. Those in a locale that the shop gives up are dropped, so that an
- * export never holds what apply refuses. What the new default locale lacks is copied from the old one, because that is
- * what its readers have been shown so far.
+ * The settings with their texts in other locales. Those in a locale that the shop gives up are dropped, so an export
+ * never holds texts that apply refuses. Texts missing in the new default locale are copied from the old one, because
+ * its readers have seen those so far.
  */
 function inLocales<Current extends StoredSettings>(
   settings: Current,

@@ -3,7 +3,7 @@ import { shown } from './problem.ts';
 import type { SectionName } from './schema.ts';
 import type { Settings } from './settings.ts';
 
-/** What differs, by section: `~ taxClasses.standard.rates.DE: 19 -> 16`. Sections without a difference are absent. */
+/** The differences by section: `~ taxClasses.standard.rates.DE: 19 -> 16`. Sections without a difference are absent. */
 export function settingsChanges(before: Settings, after: Settings): Map<SectionName, readonly string[]> {
   // Texts by locale, so that one more translation is one more line.
   const [old, next] = [before, after].map((settings) => documentOf(settings, { textsByLocale: true }));
@@ -13,7 +13,7 @@ export function settingsChanges(before: Settings, after: Settings): Map<SectionN
   return new Map(sections.filter(([, lines]) => lines.length > 0));
 }
 
-/** What differs between two values of a document, each line with its path. */
+/** The differences between two values of a document, each line with its path. */
 export function* changes(path: string, before: unknown, after: unknown): Generator<string> {
   if (Array.isArray(before) || Array.isArray(after)) {
     yield* listChanges(path, (before ?? []) as unknown[], (after ?? []) as unknown[]);
@@ -29,7 +29,7 @@ export function* changes(path: string, before: unknown, after: unknown): Generat
   }
 }
 
-/** Entries are the same when their key is, wherever they stand; then their order is compared. */
+/** Entries with the same key are the same entry, wherever they stand; then their order is compared. */
 function* listChanges(path: string, before: unknown[], after: unknown[]): Generator<string> {
   const old = new Map(before.map((entry) => [identity(entry), entry]));
   const next = new Map(after.map((entry) => [identity(entry), entry]));
@@ -47,7 +47,7 @@ function* listChanges(path: string, before: unknown[], after: unknown[]): Genera
   if (first !== then) yield `~ ${path} in another order: ${first} -> ${then}`;
 }
 
-/** How an entry is told apart from the others, as the end of its path. */
+/** Identifies an entry among the others, as the end of its path. */
 function identity(entry: unknown): string {
   if (typeof entry === 'string') return `.${entry}`;
   const { key, identifier, from } = entry as { key?: string; identifier?: string; from?: number };

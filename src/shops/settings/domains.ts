@@ -5,11 +5,11 @@ import type { DomainPolicy } from '../shop/domain-policy.ts';
 import { problemLine, SettingsProblem, type Problem } from './problem.ts';
 import type { Settings } from './settings.ts';
 
-/** Until something else is said, a domain is used only after its proof. */
+/** By default, a domain is used only after its proof. */
 export const PROOF_NEEDED: DomainPolicy = { isOfService: () => false, needsProof: true };
 
 /**
- * Writes the domains that a shop has named. Those that it uses stay in use; new ones are used after their proof, or at
+ * Writes the domains that a shop has named. Domains in use stay in use; new ones are used after their proof, or at
  * once where the policy needs none. A host of the service, and one that another shop uses, is refused.
  */
 export async function replaceDomains(
@@ -36,8 +36,8 @@ export function domainOfService(host: string, index: number): Problem {
 }
 
 /**
- * Writes which domains a shop has named, in their order, and which of them it uses. The primary key refuses a host that
- * another shop uses, also when two shops ask for it at once.
+ * Writes which domains a shop has named, in order, and which of them it uses. The primary key refuses a host that
+ * another shop uses, even when two shops ask for it at once.
  */
 export async function writeDomains(
   tx: Transaction,

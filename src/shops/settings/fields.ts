@@ -14,7 +14,7 @@ import type { Localised } from '../../http/locale.ts';
 
 /**
  * The fields that a settings file is made of. Each is a JSON schema with a description and an example, because editors
- * show them while one types, and says how its value is stored: money in minor units, rates in basis points, texts by
+ * show them during typing, and says how its value is stored: money in minor units, rates in basis points, texts by
  * locale. `conversion.ts` follows these schemas from the file to the stored settings and back.
  */
 
@@ -29,10 +29,10 @@ export const LINES_OF_TEXT = '^(?=[\\s\\S]*\\S)[^\\u0000-\\u0008\\u000b\\u000c\\
 /** Beyond this, minor units would come near 2^53. */
 export const MAX_MONEY = 1_000_000_000_000;
 
-/** What the values of a file refer to without saying so. */
+/** The context that the values of a file imply. */
 export interface FileContext {
   defaultLocale: string;
-  /** The default currency, which all amounts are in. */
+  /** The default currency, used for all amounts. */
   currency: string;
   /** Writes every text by locale, so that two files can be compared; else a text in the default locale alone is plain. */
   textsByLocale?: boolean;
@@ -49,7 +49,7 @@ export interface Storage {
   conversion?: Conversion<never, never>;
   /** The stored names of the fields of this section that have another name in the file. */
   names?: object;
-  /** What is stored when the file leaves the field out; without it nothing is stored. */
+  /** Stored when the file leaves the field out; without it nothing is stored. */
   absent?: unknown;
   /** The fields of this section are stored beside the other settings, not in an object of their own. */
   isInline?: boolean;
@@ -59,7 +59,7 @@ export interface Storage {
   byLocale?: 'copy' | 'keep';
   /** Whether an export leaves out this field of an object. */
   isOmitted?(key: string, written: unknown, object: Record<string, unknown>): boolean;
-  /** What a new shop has, as a file would say it. Shops that are older than the setting have it too. */
+  /** The value of a new shop, as a file would state it. Shops older than the setting have it too. */
   initial?: unknown;
 }
 
@@ -69,12 +69,12 @@ export function storageOf(schema: TSchema): Storage {
   return (schema as { [STORAGE]?: Storage })[STORAGE] ?? {};
 }
 
-/** Changes the schema itself: every call gets one that was just made. */
+/** Changes the schema itself: every call gets a fresh one. */
 function withStorage<Schema extends TSchema>(schema: Schema, storage: Storage): Schema {
   return Object.assign(schema, { [STORAGE]: { ...storageOf(schema), ...storage } });
 }
 
-/** What is stored for a value of this schema. The keys with ~ exist in types only. */
+/** The stored form of a value of this schema. The keys with ~ exist in types only. */
 export type Stored<Schema> = Schema extends { '~id': infer Id extends string }
   ? WithId<StoredValue<Schema>, Id>
   : StoredValue<Schema>;
@@ -132,12 +132,12 @@ export function normalised(toStored: (written: string) => string, schema: TStrin
   return stored(schema, { toStored, toWritten: (text: string) => text });
 }
 
-/** A field that may be left out, and is stored as null then. */
+/** An optional field, stored as null when it is left out. */
 export function OrNull<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(withStorage(schema, { absent: null })) as TOptional<Schema> & { '~absent': null };
 }
 
-/** A field that may be left out, and is stored as `absent` then. */
+/** An optional field, stored as `absent` when it is left out. */
 export function OrElse<Schema extends TSchema>(absent: NoInfer<Stored<Schema>>, schema: Schema) {
   return Type.Optional(withStorage(schema, { absent })) as TOptional<Schema> & { '~absent': Stored<Schema> };
 }
@@ -169,7 +169,7 @@ interface SectionOptions<Names, IsInline> {
   isOmitted?: Storage['isOmitted'];
 }
 
-/** Unknown keys are refused: a typing error in a settings file must not be passed over. */
+/** Unknown keys are refused: a typo in a settings file must not be ignored. */
 export function Section<
   Fields extends Record<string, TSchema>,
   const Names extends object = object,
@@ -221,7 +221,7 @@ const texts: Conversion<Texts, Localised> = {
   },
 };
 
-/** A text that is in the default locale only is written plainly. */
+/** A text in the default locale only is written plainly. */
 export function plainTexts(localised: Localised, defaultLocale: string): Texts {
   const plain = localised[defaultLocale];
   return plain !== undefined && Object.keys(localised).length === 1 ? plain : localised;
@@ -254,7 +254,7 @@ export function Text(description: string, example: string, maxLength = 255, patt
   return byLocale('copy', stored(schema, texts));
 }
 
-/** A text that a file takes away with null; then there is none in any locale. */
+/** A text that a file removes with null, in all locales. */
 export function NullableText(description: string, example: string, maxLength = 255) {
   const schema = Type.Unsafe<Texts | null>(
     textSchema(['string', 'object', 'null'], description, example, maxLength, '\\S'),
@@ -284,7 +284,7 @@ export const Locale = (description: string, example: string) => Pattern(LOCALE, 
 export const Country = (description: string, example: string) => Pattern(COUNTRY, description, example);
 export const Currency = (description: string, example: string) => Pattern(CURRENCY, description, example);
 
-/** A field that may be left out, and is `standard` then. */
+/** An optional field that defaults to `standard`. */
 export const Flag = (description: string, standard: boolean) =>
   OrElse(
     standard,
@@ -321,7 +321,7 @@ export const Percent = (description: string, example: number) =>
     toWritten: fromBasisPoints,
   });
 
-/** At most 2 decimals were let in, so rounding only removes the error of the float. */
+/** At most 2 decimals are accepted, so rounding only removes the error of the float. */
 export function toBasisPoints(percent: number): number {
   return Math.round(percent * 100);
 }

@@ -36,7 +36,7 @@ export function parseSettingsFile(text: string, format = PLAIN_FORMAT): Settings
   return checkedFile(readYaml(text), format);
 }
 
-/** The same beside other requests, which do not wait for a long file. */
+/** The same, without blocking other requests while a long file is read. */
 export async function parseSettingsFileInThread(text: string, format: SettingsFormat): Promise<SettingsFile> {
   return checkedFile(await runInThread<ReturnType<typeof readYaml>>(YAML_THREAD, { read: text }), format);
 }
@@ -61,10 +61,10 @@ function checkedFile(read: ReturnType<typeof readYaml>, format: SettingsFormat):
   return file;
 }
 
-/** The lines of the files that were parsed, so that what their shop refuses is named with its line too. */
+/** The lines of the files that were parsed, so that a refusal by their shop names its line too. */
 const linesOfFiles = new WeakMap<SettingsFile, YamlFile['lines']>();
 
-/** Problems of the form come first: a file that does not have it can't be checked further. */
+/** Problems of the form come first: a malformed file can't be checked further. */
 function fileProblems(file: unknown, { validate, sections }: SettingsFormat, current?: Settings): Problem[] {
   const form = formProblems(file, validate);
   if (form.length > 0) return form;
@@ -90,16 +90,16 @@ function lineOf({ path: steps }: Problem, lines: YamlFile['lines']): number | un
 }
 
 export interface AppliedSettings {
-  /** What changed, one line each; none means that nothing was written. */
+  /** The changes, one line each; none means that nothing was written. */
   changes: string[];
   sections: ReadonlySet<SectionName>;
-  /** The lists of products are rebuilt in the background, because locales or currencies have changed. */
+  /** The product lists are rebuilt in the background, because locales or currencies have changed. */
   rebuildsListing: boolean;
 }
 
 /**
- * Makes the shop what the file says and lists what changed. A section that the file does not name stays as it is,
- * one that it names is replaced as a whole.
+ * Applies the file to the shop and lists the changes. A section that the file does not name stays as it is, one that
+ * it names is replaced as a whole.
  */
 export async function applySettings(
   tx: Transaction,
@@ -119,7 +119,7 @@ export async function applySettings(
   for (const section of format.sections) {
     const value = sectionOf(file, section);
     if (value === undefined || !section.apply) continue;
-    // In the shop as the file makes it: a coupon campaign may name a delivery method that comes with it.
+    // Checked against the shop with the file applied: a coupon campaign may name a delivery method of the same file.
     const applied = await section.apply(tx, next, value, newIdOf);
     refuse(applied.problems, linesOfFiles.get(file));
     if (applied.changes.length > 0) sections.add(section.name as SectionName);
@@ -149,7 +149,7 @@ async function applyOwnSections(
   return { changes: [...changes.values()].flat().map((line) => losses.get(line) ?? line), sections };
 }
 
-/** The lines of newsletters that are removed, with the number of subscribers that go with them. */
+/** The lines of newsletters that are removed, with the number of subscribers removed with them. */
 async function newsletterLosses(
   tx: Transaction,
   current: Settings,
@@ -189,7 +189,7 @@ export function settingsText(file: SettingsFile, format = PLAIN_FORMAT): string 
   return SCHEMA_LINE + writeYaml(file, amountKeys(format.schema), amountDigits(file));
 }
 
-/** The same beside other requests, which do not wait for a long file. */
+/** The same, without blocking other requests while a long file is written. */
 export async function settingsTextInThread(file: SettingsFile, format: SettingsFormat): Promise<string> {
   const task = { write: file, amountKeys: amountKeys(format.schema), digits: amountDigits(file) };
   return SCHEMA_LINE + (await runInThread<string>(YAML_THREAD, task satisfies YamlTask));

@@ -21,7 +21,7 @@ export function createSettingsFormat(sections: readonly SettingsSection[]): Sett
     schema,
     /**
      * Names all problems instead of the first, each with the value and the part of the schema that refused it. It is
-     * compiled at the first use, because that takes a tenth of a second that a start of the service need not wait for.
+     * compiled at the first use, because that takes a tenth of a second, which would delay the start.
      */
     get validate() {
       return (compiled ??= new Ajv({

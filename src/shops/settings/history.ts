@@ -15,14 +15,14 @@ import { lockShop } from './writes.ts';
 export interface SettingsVersion {
   versionId: string;
   at: Date;
-  /** null: the state was found when somebody changed it, and nobody had noted who made it. */
+  /** null: the state existed before a recorded change, and its author was not recorded. */
   author: string | null;
   changes: readonly string[];
 }
 
 const MAX_VERSIONS = 100;
 
-/** Applies a file as `applySettings` does, and notes what the settings are then and who has changed them. */
+/** Applies a file as `applySettings` does, and records the resulting settings and who changed them. */
 export async function changeSettings(
   tx: Transaction,
   shopId: string,
@@ -31,7 +31,7 @@ export async function changeSettings(
   author: string,
   domainPolicy: DomainPolicy,
 ): Promise<AppliedSettings> {
-  // Not through the cache: what this transaction writes may be rolled back.
+  // Not through the cache: this transaction may be rolled back.
   await lockShop(tx, shopId);
   const before = await selectSettings(tx, shopId);
   const applied = await applySettings(tx, shopId, file, format, undefined, domainPolicy);
@@ -40,7 +40,7 @@ export async function changeSettings(
   const isFoundNew = !isDeepStrictEqual(await findLastFile(tx, shopId), found);
   await tx.run(
     insert(shopId, [
-      // The state before the change is noted as well where something else has made it, so that it can be restored.
+      // The state before the change is recorded as well where it has another origin, so that it can be restored.
       ...(isFoundNew ? [rowOf(new Date(tx.now.getTime() - 1), null, [], found)] : []),
       rowOf(tx.now, author, applied.changes, documentOf((await selectSettings(tx, shopId))!)),
     ]),
@@ -80,7 +80,7 @@ export async function findVersions(
   return rows.map((row) => ({ ...row, at: timeOfId(row.versionId) }));
 }
 
-/** With the settings of that time; undefined: there is no such version, or not any more. */
+/** With the settings of that time; undefined: the version does not exist, or no longer. */
 export async function findVersion(
   db: Queries,
   shopId: string,

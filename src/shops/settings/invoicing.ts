@@ -3,7 +3,7 @@ import type { Problem } from './problem.ts';
 import { textProblems, type Frame } from './rules.ts';
 import type { SettingsFile } from './schema.ts';
 
-/** What no schema can say about the seller. */
+/** Checks of the seller that no schema can express. */
 export function* invoicingProblems(
   { vatId, taxNumber, bank, notes, electronic }: NonNullable<SettingsFile['invoicing']>,
   frame: Frame,
@@ -48,12 +48,15 @@ function* vatIdProblems(vatId: string): Generator<Problem> {
   }
 }
 
-/** GD and HA are of the government and of health authorities. */
+/** GD and HA belong to the government and to health authorities. */
 const BRITISH = /^(?:\d{9}|\d{12}|(?:GD|HA)\d{3})$/;
 
 const OTHER_VAT_ID = { pattern: /^[A-Z0-9.-]{2,18}$/, words: 'letters and digits', example: '123456789' };
 
-/** What follows the country, with an example, in the European Union (Greece is EL) and the United Kingdom (Northern Ireland is XI). */
+/**
+ * The part after the country, with an example, in the European Union (Greece is EL) and the United Kingdom (Northern
+ * Ireland is XI).
+ */
 const VAT_IDS = new Map(
   Object.entries({
     AT: [/^U\d{8}$/, 'U and 8 digits', 'U12345678'],

@@ -5,7 +5,7 @@ import type { Problem } from './problem.ts';
 import { SettingsSchema, type SectionName, type SettingsFile } from './schema.ts';
 import type { Settings } from './settings.ts';
 
-/** Finds sections that the file must name as well, because their amounts or rates would get another meaning. */
+/** Finds sections that the file must name as well, because their amounts or rates would change their meaning. */
 export function* missingSectionProblems(file: SettingsFile, current: Settings): Generator<Problem> {
   const currency = file.currencies?.default;
   if (currency !== undefined && currency !== current.defaultCurrency) {

@@ -1,18 +1,18 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { nearest, suggestion } from '../../kernel/suggestion.ts';
 
-/** What is wrong at one place of a settings file. */
+/** One problem at one place of a settings file. */
 export interface Problem {
   path: readonly (string | number)[];
   /** In English, as the command line and the API say it. */
   text: string;
-  /** The rule that is broken, for the admin, which says it in the language of the reader. */
+  /** The broken rule, for the admin, which shows it in the reader's language. */
   rule: Rule;
-  /** Where it is in a file that was parsed. */
+  /** Its place in a file that was parsed. */
   line?: number | undefined;
 }
 
-/** A rule by its name, with what its message names beside it. */
+/** A rule by its name, with the other values of its message. */
 export type Rule =
   | { name: PlainRule }
   | { [Name in keyof RuleValues]: { name: Name } & Readonly<RuleValues[Name]> }[keyof RuleValues];
@@ -94,11 +94,11 @@ interface RuleValues {
   wholeAmount: { currency: string };
 }
 
-/** Names everything that is wrong with a settings file, one line each. */
+/** Names all problems of a settings file, one line each. */
 export class SettingsProblem extends Error {
   override name = 'SettingsProblem';
   readonly problems: readonly string[];
-  /** The same with their places, as far as they have one, for forms that show each beside its field. */
+  /** The same problems with their places, where known, for forms that show each beside its field. */
   readonly places: readonly Problem[];
 
   constructor(problems: readonly string[], places: readonly Problem[] = []) {
@@ -133,15 +133,15 @@ export function shown(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
-/** As it is, or in quotes where blanks or control characters would blur where it ends. */
+/** As it is, or in quotes where blanks or control characters would obscure its end. */
 function quoted(text: string): string {
   return /^[\p{L}\p{N}\p{P}\p{S}]+$/u.test(text) ? text : JSON.stringify(text);
 }
 
-/** The first mistakes of a file are enough to mend it. */
+/** The first mistakes of a file are enough to fix it. */
 export const MAX_PROBLEMS = 100;
 
-/** The first problems; the others are not looked for. */
+/** The first problems; further ones are not searched for. */
 export function firstProblems(problems: Iterable<Problem>): Problem[] {
   const found: Problem[] = [];
   for (const problem of problems) {
@@ -155,7 +155,7 @@ export function firstProblems(problems: Iterable<Problem>): Problem[] {
 export function formProblems(value: unknown, validate: ValidateFunction): Problem[] {
   if (validate(value)) return firstProblems(unstorableTexts(value, []));
   const errors = validate.errors!;
-  // A value of the wrong type is named once, not again for each bound that it misses as well.
+  // A value of the wrong type is reported once, not again for each bound that it violates.
   const wrongType = new Set(
     errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath),
   );
@@ -213,7 +213,7 @@ function problemOf(error: ErrorObject, document: unknown): Problem {
   }
 }
 
-/** `blue is no colour like #0a5c63`: what it is not, and one that is right. */
+/** `blue is no colour like #0a5c63`: the expected kind of value, with a valid example. */
 function wrongForm(data: unknown, { pattern = '', examples }: Described): string {
   const example = shown(examples?.[0]);
   if (typeof data !== 'string' || data.trim() === '') return `is empty, expected a text like ${example}`;
@@ -223,7 +223,7 @@ function wrongForm(data: unknown, { pattern = '', examples }: Described): string
     : `${shown(data)} is no ${form} like ${example}`;
 }
 
-/** What texts are called, by how their patterns begin. */
+/** The names of text kinds, by the start of their patterns. */
 const FORMS: readonly (readonly [start: string, form: string])[] = [
   ['^#', 'colour'],
   ['^[a-z]{2}_[A-Z]{2}$', 'locale'],
@@ -265,7 +265,7 @@ function typeRule({ type }: Described) {
   return TYPE_RULES.find(([name]) => types.includes(name))?.[1] ?? 'section';
 }
 
-/** With an example, where there is one that can be typed. */
+/** With an example, if there is one that can be typed. */
 function formRule({ examples }: Described): Rule {
   const example = examples?.[0];
   const canBeTyped = typeof example === 'string' || typeof example === 'number';
@@ -321,7 +321,7 @@ function unknownKey(key: string, words: Described): Pick<Problem, 'text' | 'rule
     : { text: 'is not a key that fits here', rule: { name: 'keyForm' } };
 }
 
-/** What the keys of the maps are, by their pattern. */
+/** The meaning of the keys of the maps, by their pattern. */
 const KEYS: Record<string, { name: string; example: string }> = {
   '^[a-z]{2}_[A-Z]{2}$': { name: 'a locale such as de_DE', example: 'de_DE' },
   '^[A-Z]{2}$': { name: 'a country code such as DE', example: 'DE' },

@@ -8,8 +8,8 @@ import { selectSettings } from './settings.ts';
 import { lockShop } from './writes.ts';
 
 /**
- * Lets a shop use a domain that it has named, and notes why it may. Throws a SettingsProblem when another shop uses it.
- * false: the shop has not named it.
+ * Lets a shop use a domain that it has named, and records the reason. Throws a SettingsProblem when another shop uses
+ * it. false: the shop has not named it.
  */
 export async function useDomain(
   tx: Transaction,

@@ -5,7 +5,7 @@ import type { Problem } from './problem.ts';
 import { countryCodeProblems, repeatedProblems } from './rules.ts';
 import type { SettingsFile } from './schema.ts';
 
-/** What no schema can say about the languages, currencies and countries of a shop. */
+/** Checks of a shop's languages, currencies and countries that no schema can express. */
 export function* regionProblems(file: SettingsFile): Generator<Problem> {
   yield* localeProblems(file);
   yield* currencyProblems(file);
@@ -78,7 +78,7 @@ function* countryProblems({ countries }: SettingsFile): Generator<Problem> {
   }
 }
 
-/** Checks that the default of locales, currencies or countries is in their list, and nothing is twice. */
+/** Checks that the default of locales, currencies or countries is in their list, and that nothing is listed twice. */
 function* listProblems(section: string, list: { default: string; items: string[] }): Generator<Problem> {
   if (!list.items.includes(list.default)) {
     yield {

@@ -4,9 +4,9 @@ import type { Problem } from './problem.ts';
 import type { Texts } from './fields.ts';
 import type { MailTexts } from './schema.ts';
 
-/** The rules that several sections of a settings file share. */
+/** Rules that several sections of a settings file share. */
 
-/** What the sections of a file must agree on: from the file, else from the shop, else not known yet. */
+/** The values that the sections of a file must agree on: from the file, else from the shop, else not known yet. */
 export interface Frame {
   locales: readonly string[] | undefined;
   defaultLocale: string | undefined;
@@ -17,7 +17,7 @@ export interface Frame {
   /** The keys of the methods. */
   shippingMethods: readonly string[] | undefined;
   paymentMethods: readonly string[] | undefined;
-  /** The words of emails that are saved now. */
+  /** The email texts that are saved now. */
   mailTexts: MailTexts | undefined;
 }
 

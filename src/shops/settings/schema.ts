@@ -37,8 +37,8 @@ import {
 } from './fields.ts';
 
 /**
- * The settings of a shop, each with its place in the settings file, its type, its bounds, its words for editors, its
- * stored form and what a new shop has. A new setting is a line here and the code that uses it; `settings.ts` derives
+ * The settings of a shop, each with its place in the settings file, its type, its bounds, its description for editors,
+ * its stored form and its initial value. A new setting is a line here and the code that uses it; `settings.ts` derives
  * `Settings` from this schema.
  */
 
@@ -168,7 +168,7 @@ const TaxClass = Section(
 export const SHIPPING_KINDS = ['flat', 'weight', 'orderValue', 'pickup'] as const;
 type ShippingKind = (typeof SHIPPING_KINDS)[number];
 
-/** The prices that each kind of delivery needs, and those that it may have. */
+/** The prices that each kind of delivery requires, and its optional ones. */
 export const SHIPPING_PRICES: Record<ShippingKind, { needs: readonly string[]; takes: readonly string[] }> = {
   flat: { needs: ['price'], takes: ['price', 'freeFrom'] },
   weight: { needs: ['pricePerKg'], takes: ['price', 'pricePerKg', 'freeFrom'] },
@@ -336,7 +336,7 @@ const Newsletter = Section({
   subject: OrNull(Plain('Subject of the email.', 'News from the pier')),
 });
 
-/** One definition that all units refer to: they are 57. */
+/** One definition that all 57 units refer to. */
 const UnitNames = MapOf(
   LOCALE,
   Section({
@@ -426,7 +426,7 @@ const Invoicing = Section(
   { description: 'Who sells, as invoices and credit notes say it. Documents that exist stay as they are.' },
 );
 
-/** Fonts that people have on their machines. */
+/** Fonts that are installed on most machines. */
 export const FONTS = ['sans', 'serif', 'rounded', 'mono'] as const;
 
 const Theme = Section(
@@ -454,7 +454,7 @@ const Theme = Section(
     ),
     fontUrl: Type.Optional(
       Type.String({
-        // Only what can't end the address in a stylesheet or in a list of a header.
+        // Only characters that can't end the address in a stylesheet or in a header's list.
         pattern: '^(?:https:/)?/[\\w.~%-][\\w./~%:?&=@+-]*$',
         maxLength: 2000,
         description:
@@ -660,11 +660,11 @@ const Withdrawal = Section(
   { description: 'Withdrawal from the contract by a button (Consumer Rights Directive, article 11a).' },
 );
 
-/** Characters of the words that a shop writes for an email. */
+/** The maximum length of a shop's own email texts. */
 export const MAX_EMAIL_SUBJECT_LENGTH = 255;
 export const MAX_EMAIL_TEXT_LENGTH = 10_000;
 
-/** A shop's own words for one kind of email, by locale. */
+/** A shop's own texts for one kind of email, by locale. */
 export const EmailTexts = byLocale(
   'copy',
   MapOf(

@@ -14,20 +14,20 @@ export interface SettingsSection<Value = unknown> {
   /** The key in the file. */
   name: keyof SettingsFile;
   schema: TSchema;
-  /** Finds what no schema can say, without asking the database. */
+  /** Finds problems that no schema can express, without a database query. */
   checks(value: Value, frame: Frame): Iterable<Problem>;
   /** The whole section as a file holds it. */
   read(db: Queries, settings: Settings): Promise<Value>;
   /**
-   * Makes the shop what the section says. The value was checked against these settings, which are already written.
-   * When there are problems, nothing was written. Absent: the section is stored with the settings themselves.
+   * Applies the section to the shop. The value was checked against these settings, which are already written. When
+   * there are problems, nothing was written. Absent: the section is stored with the settings themselves.
    */
   apply?(tx: Transaction, settings: Settings, value: Value, newIdOf: NewIdOf): Promise<SectionChanges>;
 }
 
 export interface SectionChanges {
   problems: readonly Problem[];
-  /** What has changed, one line each. */
+  /** The changes, one line each. */
   changes: readonly string[];
 }
 

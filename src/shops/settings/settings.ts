@@ -9,17 +9,19 @@ import type { StoredSettings } from './schema.ts';
 export { FONTS, MINIMUM_CART_CODES, type MailTexts } from './schema.ts';
 
 /**
- * Everything a shop has set: the settings of `schema.ts` as they are stored, with money in minor units and rates in
- * basis points, and what other modules need with every one of them.
+ * All settings of a shop: those of `schema.ts` as they are stored, with money in minor units and rates in basis
+ * points, and the data that other modules need along with them.
  */
 export interface Settings extends StoredSettings {
   shopId: string;
-  /** Moves with every change. */
+  /** Changes with every change of the settings. */
   version: number;
   productTypes: ProductType[];
-  /** The domains that lead to the shop and that links name: all that it has named but those that wait for their proof. */
+  /**
+   * The domains that lead to the shop and are used in links: all it has named except those that wait for their proof.
+   */
   domainsInUse: string[];
-  /** Whoever runs the installation has closed the shop. */
+  /** The operator of the installation has closed the shop. */
   isSuspended: boolean;
 }
 
@@ -34,14 +36,14 @@ export type NewsletterCampaign = Settings['newsletterCampaigns'][number];
 
 export interface ProductType {
   productTypeId: string;
-  /** `Default` is the type of products that have no other. */
+  /** `Default` is the type of products without another one. */
   alias: string;
   name: Localised;
   attributes: TypeAttribute[];
 }
 
 export interface TypeAttribute {
-  /** What filters of the search name. */
+  /** Names used by the search filters. */
   number: number;
   key: string;
   name: Localised;
@@ -53,7 +55,7 @@ export interface TypeAttribute {
 /** Ten thousand shops with few settings, or a thousand with many. */
 const settingsCache: CacheKind<Settings> = { name: 'settings', limit: { megabytes: 48 } };
 
-/** The cached settings, if there are any; whoever uses them compares their version with the database's. */
+/** The cached settings, if any; the caller compares their version with the database's. */
 export function cachedSettings({ caches }: Queries, shopId: string): Settings | undefined {
   return caches.of(settingsCache).get(shopId);
 }
@@ -66,7 +68,7 @@ export async function shopSettings(db: Queries, shopId: string): Promise<Setting
 }
 
 /**
- * Never stale: one cheap statement reads their version, and only what is newer than the cached settings is fetched.
+ * Never stale: one cheap statement reads their version, and only newer settings than the cached ones are fetched.
  * undefined: there is no such shop.
  */
 export async function findSettings(db: Queries, shopId: string): Promise<Settings | undefined> {
@@ -83,9 +85,9 @@ export async function findSettings(db: Queries, shopId: string): Promise<Setting
 }
 
 /**
- * The settings for what a statement has just read together with their version: from the cache when that has this version,
- * else the current ones, which may be newer by now. So whoever stores or compares a version takes the one of the
- * settings returned, not the one of the statement.
+ * The settings of a version that a statement has just read: from the cache when it has this version, else the current
+ * ones, which may be newer by now. A caller that stores or compares a version therefore uses that of the returned
+ * settings, not that of the statement.
  */
 export async function settingsSince(db: Queries, shopId: string, version: number): Promise<Settings> {
   const cached = cachedSettings(db, shopId);
@@ -116,7 +118,7 @@ const OUTSIDE_OF_DOCUMENT: ReadonlySet<string> = new Set([
   'isSuspended',
 ] satisfies (keyof Settings)[]);
 
-/** What the column `shop.settings` holds of the settings. */
+/** The part of the settings that the column `shop.settings` holds. */
 export function settingsDocument(settings: Partial<Settings>): Partial<Settings> {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !OUTSIDE_OF_DOCUMENT.has(name)));
 }
@@ -126,7 +128,7 @@ interface SettingsParts {
   pendingDomains: { host: string; position: number }[];
 }
 
-/** Reads everything in one statement, so that it is of one moment. */
+/** Reads everything in one statement, for a consistent state. */
 export async function selectSettings(db: Queries, shopId: string): Promise<Settings | undefined> {
   const row = await db.one<Omit<Settings, 'domains'> & SettingsParts>(sql`
     select shop_id as "shopId", settings_version as version, default_locale as "defaultLocale", locales,

@@ -9,7 +9,7 @@ import {
 } from './rules.ts';
 import { PRICE_FIELDS, SHIPPING_PRICES, type SettingsFile } from './schema.ts';
 
-/** What no schema can say about shipping methods and delivery times. */
+/** Checks of shipping methods and delivery times that no schema can express. */
 
 export function* shippingProblems({ shippingMethods = [] }: SettingsFile, frame: Frame): Generator<Problem> {
   yield* duplicateProblems('shippingMethods', 'key', shippingMethods);

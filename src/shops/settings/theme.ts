@@ -4,11 +4,11 @@ import type { SettingsFile } from './schema.ts';
 
 type ThemeSection = NonNullable<SettingsFile['theme']>;
 
-/** Of a shop that has set none. */
+/** The theme of a shop that has set none. */
 export const BUILT_IN_ACCENT = '#0b5d66';
 export const BUILT_IN_BACKGROUND = '#ffffff';
 
-/** A text that people can't read. All other colours are made from these, so that they can be seen. */
+/** Text that is unreadable. All other colours are derived from these, so that they are visible. */
 export function* themeProblems({ background, text }: ThemeSection): Generator<Problem> {
   if (text === undefined) return;
   const ground = sixDigits(background ?? BUILT_IN_BACKGROUND);

@@ -9,7 +9,7 @@ import { problemLine, SettingsProblem, type Problem } from './problem.ts';
 import type { SectionName } from './schema.ts';
 import { settingsDocument, type Settings } from './settings.ts';
 
-/** Lets nobody else change the settings of this shop until the transaction ends; false: there is no such shop. */
+/** Locks the settings of this shop against other changes until the transaction ends; false: there is no such shop. */
 export async function lockShop(tx: Transaction, shopId: string): Promise<boolean> {
   return (await tx.one(sql`select 1 from shop where shop_id = ${shopId} for update`)) !== undefined;
 }
@@ -17,10 +17,10 @@ export async function lockShop(tx: Transaction, shopId: string): Promise<boolean
 export const BEFORE_ALL_PRODUCTS = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Notes that lists and search of the shop must be rebuilt (src/catalogue/products/listing-rebuild.ts), because they have a row
+ * Marks the shop's lists and search for a rebuild (src/catalogue/products/listing-rebuild.ts), because they have a row
  * per locale and are sorted by prices in the default currency. false: there are no products. The transaction must have
- * locked the shop: it has then waited for those that have just added products (each holds the shop's row through its
- * foreign key), so that the rebuild sees them, and those that come later see the new settings.
+ * locked the shop: it has then waited for transactions that were adding products (each holds the shop's row through
+ * its foreign key), so the rebuild sees those products, and later transactions see the new settings.
  */
 export async function requestListingRebuild(tx: Transaction, shopId: string): Promise<boolean> {
   const requested = await tx.run(sql`
@@ -32,7 +32,7 @@ export async function requestListingRebuild(tx: Transaction, shopId: string): Pr
   return requested === 1;
 }
 
-/** Writes what differs and moves the version that caches compare. */
+/** Writes the differences and increments the version that caches compare. */
 export async function writeSettings(
   tx: Transaction,
   current: Settings,
@@ -71,7 +71,7 @@ async function replaceTaxClasses(tx: Transaction, current: Settings, next: Setti
     sql`
     delete from tax_class where shop_id = ${shopId} and tax_class_id = any (${ids}::uuid[])`,
   );
-  // A unique index is checked row by row: the new default may come before the old one has ceased to be it.
+  // A unique index is checked row by row: the new default may be written before the old one is unset.
   await tx.run(sql`
     update tax_class set is_default = false, is_default_digital = false
     where shop_id = ${shopId} and (is_default or is_default_digital)`);
@@ -204,7 +204,7 @@ async function replaceCustomerGroups(tx: Transaction, current: Settings, next: S
     on conflict (shop_id, customer_group_id) do nothing`);
 }
 
-/** The names of the groups that are in use. No foreign key protects those in the prices of products. */
+/** The names of the groups in use. No foreign key protects the groups in product prices. */
 async function findUsedGroups(tx: Transaction, shopId: string, groupIds: readonly string[]) {
   const rows = await tx.many<{ name: string }>(sql`
     select name from customer_group

@@ -14,7 +14,7 @@ import { MAX_PROBLEMS, type Rule } from './problem.ts';
 
 /** Characters and lines of a settings file: a thousand manufacturers with addresses fit in. */
 export const MAX_SETTINGS_FILE = { characters: 500_000, lines: 10_000 };
-/** Keys and entries of a file that somebody sends, all levels together. */
+/** Keys and entries of a submitted file, all levels together. */
 export const MAX_ENTRIES = 20_000;
 
 export interface YamlFile {
@@ -31,17 +31,17 @@ export interface YamlProblem {
 
 export const lineKey = (path: readonly (string | number)[]): string => path.join('\n');
 
-/** The mistakes that people make. */
+/** Common mistakes. */
 const SYNTAX_RULES: Partial<Record<ErrorCode, 'indentation' | 'secondDocument'>> = {
   BAD_INDENT: 'indentation',
   MULTIPLE_DOCS: 'secondDocument',
   TAB_AS_INDENT: 'indentation',
 };
 
-/** Reads YAML, of which JSON is a part. All that it returns can be sent to another thread. */
+/** Reads YAML, of which JSON is a part. Everything it returns can be sent to another thread. */
 export function readYaml(text: string, maxEntries = Infinity): YamlFile | { problems: YamlProblem[] } {
   const counter = new LineCounter();
-  // The library looks for keys that are there twice by comparing each with all others.
+  // The library finds duplicate keys by comparing each with all others.
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, uniqueKeys: false });
   const lineAt = (offset: number) => counter.linePos(offset).line;
   const problems = [...document.errors, ...document.warnings].map(({ code, pos, message }): YamlProblem => ({
@@ -59,12 +59,12 @@ export function readYaml(text: string, maxEntries = Infinity): YamlFile | { prob
   try {
     return { value: document.toJS({ maxAliasCount: 100 }), lines };
   } catch (error) {
-    // Aliases are resolved only here, and some of them have no anchor or multiply without end.
+    // Aliases are resolved only here; some have no anchor or multiply without end.
     return { problems: [{ text: (error as Error).message, rule: { name: 'aliases' } }] };
   }
 }
 
-/** Notes the lines of all that is below `node`, and yields keys that are there twice. */
+/** Records the lines of everything below `node`, and yields duplicate keys. */
 function* addLines(
   lines: Map<string, number>,
   node: ParsedNode | null,
@@ -92,7 +92,7 @@ function* addLines(
   }
 }
 
-/** A value as YAML; the numbers below these keys are amounts with so many digits. */
+/** A value as YAML; numbers below these keys are amounts with that many digits. */
 export function writeYaml(value: unknown, amountKeys: ReadonlySet<string>, digits: number): string {
   const document = new Document(value);
   visit(document, {

@@ -3,7 +3,7 @@ import { MAX_ENTRIES, readYaml, writeYaml } from './yaml-file.ts';
 
 export type YamlTask = { read: string } | { write: unknown; amountKeys: ReadonlySet<string>; digits: number };
 
-/** A thread of its own, because YAML of a large shop takes the processor for seconds. */
+/** A separate thread, because YAML of a large shop occupies the processor for seconds. */
 const task = workerData as YamlTask;
 const answer =
   'read' in task ? readYaml(task.read, MAX_ENTRIES) : writeYaml(task.write, task.amountKeys, task.digits);

@@ -1,6 +1,6 @@
 import type { ShippingMethod } from '../settings/settings.ts';
 
-/** The least a delivery can cost by this method, in minor units; null for pickup, which has no price. */
+/** The lowest price of a delivery by this method, in minor units; null for pickup, which has no price. */
 export function lowestShippingPrice(method: ShippingMethod): number | null {
   switch (method.kind) {
     case 'pickup':

@@ -11,14 +11,14 @@ import { legalDrafts } from './legal-drafts.ts';
 import { starterSettings } from './starter-settings.ts';
 
 /**
- * Makes a shop that can sell as soon as it has products: with taxes, delivery and payment, drafts of its legal texts and a
- * logo. The row comes before the file of the logo, so that an id that is taken changes nothing.
+ * Makes a shop that can sell as soon as it has products: with taxes, delivery and payment, drafts of its legal texts
+ * and a logo. The row comes before the file of the logo, so an id that is already taken changes nothing.
  */
 export async function createShop(tx: Transaction, media: MediaStorage, shop: NewShop): Promise<void> {
   const { shopId, name, locale } = shop;
   await insertShop(tx, shop);
   const { svg, colour } = logoOf(name, shopId);
-  // Browsers keep a file for ever, so another logo has another name.
+  // Browsers cache a file forever, so another logo gets another name.
   const file = `logo-${createHash('sha256').update(svg).digest('hex').slice(0, 8)}.png`;
   await media.write(shopId, OTHER_FILES, [{ file, bytes: await toPng(svg) }]);
   await applySettings(

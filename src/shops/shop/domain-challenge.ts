@@ -2,7 +2,7 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import dns from 'node:dns';
 import { hostName } from './domain-policy.ts';
 
-/** What proves that a domain is the shop's: either of two records of this name. */
+/** The proof that a domain belongs to the shop: either of two records of this name. */
 export interface DomainChallenge {
   /** `_kontor-challenge.shop.example` */
   name: string;
@@ -13,8 +13,8 @@ export interface DomainChallenge {
 }
 
 /**
- * The challenges of an installation. A token belongs to one shop and one host and is derived from the installation key,
- * so that it need not be stored, another shop can't use the record, and a shop that is restored finds it still valid.
+ * The challenges of an installation. A token belongs to one shop and one host and is derived from the installation
+ * key, so it need not be stored, another shop can't use the record, and it stays valid for a restored shop.
  */
 export function domainChallenges(installationKey: Buffer) {
   const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'kontor domain challenges', 32));
@@ -27,10 +27,10 @@ export function domainChallenges(installationKey: Buffer) {
 
 export type DomainProof = 'TXT' | 'CNAME';
 
-/** Milliseconds that name servers have for all questions of a check. */
+/** Timeout in milliseconds for all DNS queries of a check. */
 const MAX_CHECK_TIME = 5_000;
 
-/** The record that proves the domain. Without one, `hasAnswer` says whether the name servers have answered at all. */
+/** The record that proves the domain. Without one, `hasAnswer` says whether the name servers answered at all. */
 export async function findProof({ name, text, label }: DomainChallenge): Promise<{
   proof: DomainProof | undefined;
   hasAnswer: boolean;
@@ -54,10 +54,10 @@ export async function findProof({ name, text, label }: DomainChallenge): Promise
   }
 }
 
-/** Name servers have answered that there is no such record. */
+/** The name servers answered that there is no such record. */
 const NO_RECORD = ['ENODATA', 'ENOTFOUND'];
 
-/** undefined: there was no answer, or none that can be understood. */
+/** undefined: there was no answer, or an unintelligible one. */
 async function answersTo<Record>(question: Promise<Record[]>): Promise<Record[] | undefined> {
   try {
     return await question;

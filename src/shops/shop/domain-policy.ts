@@ -3,13 +3,13 @@ import type { DemoAccess } from '../../http/demo-access.ts';
 
 /** Which domains a shop may name, and whether it uses them at once. */
 export interface DomainPolicy {
-  /** Whether the service itself is at this host, so that no shop can have it. */
+  /** Whether this is a host of the service itself, which no shop can have. */
   isOfService: (host: string) => boolean;
-  /** false: nobody but programs on this machine can call, so a new domain is used without a proof. */
+  /** false: only programs on this machine can call, so a new domain is used without a proof. */
   needsProof: boolean;
 }
 
-/** `requestHost` is where the person who names the domain has reached the service, if it was by a request. */
+/** `requestHost` is the host at which the person naming the domain reached the service, if by a request. */
 export function domainPolicy(
   { PUBLIC_URL }: Config,
   demoAccess: DemoAccess,

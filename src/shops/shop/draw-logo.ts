@@ -6,7 +6,7 @@ const LETTERS = readJson(new URL('./letter-shapes.json', import.meta.url)) as Re
   Record<string, { width: number; path: string }>
 >;
 
-/** White can be read on all of them. */
+/** White is readable on all of them. */
 const COLOURS = ['#0b5d66', '#1f4e8c', '#5b2a86', '#9b2c4a', '#7a3e1d', '#2f6b2f', '#3d4a5c', '#8a3b12'];
 
 export interface Logo {
@@ -16,15 +16,15 @@ export interface Logo {
 }
 
 const SIDE = 64;
-/** What the letters may take of the square. */
+/** The share of the square that the letters may take. */
 const MAX_WIDTH = 38;
 const MAX_HEIGHT = 30;
 const GAP = 1.8;
 
-/** The initials of a name, such as TT for Tea & Time, on a colour that the name decides. */
+/** The initials of a name, such as TT for Tea & Time, on a colour derived from the name. */
 export function logoOf(name: string, shopId: string): Logo {
   const own = initialsOf(name);
-  // An id has letters that can be drawn, whatever script the name is written in.
+  // An id has letters that can be drawn, whatever the script of the name.
   const letters = own.length > 0 ? own : initialsOf(shopId);
   const colour = COLOURS[Buffer.from(name).reduce((sum, byte) => sum + byte, 0) % COLOURS.length]!;
   const shapes = letters.map((letter) => LETTERS[letter]!);

@@ -11,10 +11,12 @@ declare module 'fastify' {
   }
 }
 
-/** Of a private installation: a machine for trying things out. Further shops have their address below /shop only. */
+/**
+ * Shops with a host in a private installation, a machine for trying things out. Others are reachable below /shop only.
+ */
 const MAX_LOCAL_HOSTS = 10_000;
 
-/** Origins whose decision is remembered: made-up ones come and go. */
+/** Origins whose decision is cached: invented ones come and go. */
 const MAX_DECIDED = 1_000;
 
 const LOCAL_SUFFIX = '.localhost';
@@ -32,7 +34,7 @@ export interface ShopHostsDeps {
 
 /**
  * Which host belongs to which shop, in memory, because every request is routed by it before anything is read. It is
- * checked every few seconds by one cheap statement, and whoever changes domains or shops in this process calls
+ * checked every few seconds by one cheap statement, and code that changes domains or shops in this process calls
  * `refresh`. It holds as many hosts as the shops have domains (20 each at most), and 10,000 more when private.
  */
 export function createShopHosts({ db, config, log, isMigrated, port }: ShopHostsDeps) {
@@ -54,7 +56,7 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
       findDomains(db),
       hasLocalHosts ? findShopIds(db, MAX_LOCAL_HOSTS) : [],
     ]);
-    // The service's own hosts can't be taken from it, whatever has written such a row.
+    // The service's own hosts can't be taken over, whatever wrote such a row.
     domains = new Map(
       domainRows
         .filter(({ host }) => host !== publicHost && !isLoopback(withoutPort(host)))
@@ -82,7 +84,7 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
     return given === undefined || given === ':80' || given === `:${port()}`;
   };
 
-  /** Every answer with a link asks; the same few origins come again and again. */
+  /** Called for every response with a link; the same few origins recur. */
   const decidedOrigins = new Map<string, boolean>();
   const decideOrigin = (origin: string) => {
     if (origin === publicUrl) return true;
@@ -93,21 +95,21 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
   };
 
   return {
-    /** The shop that this host belongs to; undefined: it is the service's host, or a stranger. */
+    /** The shop that this host belongs to; undefined: it is the service's host, or unknown. */
     shopOf(host: string): string | undefined {
       const known = normalised(host);
       return domains.get(known) ?? localShop(known);
     },
 
-    /** The host that a shop has without any set-up; undefined: none, because other machines can call. */
+    /** The host that a shop has without any setup; undefined: none, because other machines can call. */
     localHostOf(shopId: string): string | undefined {
       const label = shopId.toLowerCase();
       return localShops.get(label) === shopId ? label + LOCAL_SUFFIX : undefined;
     },
 
     /**
-     * Whether an origin is one of few that a client can't invent: only texts with such an origin are cached, or every
-     * Host header would make new entries.
+     * Whether an origin is one of the few that a client can't invent: only texts with such an origin are cached, or
+     * every Host header would add entries.
      */
     isKnownOrigin(origin: string): boolean {
       let isKnown = decidedOrigins.get(origin);
@@ -122,7 +124,7 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
   };
 }
 
-/** What this machine is called by itself and by its network, where no PUBLIC_URL says it. */
+/** The names of this machine, its own and its network's, where no PUBLIC_URL is set. */
 function namesOfThisMachine({ HOST }: Config): ReadonlySet<string> {
   const addresses = Object.values(networkInterfaces()).flatMap((known = []) =>
     known.map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address)),
@@ -142,7 +144,7 @@ function withoutPort(host: string): string {
   return host.replace(/:\d+$/, '');
 }
 
-/** Moves with every change of a domain. */
+/** Changes with every change of a domain. */
 const domainState = sql`
   select count(*) as domains, max(added_at) as newest,
     coalesce(sum(hashtextextended(host || ' ' || shop_id, 0)), 0)::text as hosts

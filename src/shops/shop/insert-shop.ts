@@ -17,7 +17,7 @@ export interface NewShop {
 }
 
 /**
- * Makes a shop with the least it needs: one language, one currency, its own country, a tax class, a way to pay, which
+ * Creates a shop with the minimum: one language, one currency, its own country, a tax class, a payment method, which
  * every cart starts with, a root category and a product type. How it delivers is not guessed. Everything else is
  * initial settings until a settings file says something else. The primary key `shop_pkey` refuses an id that is taken.
  */
@@ -53,7 +53,7 @@ export async function insertShop(tx: Transaction, shop: NewShop): Promise<void> 
     values (${shopId}, ${newId(tx.now)}, 'Default', ${{ [locale]: 'Default' }}, ${tx.now}, '[]')`);
 }
 
-/** Random, so that caches do not take a deleted shop of the same id for this one. */
+/** Random, so that caches do not mistake a deleted shop of the same id for this one. */
 function firstVersion(): number {
   return randomInt(2 ** 47);
 }

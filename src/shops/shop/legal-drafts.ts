@@ -11,7 +11,7 @@ import { deliveryPrice, hasWithdrawal } from './starter-settings.ts';
 
 /** The drafts of one language, as the file holds them. */
 interface Drafts {
-  /** Behind the name of each page. */
+  /** Appended to the name of each page. */
   mark: string;
   /** Before each text. */
   note: string;
@@ -27,10 +27,10 @@ export function draftLanguage(locale: string): string {
   return LANGUAGES.includes(language) ? language : 'en';
 }
 
-/** Fields that may hold markup, in which the name of the shop must not be one. */
+/** Fields that may hold markup: the name of the shop must be escaped in them. */
 const MARKUP: readonly string[] = ['address', 'description'];
 
-/** Legal texts for a new shop, each marked as a draft where everybody sees it. */
+/** Legal texts for a new shop, each visibly marked as a draft. */
 export async function legalDrafts(shop: NewShop): Promise<[page: PageName, content: Content][]> {
   const language = draftLanguage(shop.locale);
   const { mark, note, pages } = parse(

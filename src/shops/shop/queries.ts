@@ -12,13 +12,13 @@ export const COUNTERS = {
   CreditNote: 1000,
   category: 1,
   attribute: 0,
-  /** Of the images of its products; see media/quota.ts. */
+  /** Of the images of its products; see platform/media/quota.ts. */
   mediaBytes: 0,
 } as const;
 
 /**
- * The next number; of several, the last one. Its row stays locked until the transaction ends, so numbers are given
- * in order and none is given twice; a transaction that fails gives its number back.
+ * The next number; when several are taken, the last one. Its row stays locked until the transaction ends, so numbers
+ * are given in order and none is given twice; a transaction that fails gives its number back.
  */
 export async function takeNumber(
   tx: Transaction,
@@ -31,24 +31,24 @@ export async function takeNumber(
   return row!.value;
 }
 
-/** After a change of what is cached with the settings: everything that is rendered for the shop is rendered again. */
+/** After a change of data cached with the settings: everything rendered for the shop is rendered again. */
 export function moveSettingsVersion(tx: Transaction, shopId: string) {
   return tx.run(sql`update shop set settings_version = settings_version + 1 where shop_id = ${shopId}`);
 }
 
-/** Closes a shop to everybody but the admin, or opens it again with null. Its settings stay as they are. */
+/** Closes a shop except for the admin, or opens it again with null. Its settings stay as they are. */
 export function updateSuspension(tx: Transaction, shopId: string, suspendedAt: Date | null) {
   return tx.run(sql`
     update shop set suspended_at = ${suspendedAt}, settings_version = settings_version + 1
     where shop_id = ${shopId}`);
 }
 
-/** Deletes everything that is the shop's; false when there is no such shop. */
+/** Deletes everything that belongs to the shop; false when there is no such shop. */
 export async function deleteShop(tx: Transaction, shopId: string): Promise<boolean> {
   // A shop with hundreds of thousands of products takes its time.
   await tx.run(sql`set local statement_timeout = 0`);
   const isDeleted = (await tx.run(sql`delete from shop where shop_id = ${shopId}`)) > 0;
-  // No foreign key takes them along; after the shop, because its row is what changes of its settings wait for.
+  // No foreign key deletes them; after the shop, because changes of its settings wait for its row.
   await tx.run(sql`delete from shop_domain where shop_id = ${shopId}`);
   return isDeleted;
 }
@@ -84,7 +84,7 @@ export async function findSimilarShop(db: Queries, shopId: string): Promise<stri
   return row?.shopId;
 }
 
-/** What a shop holds, so that nobody deletes the wrong one. */
+/** The contents of a shop, shown to prevent the deletion of the wrong one. */
 export function findContents(db: Queries, shopId: string) {
   return db.one<{ name: string; products: number; orders: number; customers: number }>(sql`
     select coalesce(settings -> 'name' ->> default_locale, shop_id) as name,

@@ -6,7 +6,7 @@ import { fromBasisPoints } from '../settings/fields.ts';
 import { reducedVat, standardVat } from '../taxes/vat-rates.ts';
 import type { NewShop } from './insert-shop.ts';
 
-/** The currencies of countries, and what a parcel costs in each: a start, which the merchant changes. */
+/** The currencies of countries, and the price of a parcel in each: defaults that the merchant changes. */
 const { currencies, deliveryPrices } = readJson(new URL('./start-values.json', import.meta.url)) as {
   currencies: Readonly<Record<string, string>>;
   deliveryPrices: Readonly<Record<string, number>>;
@@ -17,27 +17,27 @@ export function currencyOf(country: string): string | undefined {
   return currencies[country];
 }
 
-/** The language that most people of a country read, as Unicode's data says: de_AT. */
+/** The language that most people of a country read, according to Unicode's data: de_AT. */
 export function localeOf(country: string): string {
   return `${new Intl.Locale(`und-${country}`).maximize().language.slice(0, 2)}_${country}`;
 }
 
-/** Where prices are said without the tax, which comes on top at the till. */
+/** Countries that show prices without tax, which is added at the till. */
 const NET_COUNTRIES = ['US', 'CA'];
 
-/** Beside the European Union, where consumers may withdraw from a purchase within 14 days by law. */
+/** Beside the European Union: countries whose law lets consumers withdraw from a purchase within 14 days. */
 const WITHDRAWAL_COUNTRIES = ['GB', 'IS', 'LI', 'NO'];
 
 export function hasWithdrawal(country: string): boolean {
   return isInEu(country) || WITHDRAWAL_COUNTRIES.includes(country);
 }
 
-/** In the default currency. 0: nothing is known of the currency. */
+/** In the default currency. 0: the currency is unknown. */
 export function deliveryPrice(currency: string): number {
   return deliveryPrices[currency] ?? 0;
 }
 
-/** What a new shop needs to sell: the taxes of its country, a way to deliver and a way to pay, in its language. */
+/** What a new shop needs to sell: its country's taxes, a delivery method and a payment method, in its language. */
 export function starterSettings(
   { name, country, locale, currency }: NewShop,
   { url, colour }: { url: string; colour: string },

@@ -1,24 +1,24 @@
 import { readJson } from '../../kernel/json-file.ts';
 
 /**
- * Rates of value added tax and of goods and services tax by country, in basis points, the standard rate first: what a new
- * shop starts with. A change of the law comes with a date, so from then on the shop's own settings count. Countries whose
- * taxes differ inside of the country, such as the sales taxes of the United States, are not in it.
+ * Rates of value added tax and of goods and services tax by country, in basis points, the standard rate first: the
+ * defaults of a new shop. A change of the law comes with a date, so from then on the shop's own settings count.
+ * Countries whose taxes vary within the country, such as the United States with its sales taxes, are absent.
  */
 const { year, rates } = readJson(new URL('./vat-rates.json', import.meta.url)) as {
   year: number;
   rates: Readonly<Record<string, readonly number[]>>;
 };
 
-/** The year whose rates are known here. */
+/** The year of these rates. */
 export const VAT_YEAR = year;
 
-/** undefined: a country whose rate is not known here. */
+/** undefined: the country's rate is not known here. */
 export function standardVat(country: string): number | undefined {
   return rates[country]?.[0];
 }
 
-/** Those for goods that the law favours, such as books and food; none where the country has only one rate. */
+/** Rates for goods that the law favours, such as books and food; none where the country has only one rate. */
 export function reducedVat(country: string): readonly number[] {
   return rates[country]?.slice(1) ?? [];
 }

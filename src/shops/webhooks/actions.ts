@@ -12,9 +12,9 @@ import {
 } from './queries.ts';
 import { WEBHOOKS_CHANGED } from './worker.ts';
 
-/** What apps do with their own webhooks, and merchants with those of all apps. The webhook is locked by the caller. */
+/** Actions of apps on their own webhooks, and of merchants on those of all apps. The caller locks the webhook. */
 
-/** A refusal that the admin says in the language of the reader, by its reason. */
+/** A refusal with a reason, which the admin shows in the reader's language. */
 export class WebhookRefusal extends HttpError {
   override name = 'WebhookRefusal';
   readonly reason: 'inactive' | 'secretLost' | 'eventGone';
@@ -40,7 +40,7 @@ export async function redeliverOne(
   return row;
 }
 
-/** Sends the event at this position and all after it again. */
+/** Sends the event at this position and all later ones again. */
 export async function replayFrom(
   tx: Transaction,
   shopId: string,
@@ -57,7 +57,7 @@ export async function replayFrom(
   tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);
 }
 
-/** A webhook that is switched on goes on with the event it stopped at. */
+/** A webhook that is reactivated resumes at the event where it stopped. */
 export async function setActive(
   tx: Transaction,
   shopId: string,

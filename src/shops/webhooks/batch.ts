@@ -4,7 +4,7 @@ import type { Attempt } from './sending.ts';
 /** Seconds after a failed attempt until the next one. After the last of them the webhook is deactivated. */
 const RETRIES = [60, 180, 300, 600, 900, 1_800, 3_600, 7_200, 21_600, 50_400, 86_400];
 
-/** Deliveries that are tried again in one batch. */
+/** Deliveries that are retried in one batch. */
 const MAX_RETRIED = 100;
 
 /** A delivery that was recorded before and is still to be made. */
@@ -12,19 +12,19 @@ export interface WaitingDelivery {
   position: number;
   resourceId: string | null;
   attempts: number;
-  /** null: as soon as nothing of its resource waits before it. */
+  /** null: as soon as no earlier delivery of its resource is waiting. */
   nextTryAt: Date | null;
 }
 
 export interface Task {
   position: number;
   resourceId: string | null;
-  /** Those that have failed. */
+  /** Failed attempts. */
   attempts: number;
 }
 
 export interface Plan {
-  /** What can be sent at the same time. Events of one resource are one lane, sent one after the other. */
+  /** Deliveries that can be sent concurrently. Events of one resource form one lane, sent one after the other. */
   lanes: Task[][];
   /** New events that wait for an earlier one of their resource. */
   blocked: EventRow[];
@@ -64,7 +64,7 @@ export interface DeliveryRecord extends Task {
   status: 'delivered' | 'waiting' | 'failed';
   nextTryAt: Date | null;
   triedAt: Date | null;
-  /** null: it was not tried. */
+  /** null: there was no attempt. */
   attempt: Attempt | null;
 }
 
@@ -78,9 +78,9 @@ export interface Outcome {
 }
 
 /**
- * Decides what is stored after a batch. After a failure nothing more is sent, so that some of the new events may be left:
- * those before the last one that was sent are stored as waiting, and the position moves to that one. Without a failure
- * it moves to `next`.
+ * Decides what is stored after a batch. After a failure nothing more is sent, so some new events may remain: those
+ * before the last one sent are stored as waiting, and the position moves to that one. Without a failure it moves to
+ * `next`.
  */
 export function outcomeOf(
   { lanes, blocked }: Plan,

@@ -6,7 +6,7 @@ export interface WebhookDeactivated {
   eventType: string;
   callbackUrl: string;
   webhookId: string;
-  /** What the receiver said at last. */
+  /** The last failure of the receiver. */
   reason: string;
 }
 

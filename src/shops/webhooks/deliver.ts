@@ -26,9 +26,9 @@ import type { createSlots } from './slots.ts';
 
 /** New events of one batch. */
 const BATCH = 100;
-/** Deliveries of one webhook that may wait; when there are so many, no new events are read. */
+/** Deliveries of one webhook that may wait; at this number, no new events are read. */
 const MAX_WAITING = 1_000;
-/** Calls of one webhook that are under way at the same time. */
+/** Concurrent calls of one webhook. */
 const LANES = 8;
 /** Milliseconds after which another webhook gets a turn. */
 const TURN = 15_000;
@@ -44,7 +44,7 @@ export interface DeliveryDeps {
   entities: WebhookEntities;
   origin: string;
   log: FastifyBaseLogger;
-  /** Nothing more is sent after it. */
+  /** Stops further sending. */
   signal: AbortSignal;
 }
 
@@ -57,9 +57,9 @@ interface Turn {
 }
 
 /**
- * Delivers what a webhook has to deliver: reads a batch of events, sends it, and records what became of it together with
- * the new position. A crash between sending and recording sends the batch again. `onRead` is called before each read of
- * the log. Returns whether more could be delivered at once.
+ * Delivers the pending events of a webhook: reads a batch, sends it, and records the results together with the new
+ * position. A crash between sending and recording sends the batch again. `onRead` is called before each read of the
+ * log. Returns whether more could be delivered at once.
  */
 export async function deliver(
   deps: DeliveryDeps,
@@ -103,7 +103,7 @@ async function deliverBatch(deps: DeliveryDeps, turn: Turn): Promise<boolean> {
     waiting.length < MAX_WAITING
       ? await readEvents(db, shopId, { after: position, types: [webhook.eventType], limit: BATCH })
       : undefined;
-  // The uninstallation of another app is none of its business.
+  // The uninstallation of another app does not concern this one.
   const ownAppId = webhook.appId ?? webhook.uninstalledAppId;
   const events = (page?.events ?? []).filter(
     ({ type, resourceId }) => type !== 'APP_UNINSTALL' || resourceId === ownAppId,
@@ -125,7 +125,7 @@ async function deliverBatch(deps: DeliveryDeps, turn: Turn): Promise<boolean> {
   });
   const { results, problem } = await sendLanes(turn, plan.lanes, async (at, mayGoOn) => {
     const event = eventAt.get(at);
-    // Without it, the clean-up was faster.
+    // The clean-up may already have deleted the event.
     return event && sendOne(deps, turn, event, { loadEntity, mayGoOn });
   });
   const outcome = outcomeOf(plan, events, results, { position, next, now: db.now });
@@ -139,8 +139,8 @@ async function deliverBatch(deps: DeliveryDeps, turn: Turn): Promise<boolean> {
 }
 
 /**
- * Sends the events of each lane one after the other, some lanes at the same time. The first failure ends all of them.
- * `problem` is one of our own, such as a database that can't be reached: it is no failure of the receiver.
+ * Sends the events of each lane one after the other, some lanes concurrently. The first failure ends all of them.
+ * `problem` is our own, such as an unreachable database: it is not a failure of the receiver.
  */
 async function sendLanes(
   turn: Turn,
@@ -197,7 +197,7 @@ async function sendOne(
   });
 }
 
-/** Records what became of a batch, if the lease still holds. */
+/** Records the results of a batch, if the lease still holds. */
 async function record(
   tx: Transaction,
   { shopId, webhook, app }: Turn,
@@ -220,7 +220,7 @@ async function record(
   const isPaused = app !== undefined && (await pauseApp(tx, shopId, app.appId, { begins: hasFailed }));
   return {
     mayGoOn: moved.active && !hasFailed && !isPaused,
-    // Of those that wait the next batch reads the times themselves.
+    // The next batch reads the times of waiting deliveries themselves.
     nextTryAt: waits ? tx.now : moved.nextTryAt,
   };
 }

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 
 /**
- * The id of a delivery is made from the webhook and the position of the event, so that it is the same for every attempt,
- * every replay and every process: receivers recognise by it what they have had before.
+ * The id of a delivery is made from the webhook and the position of the event, so that it is the same for every
+ * attempt, every replay and every process: receivers use it to detect duplicates.
  */
 export function deliveryIdOf(shopId: string, webhookId: string, position: number): string {
   const digits = beginningOf(shopId, webhookId) + position.toString(16).toUpperCase().padStart(12, '0');
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** undefined: it is no id of a delivery of this webhook. */
+/** undefined: it is not the id of a delivery of this webhook. */
 export function positionOfDelivery(
   shopId: string,
   webhookId: string,
@@ -21,7 +21,7 @@ export function positionOfDelivery(
     : undefined;
 }
 
-/** What the header `webhook-id` says. */
+/** The value of the header `webhook-id`. */
 export function messageIdOf(deliveryId: string): string {
   return `evt_${deliveryId.toLowerCase().replaceAll('-', '')}`;
 }

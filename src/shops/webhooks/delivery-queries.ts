@@ -5,19 +5,19 @@ import type { EventRow } from '../../platform/events/queries.ts';
 import { EVENT_TYPES, type EventType } from '../../platform/events/types.ts';
 import type { DeliveryRecord, WaitingDelivery } from './batch.ts';
 
-/** Milliseconds after which a process that has not renewed its lease counts as dead. */
+/** Milliseconds without renewal after which the process that holds a lease counts as dead. */
 const LEASE = 30_000;
 /** Milliseconds for which the webhooks of an app pause after a failure. */
 const PAUSE = 60_000;
-/** So many positions a webhook may be behind, while nothing of its type happens, before its position is written. */
+/** A webhook may lag by this many positions, while nothing of its type happens, before its position is written. */
 const MAX_BEHIND = 200;
 
 const SCOPES = Object.fromEntries(Object.entries(EVENT_TYPES).map(([type, { scope }]) => [type, scope]));
 
 /**
- * Whether a webhook has something to deliver. An event of another type is no reason to write a new position each time.
- * The scope is asked for again, because an app may have lost it since: what it may not read any more stays in the log.
- * `shopId` is a parameter where the shop is known, or else Citus would ask all of its nodes.
+ * Whether a webhook has something to deliver. Events of other types do not each cause a new position to be written.
+ * The scope is checked again, because an app may have lost it since: events that it may no longer read stay in the
+ * log. `shopId` is a parameter where the shop is known, or else Citus would ask all of its nodes.
  */
 const hasWork = (db: Queries, shopId: Sql) => sql`
   webhook.active and (webhook.leased_until is null or webhook.leased_until <= ${db.now})
@@ -33,7 +33,7 @@ const hasWork = (db: Queries, shopId: Sql) => sql`
       and (token.expires_at is null or token.expires_at > ${db.now})
       and coalesce(${JSON.stringify(SCOPES)}::jsonb ->> webhook.event_type = any (token.scopes), true)))`;
 
-/** The webhooks of a shop that have something to deliver, those that are most behind first. */
+/** The webhooks of a shop that have something to deliver, those that lag most first. */
 export async function findWebhooksWithWork(db: Queries, shopId: string, limit: number): Promise<string[]> {
   const rows = await db.many<{ webhookId: string }>(sql`
     select upper(webhook.webhook_id::text) as "webhookId"
@@ -55,7 +55,7 @@ export interface WebhookKey {
   webhookId: string;
 }
 
-/** Looks at some webhooks of all shops, in the order of their keys, and says which of them have something to deliver. */
+/** Checks some webhooks of all shops, in key order, and returns which of them have something to deliver. */
 export function sweepWebhooks(db: Queries, after: WebhookKey, limit: number) {
   return db.many<WebhookKey & { hasWork: boolean }>(sql`
     select webhook.shop_id as "shopId", upper(webhook.webhook_id::text) as "webhookId",
@@ -96,7 +96,7 @@ export function leaseWebhook(db: Queries, shopId: string, webhookId: string, lea
       client_secret_sealed as "clientSecretSealed"`);
 }
 
-/** false: it is not ours any more. */
+/** false: the lease was lost. */
 export async function renewLease(db: Queries, shopId: string, { webhookId, leaseId }: LeasedWebhook) {
   const count = await db.run(sql`
     update webhook set leased_until = ${new Date(db.now.getTime() + LEASE)}
@@ -110,7 +110,7 @@ export function endLease(db: Queries, shopId: string, { webhookId, leaseId }: Le
     where shop_id = ${shopId} and webhook_id = ${webhookId} and lease_id = ${leaseId}`);
 }
 
-/** What was recorded and is still to be delivered, in the order of the events. Without an event it cannot be sent. */
+/** Recorded deliveries that are still to be made, in the order of the events. Without an event it cannot be sent. */
 export function findWaiting(db: Queries, shopId: string, webhookId: string, limit: number) {
   return db.many<WaitingDelivery>(sql`
     select position, upper(resource_id::text) as "resourceId", attempts, next_try_at as "nextTryAt"

@@ -33,11 +33,11 @@ const shared = { under: 'manage', tag: 'webhooks', labels: [], access: 'any toke
 
 /** Milliseconds for which both secrets sign after a rotation. */
 const BOTH_FOR = 86_400_000;
-/** Test calls that are under way at the same time, in all and of one shop: each may take 10 s. */
+/** Concurrent test calls, in all and of one shop: each may take 10 s. */
 const MAX_TESTS = 20;
 const MAX_TESTS_OF_SHOP = 2;
 
-/** What apps do with their webhooks beyond the contract. */
+/** Operations of apps on their webhooks beyond the contract. */
 export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDeps): void {
   api.write(
     {

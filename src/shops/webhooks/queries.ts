@@ -51,14 +51,14 @@ export function lockWebhook(tx: Transaction, shopId: string, appId: string, webh
     where shop_id = ${shopId} and webhook_id = ${webhookId} and app_id = ${appId} for no key update`);
 }
 
-/** Of any app. One whose app was uninstalled is not shown to anybody. */
+/** A webhook of any app. One whose app was uninstalled is never shown. */
 export function findWebhookOfShop(db: Queries, shopId: string, webhookId: string) {
   return db.one<WebhookRow>(sql`
     select ${columns} from webhook
     where shop_id = ${shopId} and webhook_id = ${webhookId} and app_id is not null`);
 }
 
-/** How many webhooks the shop has. Others who want to know wait until the transaction ends. */
+/** Counts the webhooks of the shop. Other callers of this function wait until the transaction ends. */
 export async function lockWebhookCount(tx: Transaction, shopId: string): Promise<number> {
   await tx.run(sql`select shop_id from shop where shop_id = ${shopId} for no key update`);
   const row = await tx.one<{ count: number }>(sql`
@@ -66,7 +66,7 @@ export async function lockWebhookCount(tx: Transaction, shopId: string): Promise
   return row!.count;
 }
 
-/** It delivers what happens from now on. */
+/** It delivers events from now on. */
 export async function insertWebhook(
   tx: Transaction,
   shopId: string,
@@ -91,7 +91,7 @@ export async function insertWebhook(
   return row!;
 }
 
-/** Whoever delivers at the moment stops after the calls that are under way. */
+/** A process that is delivering stops after the calls in progress. */
 export function updateActive(tx: Transaction, shopId: string, webhookId: string, active: boolean) {
   return tx.one<WebhookRow>(sql`
     update webhook set active = ${active}, updated_at = ${tx.now}
@@ -99,7 +99,7 @@ export function updateActive(tx: Transaction, shopId: string, webhookId: string,
     returning ${columns}`);
 }
 
-/** What has failed or waits is due at once, with all its attempts. */
+/** Failed and waiting deliveries are due at once, with all their attempts. */
 export async function retryDeliveries(tx: Transaction, shopId: string, webhookId: string): Promise<void> {
   await tx.run(sql`
     update webhook_delivery set status = 'waiting', attempts = 0, next_try_at = ${tx.now}
@@ -124,9 +124,9 @@ export function deleteWebhook(tx: Transaction, shopId: string, webhookId: string
 }
 
 /**
- * Goes back to this position; a webhook that has not come so far stays where it is, because it has yet to deliver what is
- * in between. The lease ends, so that whoever delivers at the moment does not move the position again. What waits behind
- * it is read from the log once more.
+ * Goes back to this position; a webhook that has not come so far stays where it is, because it has yet to deliver the
+ * events in between. The lease ends, so a process that is delivering does not move the position again. Deliveries
+ * waiting after it are read from the log once more.
  */
 export async function moveWebhookBack(
   tx: Transaction,
@@ -144,7 +144,7 @@ export async function moveWebhookBack(
   await updateNextTry(tx, shopId, webhookId);
 }
 
-/** When the first delivery is due that waits for no other one of its resource. */
+/** When the first delivery is due that waits for no other delivery of its resource. */
 export function updateNextTry(tx: Transaction, shopId: string, webhookId: string) {
   return tx.run(sql`
     update webhook set next_try_at = (
@@ -176,7 +176,7 @@ const deliveryColumns = sql`
   created_at as "createdAt", tried_at as "triedAt", delivered_at as "deliveredAt", status_code as "statusCode",
   milliseconds, answer, error`;
 
-/** Written out, because only so the index of what is not delivered is used. */
+/** Written out, because the index of undelivered rows is used only this way. */
 const WITH_STATUS = {
   delivered: sql`and status = 'delivered'`,
   waiting: sql`and status = 'waiting'`,
@@ -197,7 +197,7 @@ export function findDeliveries(
     order by position desc limit ${limit}`);
 }
 
-/** Sends it again, also when it was delivered; undefined: there is none. */
+/** Sends it again, even when it was delivered; undefined: it does not exist. */
 export async function redeliver(tx: Transaction, shopId: string, webhookId: string, position: number) {
   const row = await tx.one<DeliveryRow>(sql`
     update webhook_delivery set status = 'waiting', attempts = 0, next_try_at = ${tx.now}
@@ -207,7 +207,7 @@ export async function redeliver(tx: Transaction, shopId: string, webhookId: stri
   return row;
 }
 
-/** Before an app is deleted: those of its webhooks that want to hear of it survive until they have. */
+/** Before an app is deleted: its webhooks for that event survive until they are notified. */
 export async function detachWebhooks(tx: Transaction, shopId: string, appId: string): Promise<void> {
   const app = await tx.one<{ secretSealed: Buffer | null }>(sql`
     select secret_sealed as "secretSealed" from app where shop_id = ${shopId} and app_id = ${appId}`);
@@ -217,7 +217,7 @@ export async function detachWebhooks(tx: Transaction, shopId: string, appId: str
     where shop_id = ${shopId} and app_id = ${appId} and event_type = 'APP_UNINSTALL' and active`);
 }
 
-/** The webhooks of the app do not pause any more after a failure. */
+/** The webhooks of the app no longer pause after a failure. */
 export function endPause(tx: Transaction, shopId: string, appId: string) {
   return tx.run(sql`
     update app set deliveries_paused_until = null where shop_id = ${shopId} and app_id = ${appId}`);
@@ -237,7 +237,7 @@ export function findSealedSecrets(db: Queries, shopId: string) {
     from webhook where shop_id = ${shopId} order by webhook_id`);
 }
 
-/** Without a secret of its own a webhook cannot sign, and must not deliver. */
+/** Without its own secret a webhook cannot sign, and must not deliver. */
 export function updateSealedSecrets(tx: Transaction, shopId: string, secrets: SealedSecrets) {
   return tx.run(sql`
     update webhook set secret_sealed = ${secrets.secretSealed}, former_secret_sealed = ${secrets.formerSecretSealed},

@@ -10,17 +10,17 @@ export type Resolve = (host: string) => Promise<dns.LookupAddress[]>;
 
 /** Which receivers may be called. */
 export interface ReceiverPolicy {
-  /** undefined: it may be called, as far as can be said without asking for the addresses of its name. */
+  /** undefined: it may be called, as far as is known without resolving its name. */
   problemOf(url: URL): string | undefined;
   /** The addresses of the host that may be connected to; throws when there are none. */
   addressesOf(url: URL): Promise<dns.LookupAddress[]>;
 }
 
 /**
- * Receivers have a public address, so that nobody can make the service call machines of its own network. Names are
- * looked up for each connection, and only the addresses that were checked are connected to: what a name meant when the
- * webhook was created says nothing about the moment of the call. While demo access is open, only programs on this machine
- * can call us, and everything may be called; after that, the networks in WEBHOOK_ALLOW beside public addresses.
+ * Receivers must have a public address, so that the service cannot be made to call machines of its own network. Names
+ * are resolved for each connection, and only checked addresses are connected to: a name may resolve differently than
+ * when the webhook was created. While demo access is open, only programs on this machine can call us, and everything
+ * may be called; after that, the networks in WEBHOOK_ALLOW beside public addresses.
  */
 export function receiverPolicy(config: Config, demoAccess: DemoAccess, resolve?: Resolve): ReceiverPolicy {
   const networks = (config.WEBHOOK_ALLOW ?? '')
@@ -29,7 +29,7 @@ export function receiverPolicy(config: Config, demoAccess: DemoAccess, resolve?:
     .map((network) => ipaddr.parseCIDR(network.trim()));
   const hasLocal = () => demoAccess.isOpen() || networks.length > 0;
 
-  /** Networks that may be called without encryption, too. */
+  /** Networks that may also be called without encryption. */
   const isTrusted = (text: string): boolean => {
     if (demoAccess.isOpen()) return true;
     const address = ipaddr.process(text);
@@ -41,8 +41,8 @@ export function receiverPolicy(config: Config, demoAccess: DemoAccess, resolve?:
   const isAllowed = (text: string, { protocol }: URL): boolean =>
     isTrusted(text) || (protocol === 'https:' && isPublic(text));
 
-  // The resolver of the system also knows the names of this machine. It uses one of a few threads for each name, and
-  // strangers must not be able to occupy them with names that take long.
+  // The system resolver also knows the names of this machine. It uses one of a few threads for each name, and
+  // strangers must not occupy them with slow names.
   const find: Resolve = resolve ?? ((host) => (hasLocal() ? lookUp(host) : askNameServers(host)));
 
   return {
@@ -72,7 +72,7 @@ export function receiverPolicy(config: Config, demoAccess: DemoAccess, resolve?:
   };
 }
 
-/** Why a receiver could not be called, in words that its owner may read. */
+/** Why a receiver could not be called, in a text that its owner may read. */
 export class ReceiverProblem extends Error {
   override name = 'ReceiverProblem';
 }
@@ -81,7 +81,7 @@ export class ReceiverProblem extends Error {
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 function isPublic(text: string): boolean {
-  // An IPv4 address inside of an IPv6 address is taken for what it is.
+  // An IPv4 address inside an IPv6 address is checked as IPv4.
   const address = ipaddr.process(text);
   if (address.range() !== 'unicast') return false;
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_IPV6);

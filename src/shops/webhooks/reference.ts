@@ -6,7 +6,7 @@ import {
 } from '../../platform/events/types.ts';
 import { CONTRACT_TYPES } from './render.ts';
 
-/** The components of the reference that describe what events are about. */
+/** The components of the reference that describe the subjects of events. */
 const ENTITY_SCHEMAS: Partial<Record<EventResource, string>> = {
   order: 'Order',
   product: 'Product',

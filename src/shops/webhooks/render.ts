@@ -6,10 +6,10 @@ import { entityUrlOf } from '../../platform/events/entity-url.ts';
 import type { EventRow } from '../../platform/events/queries.ts';
 import { EVENT_TYPES, type EventResource, type EventType } from '../../platform/events/types.ts';
 
-/** An order, a product or whatever an event is about, as its GET answers it. */
+/** An order, a product or any other subject of an event, as its GET returns it. */
 export type Entity = object | RawJson;
 
-/** For whom entities are read. */
+/** The recipient for whom entities are read. */
 export interface Recipient {
   /** Scheme and host of the links. */
   origin: string;
@@ -18,8 +18,8 @@ export interface Recipient {
 }
 
 /**
- * Reads what events are about, by their ids, as its GET answers it in the default locale and currency of the shop.
- * What is gone, or the recipient may not read, is missing.
+ * Reads the subjects of events by their ids, as their GET returns them in the default locale and currency of the shop.
+ * Deleted entities, and those that the recipient may not read, are missing.
  */
 export type EntityReader = (
   db: Queries,
@@ -28,7 +28,7 @@ export type EntityReader = (
   recipient: Recipient,
 ) => Promise<ReadonlyMap<string, Entity>>;
 
-/** `src/webhook-entities.ts` lists them; what is missing is sent as an empty object. */
+/** `src/webhook-entities.ts` lists them; a missing one is sent as an empty object. */
 export type WebhookEntities = Partial<Record<EventResource, EntityReader>>;
 
 /** The types of the contract, whose body has no `data`. */
@@ -44,7 +44,7 @@ export const CONTRACT_TYPES: ReadonlySet<EventType> = new Set([
 
 export type SentEvent = Pick<EventRow, 'type' | 'resourceId' | 'at' | 'data'>;
 
-/** The body of a call: the contract's, and what changed for types of our own. */
+/** The body of a call: the contract's, plus the changes for types of our own. */
 export function callbackBody(
   event: SentEvent,
   {
@@ -74,7 +74,7 @@ export function callbackBody(
   }).bytes;
 }
 
-/** undefined: it is gone, or the recipient may not read it. */
+/** undefined: it was deleted, or the recipient may not read it. */
 export async function readEntity(
   db: Queries,
   entities: WebhookEntities,
@@ -85,7 +85,7 @@ export async function readEntity(
   return found?.get(id);
 }
 
-/** How many entities are read at once: few enough that a slow receiver does not keep many of them in memory. */
+/** How many entities are read at once: few enough that a slow receiver does not hold many in memory. */
 const READ_AT_ONCE = 20;
 
 /**
@@ -109,13 +109,13 @@ export function createEntityLoader(
       const found = read(db, shopId, ids, recipient);
       for (const { position, resourceId } of next) {
         const entity = found.then((all) => all.get(resourceId ?? shopId));
-        // Whoever asks for it gets the error.
+        // The caller that awaits it gets the error.
         entity.catch(() => {});
         loaded.set(position, entity);
       }
     }
     const entity = loaded.get(event.position);
-    // It is sent once, so that it does not stay in memory; it is not read again with the next ones either.
+    // It is sent once, so it is dropped from memory; it is not read again with the next ones either.
     loaded.set(event.position, SENT);
     return entity;
   };

@@ -27,7 +27,7 @@ export const constraints = { webhook_app: () => unauthorised('The token is unkno
 
 export interface WebhookDeps {
   policy: ReceiverPolicy;
-  /** Of this installation. */
+  /** The key of this installation. */
   loadKey: () => Promise<Buffer>;
 }
 

@@ -49,7 +49,7 @@ export const NewSecret = Type.Object(
   { title: 'webhookSecret' },
 );
 
-/** A style of paging that only this list has. */
+/** A paging style that only this list has. */
 export const WebhookList = Type.Object(
   {
     links: Links,
@@ -81,7 +81,7 @@ export const NewWebhook = Type.Object(
 export const ActiveForm = Type.Object(
   {
     active: Type.Unsafe<boolean | 'true' | 'false'>({
-      // A form has only texts.
+      // A form sends only texts.
       enum: ['true', 'false', true, false],
       description: 'true: it is called, and goes on where it stopped. false: events wait.',
       examples: ['true'],
@@ -155,7 +155,7 @@ export const TestResult = Type.Object(
 
 type Link = (path: string) => string;
 
-/** The answer to the creation shows milliseconds, all others do not: so the contract has it. */
+/** The response to the creation shows milliseconds, all others do not: the contract says so. */
 export function toWebhook(
   row: WebhookRow,
   link: Link,

@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { addressText, errorText, timeoutText } from './failure.ts';
 import { ReceiverProblem, type ReceiverPolicy } from './receiver-address.ts';
 
-/** What became of one call of a receiver. */
+/** The result of one call of a receiver. */
 export interface Attempt {
   isDelivered: boolean;
   /** null: there was no answer. */
@@ -18,25 +18,25 @@ export interface Attempt {
 }
 
 export interface Sender {
-  /** Never throws: what goes wrong is a part of what it returns. undefined: `close` has ended it. */
+  /** Never throws: failures are part of the result. undefined: `close` has ended it. */
   send(
     callbackUrl: string,
     headers: Readonly<Record<string, string>>,
     body: Buffer,
   ): Promise<Attempt | undefined>;
-  /** Ends the calls that are under way. */
+  /** Aborts the calls in progress. */
   close(): void;
 }
 
-/** Milliseconds for a whole call, from the lookup of the name to the end of the answer. */
+/** Timeout in milliseconds for a whole call, from the DNS lookup to the end of the response. */
 const TIMEOUT = 10_000;
-/** Bytes of an answer that are read, and those of them that are stored. */
+/** Bytes of a response that are read, and how many of them are stored. */
 const MAX_READ = 65_536;
 const MAX_STORED = 1_024;
-/** Milliseconds for which a connection waits for the next call. */
+/** Milliseconds for which an idle connection is kept open. */
 const KEPT_OPEN = 5_000;
 
-/** Sends HTTP POST requests to receivers. Redirects are not followed: they would lead to addresses nobody has checked. */
+/** Sends HTTP POST requests to receivers. Redirects are not followed: they would lead to unchecked addresses. */
 export function createSender(policy: ReceiverPolicy, { timeout = TIMEOUT } = {}): Sender {
   const options = { keepAlive: true, maxFreeSockets: 8, timeout: KEPT_OPEN };
   const agents = { 'http:': new http.Agent(options), 'https:': new https.Agent(options) };
@@ -49,7 +49,7 @@ export function createSender(policy: ReceiverPolicy, { timeout = TIMEOUT } = {})
     body: Buffer,
     signal: AbortSignal,
   ): Promise<{ statusCode: number; answer: Buffer }> => {
-    // Checked for each call, because a literal address never gets to `lookup`.
+    // Checked for each call, because a literal address never reaches `lookup`.
     const problem = policy.problemOf(url);
     if (problem !== undefined) throw new ReceiverProblem(addressText(problem));
     const client = url.protocol === 'https:' ? https : http;
@@ -96,7 +96,7 @@ export function createSender(policy: ReceiverPolicy, { timeout = TIMEOUT } = {})
       try {
         const url = new URL(callbackUrl);
         const send = () => inTime(call(url, headers, body, ending.signal), ending.signal);
-        // A connection that was kept open may have been closed by the receiver in the moment of the call.
+        // The receiver may have closed a kept-alive connection at the moment of the call.
         const { statusCode, answer } = await send().catch((error: unknown) => {
           if (!isStaleConnection(error) || ending.signal.aborted) throw error;
           return send();
@@ -126,7 +126,7 @@ export function createSender(policy: ReceiverPolicy, { timeout = TIMEOUT } = {})
   };
 }
 
-/** Node asks for one address or for all of them, to try one after the other. */
+/** Node asks for one address or for all, to try one after the other. */
 export function lookupOf(policy: ReceiverPolicy, url: URL): LookupFunction {
   return (_host, { all }, done) => {
     policy.addressesOf(url).then(
@@ -136,7 +136,7 @@ export function lookupOf(policy: ReceiverPolicy, url: URL): LookupFunction {
   };
 }
 
-/** A lookup cannot be aborted, but nobody has to wait for it. */
+/** A lookup cannot be aborted, but the caller need not wait for it. */
 async function inTime<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   let stop = () => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -155,7 +155,7 @@ function isStaleConnection(error: unknown): boolean {
   return isStale === true && (code === 'ECONNRESET' || code === 'EPIPE');
 }
 
-/** PostgreSQL has no character 0 in texts. A character that was cut at the end is left out. */
+/** PostgreSQL texts cannot hold character 0. A character that was cut off at the end is dropped. */
 function storedText(answer: Buffer): string {
   return new TextDecoder()
     .decode(answer.subarray(0, MAX_STORED))

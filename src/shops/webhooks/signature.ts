@@ -9,15 +9,16 @@ export function newWebhookSecret(): string {
 }
 
 export interface SigningSecrets {
-  /** The webhook's own: the present one first, and for a day the former one. */
+  /** The webhook's own: the current one first, and for a day the former one. */
   own: readonly string[];
-  /** Of the app; undefined: it is private, or its secret was lost when the shop was restored. */
+  /** The secret of the app; undefined: it is private, or its secret was lost when the shop was restored. */
   client: string | undefined;
 }
 
 /**
- * The headers by which a receiver knows that a call comes from here: that of the contract, and those of Standard
- * Webhooks. A private app has no client secret, so the contract's header is made with the webhook's own, as it was shown.
+ * The headers by which a receiver verifies that a call comes from here: that of the contract, and those of Standard
+ * Webhooks. A private app has no client secret, so the contract's header is made with the webhook's own, as it was
+ * shown.
  */
 export function signatureHeaders(
   { own, client }: SigningSecrets,

@@ -10,8 +10,8 @@ interface Waiter {
 }
 
 /**
- * Bounds how many calls are under way: in all, for each shop, and to each receiver. Shops take turns, and a call that
- * has to wait for its receiver does not hold up the others: neither a flood nor a slow receiver delays another shop.
+ * Limits concurrent calls: in all, for each shop, and to each receiver. Shops take turns, and a call waiting for its
+ * receiver does not delay the others: neither a flood nor a slow receiver delays another shop.
  */
 export function createSlots({ inAll, perShop, perHost }: SlotLimits) {
   /** In the order of the shops' turns. */
@@ -25,7 +25,7 @@ export function createSlots({ inAll, perShop, perHost }: SlotLimits) {
       const index = waiters.findIndex(({ host }) => (running.ofHost.get(host) ?? 0) < perHost);
       if (index === -1) continue;
       const [{ host, start }] = waiters.splice(index, 1) as [Waiter];
-      // Behind all other shops.
+      // After all other shops.
       waiting.delete(shopId);
       if (waiters.length > 0) waiting.set(shopId, waiters);
       running.inAll++;

@@ -21,22 +21,22 @@ import type { WebhookEntities } from './render.ts';
 import { createSender } from './sending.ts';
 import { createSlots } from './slots.ts';
 
-/** What process-wide listeners of the database hear of: webhooks of a shop were created, activated or sent back. */
+/** The message to process-wide database listeners: webhooks of a shop were created, activated or sent back. */
 export const WEBHOOKS_CHANGED = 'webhooks';
 
-/** Webhooks that this process delivers at the same time, in all and of one shop. */
+/** Webhooks that this process delivers concurrently, in all and of one shop. */
 const MAX_WEBHOOKS = 200;
 const MAX_OF_SHOP = 20;
-/** Calls that are under way at the same time. */
+/** Concurrent calls. */
 const CALLS = { inAll: 100, perShop: 32, perHost: 8 };
-/** Milliseconds between two looks at the webhooks of one shop. */
+/** Milliseconds between two checks of the webhooks of one shop. */
 const LOOK_EVERY = 200;
-/** Milliseconds for which a shop is known to have no webhooks; the sweep notices what another process has created. */
+/** Milliseconds for which a shop is known to have no webhooks; the sweep finds those created by another process. */
 const NONE_FOR = 3_000;
 const MAX_SHOPS_WITHOUT = 10_000;
-/** Webhooks that a sweep looks at. */
+/** Webhooks checked by one sweep. */
 const SWEPT = 1_000;
-/** Milliseconds that calls get to end when the service stops. */
+/** Milliseconds granted to calls in progress when the service stops. */
 const LAST_CALLS = 5_000;
 
 const FIRST: WebhookKey = { shopId: '', webhookId: '00000000-0000-0000-0000-000000000000' };
@@ -46,27 +46,27 @@ export interface WebhookWorkerOptions {
   config: Config;
   demoAccess: DemoAccess;
   log: FastifyBaseLogger;
-  /** Scheme and host of the links in what is sent. */
+  /** Scheme and host of the links in the payload. */
   origin: string;
   entities: WebhookEntities;
   /** Milliseconds between two sweeps. */
   pause?: number | undefined;
-  /** Milliseconds that a receiver has. */
+  /** Timeout of a receiver in milliseconds. */
   timeout?: number | undefined;
   resolve?: Resolve | undefined;
 }
 
-/** A shop whose webhooks this process looks at or delivers. */
+/** A shop whose webhooks this process checks or delivers. */
 interface BusyShop {
-  /** Counts the reasons to look. */
+  /** Counts the reasons for a check. */
   news: number;
   isLooking: boolean;
   delivering: Set<string>;
 }
 
 /**
- * Delivers the events of all shops to their webhooks until it is stopped. It hears of the commits of this process at
- * once; what other processes have left, and what is to be tried again, a sweep finds.
+ * Delivers the events of all shops to their webhooks until it is stopped. It is notified of this process's commits at
+ * once; a sweep finds the work left by other processes and the retries.
  */
 export function startWebhookWorker(options: WebhookWorkerOptions): Background {
   const { db, config, demoAccess, log, origin, entities, pause = 2_000, timeout, resolve } = options;
@@ -75,10 +75,10 @@ export function startWebhookWorker(options: WebhookWorkerOptions): Background {
   const inSlot = createSlots(CALLS);
   const shops = new Map<string, BusyShop>();
   const shopsWithout = new LRUCache<string, true>({ max: MAX_SHOPS_WITHOUT, ttl: NONE_FOR });
-  /** Shops that had more to deliver than there was room for, in the order of their turns. */
+  /** Shops that had more to deliver than the limits allowed, in the order of their turns. */
   const crowded = new Set<string>();
   const running = new Set<Promise<void>>();
-  /** Shops that are being looked at: `stop` waits for them too, because the database is closed after it. */
+  /** Shops being checked: `stop` waits for them too, because the database is closed afterwards. */
   const looking = new Set<Promise<void>>();
   const stopping = new AbortController();
   let key: Buffer | undefined;
@@ -106,14 +106,14 @@ export function startWebhookWorker(options: WebhookWorkerOptions): Background {
     } finally {
       await endLease(shopDb, shopId, webhook);
     }
-    // What was committed after the last read was not found by others, because this process had the lease.
+    // Events committed after the last read were not found by others, because this process had the lease.
     if (hasMore || seen !== shop.news) wake(shopId);
   };
 
   const start = (shopId: string, shop: BusyShop, webhookId: string) => {
     shop.delivering.add(webhookId);
     const run = deliverOne(shopId, shop, webhookId)
-      // The lease ends by itself, and the sweep finds the webhook again.
+      // The lease expires, and the sweep finds the webhook again.
       .catch((error: unknown) =>
         log.warn({ shop: shopId, webhook: webhookId, err: error }, 'a webhook stopped'),
       )

@@ -8,12 +8,12 @@ import { shopPath, type Visit } from '../visit.ts';
 import { navigationLink } from '../layout/navigation-link.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
 
-/** Milliseconds after which the list of sessions says anew when a browser was seen. */
+/** Milliseconds between two updates of when a browser was last seen. */
 const SEEN_EVERY = 10 * 60_000;
 
 /**
- * Shows a page to whoever is signed in, and the form that signs in to others. It is also noted that the session was
- * used, because the list of sessions must show a stranger who only reads.
+ * Shows a page to signed-in visitors, and the sign-in form to others. It also records the use of the session, because
+ * the list of sessions must show a stranger who only reads.
  */
 export function whenSignedIn(
   handler: (visit: Visit, account: SignedInAccount, request: PageRequest) => Promise<PageResponse>,
@@ -76,7 +76,7 @@ export function accountPage(
   };
 }
 
-/** A form that is a button alone. */
+/** A form that is only a button. */
 export function buttonForm(
   visit: Visit,
   path: string,
@@ -94,7 +94,7 @@ export function buttonForm(
   </form>`;
 }
 
-/** A day in the words of the visitor's language, such as 16 Nov 2026. */
+/** A day in the visitor's language, such as 16 Nov 2026. */
 export function dayText({ locale }: Visit, moment: Date): string {
   return new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium', timeZone: 'UTC' }).format(
     moment,

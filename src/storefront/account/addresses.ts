@@ -107,7 +107,7 @@ async function requireAddress(
   return row;
 }
 
-/** The confirmed email address belongs to each of them, so that nobody types it. */
+/** Each address gets the confirmed email address, so it need not be typed. */
 async function saveAddress(
   visit: Visit,
   account: SignedInAccount,
@@ -129,7 +129,7 @@ async function saveAddress(
 }
 
 interface ShownForm {
-  /** Missing: it is a new one. */
+  /** Missing: a new address. */
   addressId?: string;
   values: AddressValues;
 }

@@ -17,7 +17,7 @@ const PATH = '/account/data';
 const DELETE = '/account/delete';
 const EXPORT = '/account/export.json';
 
-/** What the law lets everybody ask for: a copy of one's data, and its deletion. */
+/** Rights that the law grants to everyone: a copy of one's data, and its deletion. */
 export function accountData(pages: Pages, sources: readonly PersonalData[]): void {
   pages.get(
     PATH,
@@ -36,7 +36,7 @@ export function accountData(pages: Pages, sources: readonly PersonalData[]): voi
     }),
   );
 
-  // The export is that of a customer. A merchant may have changed the customer's address since the shopper signed in.
+  // The export is that of a customer, whose address a merchant may have changed since the shopper signed in.
   pages.post(
     '/account/export',
     whenFormSignedIn(async (visit, { email }) => {
@@ -50,7 +50,7 @@ export function accountData(pages: Pages, sources: readonly PersonalData[]): voi
     const customerId = account && (await findCustomerIdOf(db, shopId, account.email));
     const record = customerId && (await findCustomerRecord(db, shopId, customerId));
     if (!record) throw notFound();
-    // Of the customer's addresses only this one is confirmed, so nothing is looked up by the others.
+    // Only this one of the customer's addresses is confirmed, so nothing is looked up by the others.
     const person = { ...record, emails: [account.email] };
     return {
       type: 'application/json; charset=utf-8',

@@ -7,10 +7,10 @@ import { shopperOf, updateCart } from '../cart/visitor-cart.ts';
 import type { Visit } from '../visit.ts';
 import { moveWishlistItems } from '../wishlist/queries.ts';
 
-/** Moves what a visitor wished for to the wish list of the account. */
+/** Moves the visitor's wish list items to the wish list of the account. */
 export async function joinWishlist(tx: Transaction, visit: Visit, accountId: string): Promise<void> {
   const { shopId, session, account } = visit;
-  // Whoever was signed in to another account leaves that account's list where it is.
+  // A visitor who was signed in to another account leaves that account's list unchanged.
   if (account || session.visitor === undefined) return;
   await moveWishlistItems(tx, shopId, secretHash(session.visitor), secretHash(accountId));
 }
@@ -23,10 +23,9 @@ export interface JoinedCart {
 }
 
 /**
- * The cart of an account after a visitor has signed in: what the visitor has chosen, with what was in the account's cart,
- * by the cart's own rules. It gets an id of its own, because another browser may know the visitor's: whoever had the
- * cookie of this browser before must not see what the shopper puts into the cart now. Only a cart that an app has made
- * remains the same, because the app goes on with it.
+ * The cart of an account after sign-in: the visitor's lines merged with the account's cart, by the cart's own rules.
+ * It gets a new id, because another browser may know the visitor's: a former holder of this browser's cookie must not
+ * see what the shopper adds from now on. Only a cart created by an app keeps its id, because the app goes on using it.
  */
 export async function joinCart(visit: Visit, accountCartId: string | null): Promise<JoinedCart | undefined> {
   const shopper = shopperOf(visit);

@@ -14,7 +14,7 @@ import { addressValues, cartAddresses, type AddressForm } from '../checkout/addr
 import { shopPath, type Visit } from '../visit.ts';
 import { findLastOrderOf, type LastOrder } from './queries.ts';
 
-/** What the checkout knows of a shopper who is signed in. */
+/** The checkout's data about a signed-in shopper. */
 export interface KnownShopper {
   email: string;
   /** The address book. */
@@ -34,8 +34,8 @@ export async function findKnownShopper({ db, shopId, account }: Visit): Promise<
 }
 
 /**
- * The address form, filled in: with the address that the shopper has chosen from the address book, else with what was
- * typed before, else with the first address of the book or those of the last order.
+ * The address form, filled in: with the address chosen from the address book, else with the values typed before, else
+ * with the first address of the book or those of the last order.
  */
 export function filledAddresses(
   visit: Visit,
@@ -64,7 +64,7 @@ export function filledAddresses(
 
 /**
  * Fills a cart with the addresses and methods of the last order. Methods that can't be used for this cart are left to
- * the shopper. Throws the problems of an address that is not complete any more.
+ * the shopper. Throws the problems of an address that is no longer complete.
  */
 export function repeatLastOrder(
   { email, lastOrder }: { email: string; lastOrder: LastOrder },
@@ -97,7 +97,7 @@ export function repeatLastOrder(
   };
 }
 
-/** What stands above the address form: how to sign in, or what the account makes easier. */
+/** The content above the address form: how to sign in, or what the account makes easier. */
 export function shopperHelp(visit: Visit, known: KnownShopper | undefined): Markup | false {
   const words = messages(visit.locale).storefront.account.checkout;
   if (!known) {

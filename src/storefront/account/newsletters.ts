@@ -12,7 +12,7 @@ import { accountPage, whenFormSignedIn, whenSignedIn } from './account-page.ts';
 const PATH = '/account/newsletters';
 const checkboxOf = (campaignId: string) => `newsletter-${campaignId}`;
 
-/** The newsletters that the confirmed address gets. It needs no other confirmation. */
+/** The newsletters that the confirmed address gets. No further confirmation is needed. */
 export function accountNewsletters(pages: Pages): void {
   pages.get(
     PATH,
@@ -59,7 +59,7 @@ export function accountNewsletters(pages: Pages): void {
   );
 }
 
-/** Those in the visitor's language, and those in others that the address gets. */
+/** Newsletters in the visitor's language, and those in others that the address is subscribed to. */
 function shownCampaigns(visit: Visit, subscribed: ReadonlySet<string>): NewsletterCampaign[] {
   const offered = offeredCampaigns(visit);
   if (offered.length === 0) throw notFound();

@@ -20,7 +20,7 @@ export interface OpenedSession {
   cartId: string | null;
 }
 
-/** Opens a session of the account with this address, which is confirmed by now. Its token has never been used before. */
+/** Opens a session of the account with this address, which is now confirmed. Its token has never been used before. */
 export async function openSession(
   tx: Transaction,
   visit: Visit,

@@ -37,7 +37,7 @@ export function accountOrders(pages: Pages, tokens: OrderTokens): void {
   );
 }
 
-/** A bound, because PostgreSQL reads what it skips. */
+/** A limit, because PostgreSQL reads the rows that it skips. */
 const MAX_PAGE = 1_000;
 
 function pageNumber(text: string | undefined): number {

@@ -32,10 +32,10 @@ import type { SignedInAccount } from './signed-in-account.ts';
 const DEVICES = '/account/devices';
 const TRIES_PER_HOUR = 60;
 
-/** Milliseconds for which a page that asks for a passkey is valid. */
+/** Milliseconds for which a passkey challenge is valid. */
 const CHALLENGE_LIFETIME = 10 * 60_000;
 
-/** A passkey is a way in for good: whoever sits down at an open browser must not be able to add one. */
+/** A passkey grants permanent access: a stranger at an open browser must not be able to add one. */
 const SIGNED_IN_WITHIN = 60 * 60_000;
 
 const hasJustSignedIn = ({ db }: Visit, { signedInAt }: SignedInAccount) =>
@@ -58,7 +58,7 @@ export function passkeys(pages: Pages): void {
         asked && credentialId !== undefined
           ? await db.transaction(async (tx) => {
               const passkey = await lockPasskey(tx, shopId, credentialId);
-              // What was asked for before the last use may have been answered by it.
+              // A challenge from before the last use may have been answered by that use.
               if (!passkey || (passkey.usedAt && passkey.usedAt.getTime() >= asked.at)) return undefined;
               const counter = await verifiedCounter(siteOf(visit), asked.challenge, text, passkey);
               if (counter === undefined) return undefined;
@@ -106,7 +106,10 @@ export function passkeys(pages: Pages): void {
   );
 }
 
-/** The challenge is in the signed cookie of the browser that has the page. undefined: there is none, or it is too old. */
+/**
+ * The challenge is in the signed cookie of the browser that opened the page. undefined: there is none, or it is too
+ * old.
+ */
 function takeChallenge(visit: Visit): Session['passkey'] {
   const { passkey } = visit.session;
   visit.updateSession({ passkey: undefined });
@@ -120,7 +123,7 @@ function setChallenge(visit: Visit, challenge: string): void {
 /** The script of pages with one of these forms. */
 export const passkeyScript = { script: PASSKEY_SCRIPT.path };
 
-/** Signs in with a passkey. It is hidden until the script has seen that the browser has passkeys. */
+/** Signs in with a passkey. It is hidden until the script has detected passkey support. */
 export async function passkeySignInForm(visit: Visit): Promise<Markup | undefined> {
   if (!hasHostName(siteOf(visit))) return undefined;
   const words = messages(visit.locale).storefront.account.passkeys;

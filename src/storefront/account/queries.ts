@@ -60,8 +60,8 @@ export type OrderStatus =
 const MAX_CUSTOMERS = 50;
 
 /**
- * Orders that were placed with a confirmed address, by guests too, and all orders of customers who have it now. Whoever
- * had the address before and has another one since keeps the orders that were placed since then.
+ * Orders that were placed with a confirmed address, by guests too, and all orders of customers who have it now. A
+ * customer who had the address before and has changed it keeps the orders placed since then.
  */
 const ordersOf = (shopId: string, email: string) => sql`
   from customer_order
@@ -103,7 +103,7 @@ export async function countOrdersOf(db: Queries, shopId: string, email: string):
   return row!.count;
 }
 
-/** What the last order was delivered and paid with. */
+/** The shipping and payment of the last order. */
 export interface LastOrder {
   billingAddress: Address;
   shippingAddress: Address | null;

@@ -31,8 +31,8 @@ const TARGETS: readonly string[] = ['/checkout'] satisfies SignInTarget[];
 
 /**
  * A shopper types an email address and gets an email with a link and six digits. Opening the link does not sign in,
- * because virus scanners open links too: it leads to a page whose button does. The digits are valid in the browser that
- * asked for them, and nowhere else. Every answer is the same whether there is an account with the address or not.
+ * because virus scanners open links too: it leads to a page whose button does. The digits are valid only in the
+ * browser that requested them. Every response is the same whether or not an account with the address exists.
  */
 export function signIn(pages: Pages, codes: SignInCodes): void {
   pages.get('/account/sign-in', async (visit, { query }) =>
@@ -47,7 +47,7 @@ export function signIn(pages: Pages, codes: SignInCodes): void {
       const target = targetOf(field('target'));
       const email = field('email');
       if (!isEmailAddress(email)) return addressPage(visit, { email, target, isRefused: true });
-      // The email goes to the address in the form in which the account has it, and to no other spelling of it.
+      // The email goes to the address as the account has it, and to no other spelling.
       const address = email.toLowerCase();
       const requestId = await requestEmail(visit, address);
       visit.updateSession({ signIn: { requestId, email: address, ...(target && { target }) } });
@@ -121,7 +121,7 @@ export function signIn(pages: Pages, codes: SignInCodes): void {
 const targetOf = (text: string | undefined) =>
   TARGETS.includes(text ?? '') ? (text as SignInTarget) : undefined;
 
-/** Serializable, because two requests at once would each count one email less than there are. */
+/** Serializable, because two concurrent requests would each miss the other's email in the count. */
 async function requestEmail(visit: Visit, email: string): Promise<string> {
   const { db, shopId, locale } = visit;
   const deviceId = await knownDeviceId(visit, email);
@@ -222,7 +222,7 @@ function digitsPage(visit: Visit, email: string, passkey: Markup | undefined, tr
   };
 }
 
-/** Names the address, so that nobody is signed in to a stranger's account by a link that a stranger has sent. */
+/** Names the address, so that a stranger's link cannot sign a visitor in to the stranger's account unnoticed. */
 function linkPage(visit: Visit, token: string, email: string): Page {
   const words = messages(visit.locale).storefront.account.signIn;
   return {

@@ -1,10 +1,10 @@
-/** The account that a browser is signed in to, with what the header shows of it. */
+/** The account that a browser is signed in to, with the data that the header shows. */
 export interface SignedInAccount {
   accountId: string;
   email: string;
   sessionId: string;
   seenAt: Date;
-  /** When the email or the passkey was shown that opened the session. */
+  /** When the session was opened by email or passkey. */
   signedInAt: Date;
   cartId: string | null;
   cartCount: number;

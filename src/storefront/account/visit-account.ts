@@ -3,7 +3,7 @@ import type { Session } from '../session.ts';
 import type { Visit } from '../visit.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
 
-/** What of a session says nothing about who the visitor is: it stays when somebody signs in or out. */
+/** The anonymous part of a session, which stays after signing in or out. */
 export function sharedSession({ currency, consent, notice }: Session): Session {
   return {
     ...(currency !== undefined && { currency }),
@@ -14,7 +14,7 @@ export function sharedSession({ currency, consent, notice }: Session): Session {
 
 /**
  * A visitor who is signed in has the cart and the wish list of the account, whatever the cookie says. When the session
- * was ended, on this browser or on another one, nothing of the account is left here.
+ * has ended, in this browser or another one, no account data is left here.
  */
 export function sessionOfAccount(session: Session, account: SignedInAccount | undefined): Session {
   if (!account) return session.isSignedIn ? sharedSession(session) : session;
@@ -32,8 +32,8 @@ export function sessionOfAccount(session: Session, account: SignedInAccount | un
 }
 
 /**
- * The cart that the visitor has after a request is the cart of the account on all devices. A page that finds it gone
- * only shows so: a GET without a new cart writes nothing.
+ * The cart that the visitor has after a request is the cart of the account on all devices. A page that finds it
+ * missing only shows that: a GET without a new cart writes nothing.
  */
 export async function saveAccountCart(
   { db, shopId, account, session }: Visit,

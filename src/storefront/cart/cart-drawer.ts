@@ -11,7 +11,7 @@ import { checkoutObstacle } from './visitor-cart.ts';
 
 export const DRAWER_PATH = '/cart/drawer';
 
-/** The cart in short, which the script shows beside the page on which something was added to it. */
+/** The short cart, which the script shows beside the page on which something was added. */
 export async function drawerPage(visit: Visit, visitorCart: VisitorCart | undefined): Promise<Page> {
   const words = messages(visit.locale).storefront.cart;
   return {

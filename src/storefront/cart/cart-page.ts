@@ -96,7 +96,7 @@ function cartLine(
       ? rejection.line.message
       : lineProblem(visit, visitorCart, index);
   const limit = largestQuantity(visitorCart.priced.products[index]!.facts, visitorCart.settings);
-  // Pieces need no unit: it is the same text in short and in full.
+  // Pieces need no unit: the short and the full text are the same.
   return html`<li>
     ${linePicture(line)}
     <div class="what">${lineText(visit, line)}</div>
@@ -141,7 +141,7 @@ function lineProblem(visit: Visit, visitorCart: VisitorCart, index: number): str
     : words.atMost({ amount: amountText(limit, orderUnitShort, visit.locale) });
 }
 
-/** How much is missing to the next discount on the whole cart. */
+/** The amount missing for the next discount on the whole cart. */
 function nextDiscount({ locale }: Visit, { priced: { totals, content } }: VisitorCart): Markup | false {
   const money = (minor: number) => moneyText(minor, content.currency, locale);
   const next = totals.offers

@@ -93,7 +93,7 @@ export function linePicture({ images }: Line): Markup | false {
   );
 }
 
-/** A line shows so many characters of the features; the rest is on the product page. */
+/** Characters of the features that a line shows; the rest is on the product page. */
 const MAX_FEATURES_LENGTH = 2_000;
 
 /** The name of a line with its variation, features, number and price. */
@@ -122,7 +122,7 @@ export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {})
     <br /><small>${words.itemNumber} ${line.sku}</small> <br /><small>${price}</small>`;
 }
 
-/** The lines in little space and without links, where the cart is not what the page is about. */
+/** The lines in compact form and without links, where the cart is not the page's subject. */
 export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
   return html`<ul class="lines short">
     ${lines.map(
@@ -146,7 +146,7 @@ export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
   </ul>`;
 }
 
-/** The law wants it said before the purchase that there is no right of withdrawal. */
+/** The law requires a note before the purchase that there is no right of withdrawal. */
 export function orderLines(visit: Visit, { lineItemContainer }: Sums, content: Content): Markup {
   return html`<ul class="lines">
     ${lineItemContainer.productLineItems.map(

@@ -41,7 +41,7 @@ export function cart(pages: Pages): void {
   pages.post(
     '/cart/add',
     async (visit, { field, referrerPath }) => {
-      // The script stays on the page and shows the cart, or why nothing was added, beside it.
+      // The script stays on the page and shows the cart, or the reason for a refusal, beside it.
       const isInPlace = field('then') === 'drawer';
       const formPath = isInPlace ? shopPath(visit, DRAWER_PATH) : referrerPath;
       const productId = field('productId').toUpperCase();
@@ -55,7 +55,7 @@ export function cart(pages: Pages): void {
         return new Redirect(shopPath(visit, isInPlace ? DRAWER_PATH : '/cart'), notice);
       } catch (error) {
         if (!isRefusal(error)) throw error;
-        // The text is typed on the page of the product, wherever the button was.
+        // The text is typed on the product page, wherever the button was.
         const isElsewhere = error instanceof WrongCustomText && !isInPlace;
         const path = isElsewhere ? shopPath(visit, productPath(error.productNumber)) : formPath;
         return new Redirect(path, rejectionText(visit, error));
@@ -165,7 +165,7 @@ async function addToCart(
     : quantityNotice(visit, line);
 }
 
-/** A line by its id, or by what was added to it. */
+/** A line by its id, or by its product and text. */
 type LineKey = { lineItemId: string } | { productId: string; customText: string | undefined };
 
 const isLine = (key: LineKey) => (line: Pick<CartLine, 'lineItemId' | 'productId' | 'customText'>) =>
@@ -184,7 +184,7 @@ function findLine({ lineItemContainer }: Cart, key: LineKey): CartLine | undefin
   return lineItemContainer.productLineItems.find(isLine(key));
 }
 
-/** Says that the quantity differs from the requested one. */
+/** Tells that the quantity differs from the requested one. */
 function quantityNotice(visit: Visit, { name, quantity, orderUnitShort }: CartLine): string {
   return messages(visit.locale).storefront.cart.quantityChanged({
     name: shortName(name),
@@ -211,7 +211,7 @@ const storeUpdatedCart = (visit: Visit) => (cart: Cart) => {
   return undefined;
 };
 
-/** A line that no longer exists is no error: somebody clicked twice, or in another window. */
+/** A line that no longer exists is no error: the visitor clicked twice, or in another window. */
 async function removeFromCart(visit: Visit, lineItemId: string): Promise<Redirect> {
   let before = 0;
   try {

@@ -19,7 +19,7 @@ export function currency(pages: Pages): void {
   });
 }
 
-/** Returns the notice about it. The former cart is left alone and expires. */
+/** Returns the notice about it. The former cart is left unchanged and expires. */
 async function moveCart(visit: Visit, before: VisitorCart, currency: string): Promise<string> {
   const words = messages(visit.locale).storefront.currency;
   const { lines, couponCodeKey, shippingPrice, paymentPrice } = before.cart;

@@ -12,10 +12,10 @@ import { messages } from '../../kernel/messages.ts';
 
 /**
  * Opens a cart that was created through the API, by the link with its token, and redirects to the same page without
- * the token, so that nobody else sees it. A cart of an app becomes the visitor's, and the app keeps its access. Any
- * other cart may have been created by anybody who still knows its token, so the visitor gets a copy, and the token is
- * revoked. The link stays valid, because programs open links too: each visitor gets a copy of the same cart, which
- * nobody changes any more. undefined: the address names no cart.
+ * the token, to hide it from others. A cart of an app becomes the visitor's, and the app keeps its access. The creator
+ * of any other cart may still know its token, so the visitor gets a copy, and the token is revoked. The link stays
+ * valid, because programs open links too: each visitor gets a copy of the same cart, which no longer changes.
+ * undefined: the address names no cart.
  */
 export async function pickUpCart(
   visit: Visit,

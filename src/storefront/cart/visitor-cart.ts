@@ -39,7 +39,7 @@ async function markWishlistItems(visit: Visit, cart: Cart): Promise<Cart> {
   return { ...cart, lineItemContainer: { ...lineItemContainer, productLineItems: lines } };
 }
 
-/** Changes a cart of the session, which takes over the visitor's language. undefined: it no longer exists. */
+/** Changes a cart of the session and sets it to the visitor's language. undefined: it no longer exists. */
 export function updateCart(
   visit: Visit,
   cartId: string,
@@ -79,7 +79,7 @@ function countPieces({ lineItemContainer }: Cart): number {
   );
 }
 
-/** Why a cart can't be ordered, whatever the checkout is filled in with. */
+/** Why a cart can't be ordered, regardless of the checkout's input. */
 export type Obstacle = 'empty' | 'minimum' | 'product' | 'delivery';
 
 export function checkoutObstacle({ priced, settings }: VisitorCart): Obstacle | undefined {
@@ -98,7 +98,7 @@ export function checkoutObstacle({ priced, settings }: VisitorCart): Obstacle | 
   return isRefused ? 'product' : undefined;
 }
 
-/** Why the text of this line can't be ordered any more: the merchant may have changed what may be typed. */
+/** Why the text of this line can no longer be ordered: the merchant may have changed the rules for it. */
 export function textProblem(
   index: number,
   { priced }: Pick<VisitorCart, 'priced'>,

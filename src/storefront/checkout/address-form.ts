@@ -15,7 +15,7 @@ export type AddressKind = 'billing' | 'shipping';
 /** The values of the fields; a missing one is empty. */
 export type AddressValues = Partial<Record<AddressField, string>>;
 
-/** The values that browsers fill in by themselves. */
+/** The autocomplete values of the fields. */
 const AUTOCOMPLETE: Partial<Record<AddressField, string>> = {
   company: 'organization',
   salutation: 'honorific-prefix',
@@ -71,8 +71,8 @@ export function requiredAddressFields(part: AddressKind, country: string, settin
 }
 
 /**
- * Turns the values of the form into an address, or throws the problems of its fields. Fields that are not part of the
- * form keep their stored values.
+ * Turns the values of the form into an address, or throws the problems of its fields. Fields outside the form keep
+ * their stored values.
  */
 export function parseAddress(
   part: AddressKind,
@@ -102,7 +102,10 @@ export function parseAddress(
   return address;
 }
 
-/** Checks what the API leaves to its clients: whether the address fits its country, and whether the shop delivers there. */
+/**
+ * Checks that the API leaves to its clients: whether the address fits its country, and whether the shop delivers
+ * there.
+ */
 function formProblems(part: AddressKind, sent: AddressValues, { countries }: Settings): Problem[] {
   const { country = '', zipCode = '', state = '' } = sent;
   const { layout, postcode } = formatOf(country);
@@ -171,7 +174,7 @@ export function addressFields(visit: Visit, form: FormPart): Markup {
   const { settings } = visit;
   const { country = '' } = values;
   const rows = addressRows(part, country, settings);
-  // Values of fields that only another country has are not lost.
+  // Values of fields that only another country has are preserved.
   const shown = new Set<string>(['country', 'emailAddress', ...rows.flat()]);
   const hidden = ADDRESS_FIELDS.filter((field) => !shown.has(field) && values[field]);
   return html`${countryField(visit, form)}
@@ -183,7 +186,7 @@ export function addressFields(visit: Visit, form: FormPart): Markup {
   ${hidden.map((field) => html`<input type="hidden" name="${part}.${field}" value="${values[field]}" />`)}`;
 }
 
-/** Another country may have other fields, so the form is shown again before anything is checked. */
+/** Another country may have other fields, so the form is shown again before any check. */
 function countryField(visit: Visit, { part, values, errors }: FormPart): Markup {
   const { settings, locale } = visit;
   const words = messages(locale).storefront.address;

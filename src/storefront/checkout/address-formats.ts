@@ -6,21 +6,21 @@ import type file from './address-formats.json';
 /** How a country writes its addresses. */
 export interface AddressFormat {
   layout: Layout;
-  /** What its postcodes look like; without it, any postcode is taken. */
+  /** The format of its postcodes; without it, any postcode is accepted. */
   postcode?: { pattern: RegExp; example: string };
 }
 
 type AddressTexts = Messages['storefront']['address'];
 
 export interface Layout {
-  /** The fields of one row stand beside each other. */
+  /** The fields of one row are side by side. */
   rows: readonly (readonly AddressField[])[];
   /** The fields without which the post cannot deliver. */
   required: readonly AddressField[];
-  /** What the post calls these two fields here, if it is not postcode and region. */
+  /** The local names of these two fields, if not postcode and region. */
   zipCode?: keyof AddressTexts['zipCodes'];
   state?: keyof AddressTexts['states'];
-  /** The codes to choose from; without them the field is typed. */
+  /** The codes to choose from; without them the field is a text field. */
   states?: Readonly<Record<string, string>>;
 }
 
@@ -31,7 +31,7 @@ const { layouts, countries } = readJson(new URL('./address-formats.json', import
   countries: Readonly<Record<string, { layout: LayoutName; postcode: { pattern: string; example: string } }>>;
 };
 
-/** Patterns refuse what is surely wrong, in any case of letters: everything else is the business of the post. */
+/** Patterns refuse only what is certainly wrong, ignoring case: everything else is left to the post. */
 export const FORMATS: Readonly<Record<string, AddressFormat>> = Object.fromEntries(
   Object.entries(countries).map(([country, { layout, postcode }]) => [
     country,
@@ -42,7 +42,7 @@ export const FORMATS: Readonly<Record<string, AddressFormat>> = Object.fromEntri
   ]),
 );
 
-/** Of a country that is not in the file, only the street and the city are required. */
+/** For a country that is not in the file, only the street and the city are required. */
 export function formatOf(country: string): AddressFormat {
   return Object.hasOwn(FORMATS, country) ? FORMATS[country]! : { layout: layouts.unknown };
 }

@@ -31,7 +31,7 @@ export interface AddressForm extends Record<AddressKind, AddressValues> {
   newCountry?: string;
 }
 
-/** The addresses that the cart has already. */
+/** The addresses already in the cart. */
 export function cartAddresses({ settings }: Visit, { view }: VisitorCart): AddressForm {
   const { billingAddress, shippingAddress } = view;
   const country = settings.defaultCountry;
@@ -63,7 +63,9 @@ export function parseAddresses({ settings }: Visit, { field }: FormRequest): Add
   return changed ? { ...form, newCountry: form[changed].country ?? '' } : form;
 }
 
-/** What an order would be refused for: the address that the goods go to is in a country that the shop has not. */
+/**
+ * The problem for which an order would be refused: the delivery address is in a country that the shop does not serve.
+ */
 export function destinationProblems({ settings }: Visit, form: AddressForm): Problem[] {
   const part: AddressKind = form.isElsewhere ? 'shipping' : 'billing';
   const isKnown = settings.countries.includes(form[part].country ?? '');

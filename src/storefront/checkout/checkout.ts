@@ -26,7 +26,7 @@ import type { OrderTokens } from '../../orders/order-link.ts';
 import type { VisitorEvent } from '../session.ts';
 import { shopPath, type Visit } from '../visit.ts';
 
-/** Nobody buys so often, and a client that does would take the stock away from others. */
+/** More than any shopper orders; a client beyond it would take the stock away from others. */
 const MAX_ORDERS_PER_HOUR = 60;
 
 /** Three pages lead from the cart to the order. */
@@ -118,7 +118,7 @@ export function checkout(pages: Pages, tokens: OrderTokens): void {
   );
 }
 
-/** Passes the visitor's cart on if all steps before this one are done, else redirects to the first that is missing. */
+/** Passes the visitor's cart on if all previous steps are complete, else redirects to the first incomplete one. */
 async function atStep(
   visit: Visit,
   step: Step,
@@ -152,7 +152,7 @@ async function saveAndContinue(
 /** Two orders created the same customer, or the customer was erased meanwhile. The next attempt succeeds. */
 const RACES: readonly unknown[] = ['customer_number', 'customer_order_customer'];
 
-/** An order that the rules refuse leads to the cart page, where the cart can be changed. */
+/** An order refused by the rules leads to the cart page, where the cart can be changed. */
 async function placeOrder(
   visit: Visit,
   tokens: OrderTokens,
@@ -165,13 +165,13 @@ async function placeOrder(
     if (cart.locale !== locale) await updateCart(visit, cart.cartId, () => setLocale(locale));
     return await orderAndRedirect(visit, tokens, cart.cartId, reviewed);
   } catch (error) {
-    // The order must be exactly what stood above the button.
+    // The order must match exactly what was shown above the button.
     if (error instanceof NotAsReviewed) {
       return atStep(visit, '/checkout/review', (now) =>
         reviewPage(visit, now, { status: 409, message: messages(locale).storefront.checkout.changed }),
       );
     }
-    // The shop has stopped delivering to this country a moment ago; the form says so at the field.
+    // The shop has just stopped delivering to this country; the form shows it at the field.
     if (error instanceof ValidationError) return new Redirect(shopPath(visit, '/checkout'));
     const isRace = RACES.includes(violatedConstraint(error));
     if (!isRace && !(error instanceof HttpError && error.status < 500)) throw error;
@@ -183,7 +183,7 @@ async function placeOrder(
   }
 }
 
-/** Replaces the cart of the session by the order, which the next page shows, or the page of a provider asks for. */
+/** Replaces the cart of the session by the order, which the next page or the payment provider's page needs. */
 async function orderAndRedirect(
   visit: Visit,
   tokens: OrderTokens,

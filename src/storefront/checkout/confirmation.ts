@@ -48,7 +48,7 @@ export function confirmation(pages: Pages, tokens: OrderTokens): void {
 /** Every new shop has this key for an invoice. */
 const BY_INVOICE = 'invoice';
 
-/** What the customer has to do, and what the shop does. */
+/** The next steps of the customer and of the shop. */
 export function nextSteps({ settings, locale }: Visit, order: Order): Markup {
   const words = messages(locale).storefront.confirmation;
   const { paymentMethod } = order.paymentData ?? {};

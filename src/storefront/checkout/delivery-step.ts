@@ -18,7 +18,7 @@ import type { FormRequest } from '../pages.ts';
 import { priceText } from '../../http/price-text.ts';
 import { shopPath, type Visit } from '../visit.ts';
 
-/** The id of a payment that an app has set with a price of its own. */
+/** The id of a payment for which an app has set its own price. */
 const AGREED = 'agreed';
 
 type Field = 'shippingMethod' | 'paymentMethod';
@@ -40,14 +40,14 @@ interface Option {
   isChosen: boolean;
 }
 
-/** The methods that can deliver this cart, each with the price that it would cost. */
+/** The methods that can deliver this cart, each with its price. */
 function shippingOptions({ db, locale }: Visit, visitorCart: VisitorCart): Option[] {
   const { cart, priced, settings } = visitorCart;
   const { possible, isNeeded, method: current } = priced.totals.delivery;
   if (!isNeeded) return [];
   return possible.map((method) => {
     const id = method.shippingMethodId;
-    // A price that an app has set is valid for the method that the app has chosen.
+    // A price set by an app is valid for the method that the app has chosen.
     const choice = id === cart.shippingMethodId ? {} : { shippingMethodId: id, shippingPrice: null };
     const { totals } = contentOf({ ...cart, ...choice }, settings, db.now);
     const name = anyText(named(method, settings), locale, settings.defaultLocale)!;
@@ -97,7 +97,7 @@ function paymentOptions(visit: Visit, { cart, priced, settings }: VisitorCart): 
   return [agreed, ...options];
 }
 
-/** The demo payment is not offered where others than its owner can order. */
+/** The demo payment is not offered where people other than its owner can order. */
 function isOfferedHere({ payments }: Visit, { providerName }: PaymentMethod): boolean {
   return !isProviderName(providerName) || payments.providers[providerName].isAvailable !== false;
 }
@@ -121,7 +121,7 @@ export function parseMethods(visit: Visit, visitorCart: VisitorCart, { field }: 
 
 const normalisedId = (text: string) => (isId(text) ? text.toUpperCase() : text);
 
-/** A method that is chosen again stays unchanged, because an app may have set its price. */
+/** A method that is selected again stays unchanged, because an app may have set its price. */
 export function chooseMethods({ shippingMethod, paymentMethod }: MethodForm): CartChange {
   return (cart, context) => {
     const { settings, now } = context;

@@ -14,12 +14,12 @@ export function firstMissingStep(step: Step, visitorCart: VisitorCart): '/cart' 
   if (checkoutObstacle(visitorCart)) return '/cart';
   if (step === '/checkout') return undefined;
   const { cart, settings } = visitorCart;
-  // The shop may have stopped delivering there, or an app has made the cart.
+  // The shop may have stopped delivering there, or an app has created the cart.
   if (cart.billingAddress === null || !isDelivered(cart, settings)) return '/checkout';
   return step === '/checkout/review' && !hasMethods(visitorCart) ? '/checkout/delivery' : undefined;
 }
 
-/** The methods of delivery and payment are chosen, as far as there are any. */
+/** The delivery and payment methods are chosen, if there are any. */
 function hasMethods({ cart, priced, settings }: VisitorCart): boolean {
   const { delivery } = priced.totals;
   const isPaid =
@@ -29,7 +29,7 @@ function hasMethods({ cart, priced, settings }: VisitorCart): boolean {
   return isPaid && (delivery.isChosen || delivery.method === null);
 }
 
-/** The steps and the way back, and nothing else that leads away. Steps that can be reached are links. */
+/** The steps and the way back, with no other links. Steps that can be reached are links. */
 export function checkoutHeader(visit: Visit, visitorCart: VisitorCart, current: Step): Markup {
   const words = messages(visit.locale).storefront.checkout;
   const all: [Step, string][] = [

@@ -18,8 +18,8 @@ export interface Guides {
 }
 
 /**
- * Reads and renders all guides when somebody asks for the first one. That takes some tenths of a second, in which other
- * requests are served.
+ * Reads and renders all guides on the first request. That takes some tenths of a second, during which other requests
+ * are served.
  */
 export async function loadGuides(): Promise<Guides> {
   const files = new Set(await findFiles());

@@ -7,7 +7,7 @@ import type { DocumentedOperation } from './operations.ts';
 export const STYLESHEET = asset('docs', 'css');
 export const SCRIPT = asset('docs', 'js');
 
-/** Scripts and styles are files of this service and nothing else. */
+/** Only scripts and styles of this service are allowed. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -22,7 +22,7 @@ export const CONTENT_SECURITY_POLICY = [
 const ICON =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='%230b5d66'/></svg>";
 
-/** What the head of a page of the documentation holds; the reference has it as well. */
+/** The head of a documentation page; the reference has it as well. */
 export const head = (title: string): Markup => html`
   <meta charset="utf-8" />
   <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -33,7 +33,7 @@ export const head = (title: string): Markup => html`
   <script src="${SCRIPT.path}" defer></script>
 `;
 
-/** The search needs a script, which shows it. */
+/** The search needs a script, which makes it visible. */
 export const header = (current: 'guides' | 'reference'): Markup => html`
   <header class="docs-top">
     <a class="docs-brand" href="/">Kontor</a>
@@ -106,7 +106,7 @@ function onThisPage(sections: readonly Section[]): Markup | false {
   </nav>`;
 }
 
-/** All operations by their tag, and the decisions: what the search finds, for those who read without a script. */
+/** All operations by tag, and the decisions: the content of the search, for readers without scripts. */
 export function lists(operations: readonly DocumentedOperation[], decisions: readonly Guide[]): Markup {
   const tags = [...new Set(operations.map(({ tag }) => tag))];
   return html`

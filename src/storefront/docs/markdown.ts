@@ -11,12 +11,12 @@ export interface Guide {
   title: string;
   markdown: string;
   main: Markup;
-  /** What lies between two headings, for the search. The first has the title of the page and no anchor. */
+  /** The parts between two headings, for the search. The first has the title of the page and no anchor. */
   sections: Section[];
 }
 
 export interface Section {
-  /** The part of the address behind `#`. */
+  /** The part of the address after `#`. */
   anchor: string;
   title: string;
   depth: number;
@@ -36,7 +36,7 @@ function urlOf(file: string): string {
 }
 
 /**
- * The Markdown of a guide as a page. `files` is all that is served: a link that leads elsewhere becomes plain text.
+ * The Markdown of a guide as a page. `files` lists all served files: a link to any other file becomes plain text.
  * `pause` is awaited between the parts of the work.
  */
 export async function toGuide(
@@ -106,7 +106,7 @@ class GuideRenderer extends Renderer {
     return url === undefined ? '' : html`<img src="${url}" alt="${text}" loading="lazy" />`.text;
   }
 
-  // Wide tables and code scroll by themselves, also for those who use the keyboard.
+  // Wide tables and code scroll on their own, also by keyboard.
   override table(token: Tokens.Table): string {
     const table = safe(super.table(token));
     return html`<div class="scroll" tabindex="0" role="group" aria-label="Table">${table}</div>`.text;
@@ -148,7 +148,7 @@ function sectionsOf(tokens: readonly Token[]): Section[] {
   return sections;
 }
 
-/** As others make addresses of headings, so that the links in the files work there as well. */
+/** Uses the common rule for heading anchors, so that the links in the files work elsewhere as well. */
 function anchorOf(heading: Tokens.Heading): string {
   return textOf(heading)
     .toLowerCase()
@@ -156,7 +156,7 @@ function anchorOf(heading: Tokens.Heading): string {
     .replaceAll(' ', '-');
 }
 
-/** What a reader sees of it, without its marks. */
+/** Its visible text, without markup. */
 function textOf(token: Token): string {
   if (token.type === 'table') {
     const { header, rows } = token as Tokens.Table;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 /** At the root, where the compiled program finds it as well. */
 const FILE = new URL('../../../schema/operations.json', import.meta.url);
 
-/** An operation of the API, as far as lists and the search show it. */
+/** An operation of the API, with the fields that lists and the search show. */
 export interface DocumentedOperation {
   name: string;
   method: string;
@@ -38,7 +38,7 @@ export function operationsOf({ paths }: { paths: Record<string, Documented> }): 
   );
 }
 
-/** Reads the list that `npm run generate` writes: to parse the whole document of the API would keep others waiting. */
+/** Reads the list that `npm run generate` writes: parsing the whole API document would delay other requests. */
 export async function documentedOperations(): Promise<DocumentedOperation[]> {
   return JSON.parse(await readFile(FILE, 'utf8')) as DocumentedOperation[];
 }

@@ -11,10 +11,10 @@ import type { DemoToken } from '../../http/demo-tokens.ts';
 import { html, safe } from '../../http/html.ts';
 import { head, header } from './layout.ts';
 
-/** Scalar's settings; everything that would speak to another host is off, and the policy below enforces it. */
+/** Scalar's settings; everything that would contact another host is off, and the policy below enforces it. */
 const settings = {
   url: '/openapi.json',
-  // A typed token is gone with the page: in the browser's storage a script of a shop on this host could read it.
+  // A typed token is lost with the page: in the browser's storage a script of a shop on this host could read it.
   persistAuth: false,
   metaData: { title: 'Kontor API reference' },
   operationTitleSource: 'summary',
@@ -27,8 +27,8 @@ const settings = {
   agent: { disabled: true },
 };
 
-// Not `#api-reference`: Scalar fills an element of that name by itself, with fonts and telemetry on.
-// It sends `Authorization: Bearer ` while the token field is empty; without a token a call is anonymous.
+// Not `#api-reference`: Scalar fills an element of that name automatically, with fonts and telemetry on. It sends
+// `Authorization: Bearer ` while the token field is empty; without a token a call is anonymous.
 const startScript = (token: string) => `Scalar.createApiReference('#reference', {
   ...${JSON.stringify({ ...settings, authentication: authenticationWith(token) })},
   servers: [{ url: location.origin, description: 'This server' }],
@@ -59,7 +59,7 @@ function authenticationWith(token: string) {
   return { preferredSecurityScheme: 'token', securitySchemes: { token: { token } } };
 }
 
-/** The API reference for people: `/openapi.json` shown by Scalar, wholly from this server. */
+/** The API reference for people: `/openapi.json` shown by Scalar, entirely from this server. */
 export async function referenceRoutes(app: FastifyInstance, demoAccess: DemoAccess): Promise<void> {
   // The package exports only its Fastify plugin, which would load an OpenAPI parser we do not need.
   const dist = dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference'));
@@ -70,10 +70,10 @@ export async function referenceRoutes(app: FastifyInstance, demoAccess: DemoAcce
     const start = startScript(token);
     return { policy: policyFor(start), page: renderPage(version, start) };
   };
-  // Only where this machine alone can call, the demo shop has a token that everybody knows.
+  // Only where no other machine can call, the demo shop has a well-known token.
   const open = pageWith('demo-all' satisfies DemoToken);
   const closed = pageWith('');
-  // 1 MB instead of 3.6; made when the first browser asks, and the only copy that stays in memory.
+  // 1 MB instead of 3.6; created on the first request, and the only copy in memory.
   let gzipped: Buffer | undefined;
 
   app.get('/docs/reference', { schema: { hide: true } }, (_request, reply) => {

@@ -14,7 +14,10 @@ import { searchEntries } from './search.ts';
 
 const HIDDEN = { schema: { hide: true } };
 
-/** The documentation: the guides of `docs/`, the API reference beside them, and a search over both. Nothing of a shop. */
+/**
+ * The documentation: the guides of `docs/`, the API reference beside them, and a search over both. It contains no shop
+ * data.
+ */
 export async function docsRoutes(
   app: FastifyInstance,
   { config, demoAccess }: { config: Config; demoAccess: DemoAccess },
@@ -67,8 +70,8 @@ interface Documentation {
 }
 
 /**
- * Made when the first page is asked for, because a start must not wait for it, in steps between which others are served.
- * It never changes while the program runs.
+ * Created on the first request, so that the start need not wait for it, in steps between which other requests are
+ * served. It never changes while the program runs.
  */
 async function loadDocumentation(): Promise<Documentation> {
   const { loadGuides } = await import('./guides.ts');

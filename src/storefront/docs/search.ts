@@ -1,7 +1,7 @@
 import type { Guides } from './guides.ts';
 import type { DocumentedOperation } from './operations.ts';
 
-/** What the script of the pages searches in. */
+/** An entry that the script of the pages searches. */
 export interface SearchEntry {
   url: string;
   title: string;

@@ -1,11 +1,13 @@
 import type { FeedItem } from './feed-item.ts';
 import type { FeedFormat, FeedShop } from './feed-format.ts';
 
-/** The product feed of the Agentic Commerce Protocol: a JSON object in each line, in the fields that ChatGPT takes. */
+/**
+ * The product feed of the Agentic Commerce Protocol: one JSON object per line, with the fields that ChatGPT accepts.
+ */
 export const agenticCommerceFeed: FeedFormat = {
   type: 'application/x-ndjson; charset=utf-8',
   head: () => '',
-  // What is undefined is left out.
+  // Undefined values are left out.
   item: (item, shop) => `${JSON.stringify(agenticCommerceRecord(item, shop))}\n`,
   foot: '',
 };
@@ -15,7 +17,7 @@ function agenticCommerceRecord(item: FeedItem, shop: FeedShop) {
   const { group, features, size, measure } = item;
   return {
     is_eligible_search: true,
-    // A purchase inside of the assistant needs an interface that this service does not have.
+    // A purchase inside the assistant needs an interface that this service does not have.
     is_eligible_checkout: false,
     item_id: item.id,
     gtin: item.gtin,
@@ -23,7 +25,7 @@ function agenticCommerceRecord(item: FeedItem, shop: FeedShop) {
     title: item.title,
     description: item.description,
     url: item.link,
-    // A product that names no manufacturer is the shop's own.
+    // A product without a manufacturer is the shop's own brand.
     brand: item.brand ?? shop.name,
     condition: item.condition,
     product_category: item.category,
@@ -56,7 +58,7 @@ function agenticCommerceRecord(item: FeedItem, shop: FeedShop) {
   };
 }
 
-/** A longer text is left out: half of a size is another one. */
+/** A longer text is left out: half of a size would be another size. */
 function shorter(text: string | undefined, longest: number): string | undefined {
   return text !== undefined && text.length <= longest ? text : undefined;
 }

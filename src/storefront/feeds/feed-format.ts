@@ -1,6 +1,6 @@
 import type { FeedItem } from './feed-item.ts';
 
-/** How a channel wants its file. */
+/** The file format of a channel. */
 export interface FeedFormat {
   type: string;
   head: (shop: FeedShop) => string;
@@ -8,14 +8,14 @@ export interface FeedFormat {
   foot: string;
 }
 
-/** What a feed says of the shop. */
+/** A feed's data about the shop. */
 export interface FeedShop {
   name: string;
   home: string;
   privacyPolicy: string | undefined;
   terms: string | undefined;
   returnPolicy: string | undefined;
-  /** In how many days a customer may send goods back; 0: not at all. */
+  /** The number of days within which a customer may send goods back; 0: not at all. */
   returnDays: number;
   country: string;
   /** Where the shop delivers to, its main country first. */

@@ -21,27 +21,27 @@ import { CLASSIFIERS, imageUrl } from '../../platform/media/images.ts';
 import { absoluteUrl, productPath, type Visit } from '../visit.ts';
 import type { FeedRow } from './queries.ts';
 
-/** What an item depends on beside its product. */
+/** The context of an item besides its product. */
 export interface FeedContext {
   visit: Pick<Visit, 'shopId' | 'settings' | 'locale' | 'home'>;
   currency: string;
-  /** The names of a category and of those above it, from the top. */
+  /** The names of a category and its ancestors, from the top. */
   categoryPath: (categoryId: string) => readonly string[];
   now: Date;
 }
 
-/** A product as a channel such as Google or ChatGPT wants to know it, whatever its file calls the fields. */
+/** A product with the data that channels such as Google or ChatGPT require, whatever their field names. */
 export interface FeedItem {
   id: string;
   title: string;
   description: string;
   link: string;
-  /** The main one first; there is always one, because no channel takes a product without. */
+  /** The main one first; there is always one, because no channel accepts a product without. */
   pictures: readonly string[];
   availability: 'in_stock' | 'out_of_stock' | 'backorder';
-  /** `2026-11-20`, of a product that is ordered for the customer. */
+  /** `2026-11-20`, for a product that is ordered for the customer. */
   availableFrom: string | undefined;
-  /** `24.50 EUR`: what it costs when it is not reduced. */
+  /** `24.50 EUR`: the price without any reduction. */
   price: string;
   salePrice: string | undefined;
   brand: string | undefined;
@@ -49,19 +49,19 @@ export interface FeedItem {
   mpn: string | undefined;
   /** `Kitchen > Kettles` */
   category: string | undefined;
-  /** What variations have in common; undefined for a product without variations. */
+  /** The data that variations share; undefined for a product without variations. */
   group: { id: string; title: string } | undefined;
-  /** What distinguishes a variation from the others. */
+  /** The options that distinguish a variation from the others. */
   options: readonly NamedValue[];
-  /** Colour, size and the like, which channels have a field for. */
+  /** Colour, size and similar attributes that channels have a field for. */
   features: Partial<Record<FeatureName, string>>;
-  /** Everything else that the page of the product lists. */
+  /** All other attributes that the product page lists. */
   details: readonly NamedValue[];
   /** `260 g`, of the parcel. */
   weight: string | undefined;
   /** In millimetres. */
   size: { length: number; width: number; height: number } | undefined;
-  /** `250 g`, and what the base price is said for: `100 g`. */
+  /** `250 g`, and the amount that the base price refers to: `100 g`. */
   measure: { content: string; base: string } | undefined;
   energy: { label: string; best: string } | undefined;
   condition: Condition;
@@ -83,13 +83,13 @@ const MAX_CATEGORY_LENGTH = 750;
 const MAX_VALUE_LENGTH = 100;
 const MAX_DETAILS = 50;
 
-/** Returns undefined for what no channel takes: a product that is not for sale or has no picture. */
+/** Returns undefined for products that no channel accepts: not for sale, or without a picture. */
 export function feedItem({ row, pictures }: FeedRow, context: FeedContext): FeedItem | undefined {
   const { visit, currency, now } = context;
   const { settings, locale, shopId } = visit;
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
   const { orderUnit = ORDER_UNIT } = facts;
-  // Channels show what the smallest order costs.
+  // Channels show the price of the smallest order.
   const quantity = orderUnit.minimum || orderUnit.interval || 1;
   const offer = offerOf(row, facts, quantity, context);
   const files = pictureUrls(pictures, shopId, visit.home);
@@ -132,13 +132,13 @@ export function feedItem({ row, pictures }: FeedRow, context: FeedContext): Feed
   };
 }
 
-/** The number that the merchant knows; the id of a product whose number is too long for channels. */
+/** The merchant's product number; the id of a product whose number is too long for channels. */
 function feedId({ productId, productNumber }: Pick<ProductRow, 'productId' | 'productNumber'>): string {
   const text = clean(productNumber).trim();
   return text === productNumber && text.length <= MAX_ID_LENGTH ? text : productId;
 }
 
-/** A variation without a name of its own is told apart by what was chosen: `Lantern Point Lamp, Brass, Small`. */
+/** A variation without its own name is distinguished by its options: `Lantern Point Lamp, Brass, Small`. */
 function titleOf(row: ProductRow, settings: Visit['settings'], locale: string): string {
   const name = nameOf(row, settings, locale);
   if (row.facts.name) return name;
@@ -146,7 +146,7 @@ function titleOf(row: ProductRow, settings: Visit['settings'], locale: string): 
   return [name, ...chosen.map(({ displayValue }) => displayValue)].join(', ');
 }
 
-/** Tax is left out where prices are said without it; everywhere else consumers see what they pay. */
+/** Tax is left out where prices are shown without it; elsewhere consumers see the price they pay. */
 const COUNTRIES_WITHOUT_TAX = ['US', 'CA'];
 
 function offerOf(row: ProductRow, facts: ProductFacts, quantity: number, context: FeedContext) {
@@ -169,7 +169,7 @@ function offerOf(row: ProductRow, facts: ProductFacts, quantity: number, context
   const product = { ...facts, productId: row.productId, masterId: row.masterId, prices, taxClassId };
   const amount = amountOf(askedPrice(product, String(quantity), currency, null, settings));
   if (amount === null) return undefined;
-  // A recommended price was never asked for here, so nothing is reduced in comparison with it.
+  // A recommended price was never charged here, so it does not count as a former price.
   const formerPrices = [before, facts.isManufacturerPriceRrp ? undefined : facts.manufacturerPrices];
   const former = formerPrices
     .map((one) => amountOf(priceIn(one, currency, settings)))
@@ -183,7 +183,7 @@ function offerOf(row: ProductRow, facts: ProductFacts, quantity: number, context
   };
 }
 
-/** An order is taken beyond the stock if the shop says so; channels want to know until when it is delivered. */
+/** Orders beyond the stock are accepted if the shop allows them; channels require the latest delivery date. */
 function availabilityOf(
   row: ProductRow,
   facts: ProductFacts,
@@ -210,7 +210,7 @@ function gtinOf({ ean, upc, productCode }: ProductFacts): string | undefined {
   return [ean, upc, productCode].map((code) => code?.replaceAll(/[\s-]/g, '') ?? '').find(isGtin);
 }
 
-/** Eight, twelve, thirteen or fourteen digits, of which the last one checks the others. */
+/** Eight, twelve, thirteen or fourteen digits; the last is the check digit. */
 export function isGtin(code: string): boolean {
   if (!/^(?:\d{8}|\d{12,14})$/.test(code)) return false;
   const sum = code
@@ -233,7 +233,7 @@ function optionsOf(row: ProductRow, { visit: { settings, locale } }: FeedContext
   }));
 }
 
-/** The fields of channels that an attribute may fill, and the keys by which merchants know them. */
+/** The channel fields that an attribute may fill, and the keys that merchants use for them. */
 const FEATURES = {
   color: ['color', 'colour', 'farbe', 'couleur'],
   size: ['size', 'größe', 'groesse', 'taille'],
@@ -242,13 +242,13 @@ const FEATURES = {
 } as const;
 export type FeatureName = keyof typeof FEATURES;
 
-/** Goods are new, unless an attribute says something else. */
+/** Goods are new by default, unless an attribute says otherwise. */
 const CONDITION_KEYS = ['condition', 'zustand', 'état'];
 
-/** Values of other types, such as moments, are written for programs. */
+/** Values of other types, such as moments, are not meant for people. */
 const READABLE: readonly string[] = ['string', 'number'];
 
-/** What the table of the product page shows. */
+/** The attributes in the table of the product page. */
 function attributesOf(
   row: ProductRow,
   { visit: { settings, locale } }: FeedContext,
@@ -311,7 +311,7 @@ function weightOf({ deliveryWeight }: ProductFacts): string | undefined {
   return `${deliveryWeight.amount} ${UNIT_SIGNS[deliveryWeight.unit]!}`;
 }
 
-/** A base price is said for so much of a unit, or for the bottle of wine and the sack of coal. */
+/** The amounts of a unit that base prices refer to, besides the bottle of wine and the sack of coal. */
 const BASE_AMOUNTS = [1, 2, 4, 8, 10, 100];
 const OTHER_BASES = ['750 ml', '50 kg', '1000 kg'];
 
@@ -331,7 +331,7 @@ function measureOf(
   return isKnown && content > 0 ? { content: `${content} ${sign}`, base } : undefined;
 }
 
-/** A product with a range of classes has none that could be named. */
+/** A product with a range of classes has no single one to name. */
 function energyOf({ energyLabel }: ProductFacts): FeedItem['energy'] {
   const isClass = (text: string) => /^(?:A\+{0,3}|[B-G])$/.test(text);
   if (!energyLabel || !isClass(energyLabel.classes) || !isClass(energyLabel.best)) return undefined;
@@ -343,7 +343,7 @@ function shortText(text: string | undefined, longest: number): string | undefine
   return short === '' ? undefined : short;
 }
 
-/** Of a text in one piece, so many characters, without half of a pair. */
+/** The first characters of a single-line text, without half of a surrogate pair. */
 export function cut(text: string, longest: number): string {
   return clean(text)
     .trim()
@@ -352,7 +352,7 @@ export function cut(text: string, longest: number): string {
     .trimEnd();
 }
 
-/** XML has no way to say other characters, and no text needs them. */
+/** XML cannot represent other characters, and no text needs them. */
 function clean(text: string): string {
   return text.replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }

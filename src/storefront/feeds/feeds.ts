@@ -20,7 +20,7 @@ export const FEEDS = [
   { setting: 'agenticCommerce', file: 'acp.jsonl', format: agenticCommerceFeed },
 ] as const satisfies readonly { setting: keyof Settings['feeds']; file: string; format: FeedFormat }[];
 
-/** A channel fetches a feed a few times a day; to make one reads the whole catalogue. */
+/** A channel fetches a feed a few times a day; creating one reads the whole catalogue. */
 const FEEDS_PER_HOUR = 60;
 
 /**
@@ -50,7 +50,7 @@ export function feeds(pages: Pages): void {
 async function feedEtag(visit: Visit, file: string, currency: string): Promise<string> {
   const { db, shopId, settings, locale, home } = visit;
   const stamp = await findCatalogueStamp(db, shopId);
-  // What is ordered for a customer is available so many days from this one on.
+  // Products ordered for a customer are available this many days from today.
   const ready = { from: 0, to: 0 };
   const { to: today } = deliverySpan(db.now, settings.deliveryTimes, ready, ready);
   return etagOf([file, home, locale, currency, settings.version, today, stamp].join(' '));

@@ -10,7 +10,7 @@ const MAX_PICTURES = 11;
 
 export interface FeedRow {
   row: ProductRow;
-  /** The main one first. A variation without pictures has those of its master. */
+  /** The main one first. A variation without pictures uses those of its master. */
   pictures: readonly PictureRow[];
 }
 
@@ -60,8 +60,8 @@ function findFeedPage(db: Queries, shopId: string, after: string) {
 }
 
 /**
- * Changes with everything that feeds say of products: their versions, what is there of each, and whether it is on sale
- * today. It reads all visible products, but only to hash them, which is a hundredth of making a feed.
+ * Changes with all product data in feeds: versions, stock, and whether each is on sale today. It reads all visible
+ * products, but only to hash them, at a hundredth of the cost of a feed.
  */
 export async function findCatalogueStamp(db: Queries, shopId: string): Promise<string> {
   const day = (name: string) => sql`(facts ->> ${name}::text)::timestamptz`;
@@ -74,7 +74,7 @@ export async function findCatalogueStamp(db: Queries, shopId: string): Promise<s
 
 const MAX_CATEGORIES = 20_000;
 
-/** The names of each category and of those above it, from the top, without those that visitors can't see. */
+/** The names of each category and its ancestors, from the top, without those hidden from visitors. */
 export async function findCategoryPaths(
   db: Queries,
   shopId: string,
@@ -93,7 +93,7 @@ export async function findCategoryPaths(
   const byId = new Map(rows.map((row) => [row.categoryId, row]));
   const pathOf = (categoryId: string): string[] => {
     const category = byId.get(categoryId);
-    // The root is the front page, which is no category to visitors.
+    // The root is the front page, which visitors do not see as a category.
     if (!category || category.parentId === null) return [];
     const { name, alias, visible, parentId } = category;
     return [...pathOf(parentId), ...(visible ? [textIn(name, locale, defaultLocale) ?? alias] : [])];

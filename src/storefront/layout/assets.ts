@@ -10,20 +10,20 @@ export interface Asset {
   content: Buffer;
 }
 
-/** A file of our own, without what only people need. */
+/** A file of our own, minified. */
 export function asset(name: string, extension: keyof typeof TYPES): Asset {
   const source = readFileSync(new URL(`../../../assets/${name}.${extension}`, import.meta.url), 'utf8');
   const short = withoutLayout(source);
   return toAsset(name, extension, Buffer.from(extension === 'css' ? withoutLineBreaks(short) : short));
 }
 
-/** The address holds a hash of the content: browsers keep the file for ever, and ask for a new one by its new name. */
+/** The address contains a hash of the content: browsers cache the file forever, and a new version has a new name. */
 export function toAsset(name: string, extension: keyof typeof TYPES, content: Buffer): Asset {
   const version = hash('sha256', content, 'base64url').slice(0, 12);
   return { path: `/assets/${name}.${version}.${extension}`, type: TYPES[extension], content };
 }
 
-/** Leaves out what only people need: lines that are comments, indentation, and the blank behind the name of a property. */
+/** Minifies: removes comment lines, indentation, and the space after a property name. */
 function withoutLayout(source: string): string {
   return source
     .replaceAll(/^\s*(?:\/\/.*|\/\*.*\*\/)?\n/gm, '')
@@ -31,7 +31,7 @@ function withoutLayout(source: string): string {
     .replaceAll(/^([a-z-]+): (?=[^{]*;$)/gm, '$1:');
 }
 
-/** Rules need no line breaks between their parts; one inside of a value stays. */
+/** Rules need no line breaks between their parts; one inside a value stays. */
 function withoutLineBreaks(css: string): string {
   return css
     .replaceAll(/(?<=[;,}])\n/g, '')

@@ -47,7 +47,7 @@ export function footer(context: LayoutContext, currentPath: string | undefined):
         <h2>${words.information}</h2>
         <ul>
           ${footerLinks(context).map(
-            // The law wants the way to withdraw to stand out.
+            // The law requires the withdrawal link to stand out.
             ({ path, text }) =>
               html`<li>
                 ${navigationLink(context, path, path === '/withdraw' ? html`<strong>${text}</strong>` : text, currentPath)}
@@ -62,7 +62,7 @@ export function footer(context: LayoutContext, currentPath: string | undefined):
   </footer>`;
 }
 
-/** What the law wants to be in reach on every page. */
+/** Links that the law requires on every page. */
 export function legalFooter(context: LayoutContext): Markup {
   return html`<footer class="bottom">
     <nav class="bar legal" aria-label="${messages(context.locale).storefront.layout.information}">

@@ -9,7 +9,7 @@ import { languageTag } from '../../http/locale.ts';
 import { navigationLink } from './navigation-link.ts';
 import { searchForm } from './search-form.ts';
 
-/** The parts of the header that all visitors share who read in one language and see one currency. */
+/** The parts of the header shared by all visitors with the same language and currency. */
 export interface HeaderParts {
   brand: Markup;
   search: Markup;
@@ -59,12 +59,12 @@ export function header(visit: Visit, page: Page, parts: HeaderParts): Markup {
   </header>`;
 }
 
-/** Where the script learns which hearts of the page to fill. */
+/** Tells the script which hearts of the page to fill. */
 function wishlistData(visit: Visit): Markup | false {
   return !!visit.session.wishlistCount && html`data-wishlist="${shopPath(visit, '/wishlist/products')}"`;
 }
 
-/** The shop's name and what a page puts beside it. */
+/** The shop's name and the page's own content beside it. */
 export function plainHeader({ brand }: HeaderParts, content: Markup): Markup {
   return html`<header class="top plain">
     <div class="bar">${brand} ${content}</div>
@@ -94,7 +94,7 @@ export function logoAddress({ logoUrl }: Settings): string | undefined {
 /** Languages are links to the same page; currencies are a form, because the cookie stores the choice. */
 function languageAndCurrency(visit: Visit, page: Page, { languages, ...parts }: HeaderParts): Markup | false {
   const { settings, locale, currency } = visit;
-  // A page with a secret address shows amounts of the past, and its forms to other addresses would be refused.
+  // A page with a secret address shows past amounts, and its forms to other addresses would be refused.
   const currencies = !page.hasSecretAddress && parts.currencies;
   const words = messages(locale).storefront.layout;
   const hasLanguages = settings.locales.length > 1;
@@ -142,7 +142,7 @@ function currencyForm(context: LayoutContext): Markup {
   </form>`;
 }
 
-/** Adds the country to the name of a language that the shop has twice. */
+/** Adds the country to the name of a language that occurs twice in the shop. */
 function languageNames(locales: readonly string[]): ReadonlyMap<string, string> {
   const languages = locales.map((locale) => locale.slice(0, 2));
   return new Map(

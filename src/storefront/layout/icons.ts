@@ -1,6 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 
-/** Drawn in the colour of the text around them, and nothing to screen readers: words stand beside them. */
+/** Drawn in the surrounding text colour, and hidden from screen readers: there is text beside them. */
 function icon(paths: Markup): Markup {
   return html`<svg class="icon" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">${paths}</svg>`;
 }

@@ -12,7 +12,7 @@ import { letterIcon } from './theme.ts';
 import { absoluteUrl, shopName, shopPath, type LayoutContext, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
-/** The whole document: what a page says, and the layout around it. */
+/** The whole document: the page's content, and the layout around it. */
 export function documentBytes(visit: Visit, page: Page): Buffer {
   const { notice } = visit.session;
   const isOpen = visit.settings.publicCatalogue;
@@ -38,12 +38,12 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
   `;
 }
 
-/** Where the script asks for products that the browser remembers, which it does only for visitors who allow it. */
+/** Tells the script where to request viewed products, which the browser remembers only with the visitor's consent. */
 function viewedData(visit: Visit): Markup | false {
   return visit.session.consent === 'all' && html`data-viewed="${shopPath(visit, '/viewed')}"`;
 }
 
-/** The parts of the layout that all visitors share who read in one language and see one currency. */
+/** The parts of the layout shared by all visitors with the same language and currency. */
 interface LayoutParts {
   settingsVersion: number;
   head: Markup;
@@ -52,13 +52,13 @@ interface LayoutParts {
   /** The footer of pages with a header of their own. */
   legalFooter: Markup;
   consentBanner: Markup;
-  /** The pages that the header and the footer lead to, whose links are marked there. */
+  /** The pages linked from the header and the footer, whose links are marked there. */
   paths: ReadonlySet<string>;
 }
 
 const partsCache: CacheKind<LayoutParts> = { name: 'layout parts', limit: { megabytes: 16 } };
 
-/** A page that no link leads to, such as that of a product, shares its parts with all the others of this kind. */
+/** Pages without such a link, such as product pages, share their parts with each other. */
 function layoutParts(visit: Visit, path: string): LayoutParts {
   const parts = cachedParts(visit, undefined);
   return parts.paths.has(path) ? cachedParts(visit, path) : parts;
@@ -115,7 +115,7 @@ function sharedHead(context: LayoutContext): Markup {
     ${element}`;
 }
 
-/** Describes the page to the browser, to search engines and to where people share it. */
+/** Describes the page to the browser, to search engines and to sites where it is shared. */
 function description(visit: Visit, page: Page): Markup {
   const { title, path, image } = page;
   const name = shopName(visit);

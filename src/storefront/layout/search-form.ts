@@ -3,7 +3,7 @@ import { SEARCH_ICON } from './icons.ts';
 import { messages } from '../../kernel/messages.ts';
 import { shopPath, type LayoutContext } from '../visit.ts';
 
-/** The search field of the header, which the page for a missing address shows too. It keeps the words of a search. */
+/** The search field of the header, which the page for a missing address shows too. It keeps the search query. */
 export function searchForm(visit: LayoutContext, query = ''): Markup {
   const { locale, settings } = visit;
   const words = messages(locale).storefront.layout;

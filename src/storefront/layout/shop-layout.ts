@@ -7,14 +7,14 @@ import type { Settings } from '../../shops/settings/settings.ts';
 import { toAppScripts, type AppScripts } from '../scripts/app-scripts.ts';
 import { toStyle, type Style } from './theme.ts';
 
-/** What the layout shows on every page of a shop. All of it moves the version of the settings when it changes. */
+/** The layout data of every page of a shop. Any change of it changes the version of the settings. */
 export interface ShopLayout {
   settingsVersion: number;
   categories: NavigationEntry[];
   /** The legal pages that have a name in a locale: `legalNames.de_DE['privacy-policy']`. */
   legalNames: Readonly<Record<string, Partial<Record<PageName, string>>>>;
   scripts: AppScripts;
-  /** Those that are loaded before the visitor has allowed any, because app and merchant call them necessary. */
+  /** Scripts loaded before consent, because app and merchant declare them necessary. */
   necessaryScripts: AppScripts;
   style: Style;
 }
@@ -54,7 +54,7 @@ type LayoutRow = Pick<ShopLayout, 'categories' | 'legalNames'> & {
 
 const CLOSED: LayoutRow = { categories: [], legalNames: {}, scripts: [] };
 
-/** A menu with more entries could not be read. */
+/** A longer menu would be unreadable. */
 const MAX_ENTRIES = 40;
 
 function findLayout(db: Queries, shopId: string) {

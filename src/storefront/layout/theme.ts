@@ -30,10 +30,10 @@ const STACKS: Record<NonNullable<Theme['font']>, string> = {
 /** The colours of the stylesheet's custom properties. */
 export type Palette = ReturnType<typeof palette>;
 
-/** All colours are derived from the few that a shop sets, with enough contrast for everybody. */
+/** All colours are derived from the few that a shop sets, with sufficient contrast. */
 export function palette({ accent = BUILT_IN_ACCENT, background = BUILT_IN_BACKGROUND, text }: Theme) {
   const ink = text ?? textOn(background);
-  /** Moves the background towards a colour, as far as the text stays readable on it. */
+  /** Moves the background towards a colour, as long as the text stays readable on it. */
   const tinted = (colour: string, share: number) =>
     [share, share / 2, share / 4, 0]
       .map((part) => mixed(background, colour, part))
@@ -60,7 +60,7 @@ export function palette({ accent = BUILT_IN_ACCENT, background = BUILT_IN_BACKGR
     'on-accent': onAccent,
     /** Moves away from the colour of the text on it, so that the contrast grows. */
     'accent-hover': mixed(accent, onAccent === '#ffffff' ? '#000000' : '#ffffff', 0.18),
-    /** Links, the mark of the focus, and the borders of selected things. */
+    /** Links, the focus mark, and the borders of selected things. */
     link: visible(accent, grounds, READABLE),
     danger: visible('#b3261e', grounds, READABLE),
     good: visible('#1d6b3a', grounds, READABLE),
@@ -74,10 +74,10 @@ function textOn(background: string): string {
   );
 }
 
-/** The stylesheet of a shop's own values. */
+/** The stylesheet with a shop's own values. */
 export interface Style {
   palette: Palette;
-  /** The policy of the page knows these very characters by their hash, so no formatter may move them. */
+  /** The policy of the page contains the hash of exactly these characters, so no formatter may change them. */
   element: Markup;
   hash: string;
 }
@@ -103,7 +103,7 @@ function styleText(colours: Palette, { font = 'sans', fontUrl }: Theme): string 
   return `${face}:root{color-scheme:${scheme};${values.join(';')};--font:${own}${STACKS[font]}}`;
 }
 
-/** Where the Content-Security-Policy lets fonts come from: the shop's own file, and nothing else. */
+/** The font source of the Content-Security-Policy: the shop's own file, and nothing else. */
 export function fontSource({ fontUrl }: Theme, pageOrigin: string): string {
   if (fontUrl === undefined) return "'none'";
   const [address] = fontUrl.split('?');

@@ -33,7 +33,7 @@ function hasText(content: Content, page: PageName): boolean {
   return keys.some((key) => (content[key] ?? '').trim() !== '');
 }
 
-/** How many characters of a description search engines show, and how many an address may have. */
+/** The lengths of a description in search results, and of an address. */
 const MAX_SUMMARY_LENGTH = 1_000;
 const MAX_ADDRESS_LENGTH = 2_000;
 

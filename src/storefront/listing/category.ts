@@ -51,7 +51,7 @@ export function category(pages: Pages): void {
 interface PageCategory extends CategoryRow {
   number: number;
   path: CategoryTitle[];
-  /** The numbers of the categories below whose products the page shows too. */
+  /** The numbers of the subcategories whose products the page shows too. */
   numbersBelow: number[];
 }
 
@@ -102,7 +102,7 @@ function requirePage({ page }: ListRequest, results: number): void {
   if (page > Math.max(1, Math.ceil(results / PER_PAGE))) throw notFound();
 }
 
-/** How long the list of the category is, with what its page shows of those below. */
+/** The length of the category's list, including the subcategories shown on its page. */
 function countListed({ db, shopId }: Visit, { categoryId, numbersBelow }: PageCategory): Promise<number> {
   return countInCategory(db, shopId, categoryId, numbersBelow.length > 0);
 }
@@ -114,7 +114,7 @@ interface CachedCategory {
 
 const categoryCache: CacheKind<CachedCategory> = { name: 'categories', limit: { megabytes: 8 } };
 
-/** Every change of a category moves the version of the settings. */
+/** Every change of a category changes the version of the settings. */
 async function loadCategory(visit: Visit, alias: string | undefined): Promise<PageCategory> {
   const { db, shopId, settings } = visit;
   const cache = db.caches.of(categoryCache);
@@ -133,7 +133,7 @@ async function loadCategory(visit: Visit, alias: string | undefined): Promise<Pa
   return category;
 }
 
-/** A page of the whole category. Where it has no products, its subcategories are shown with their pictures. */
+/** A page of the whole category. Without products, it shows its subcategories with their pictures. */
 async function findList(visit: Visit, db: Queries, category: PageCategory, { page, sort }: ListRequest) {
   const { shopId, locale } = visit;
   const { sortBy, direction } = SORTS[sort];
@@ -155,7 +155,7 @@ async function findList(visit: Visit, db: Queries, category: PageCategory, { pag
   return { ...found, cards, versionStamp: `${found.results} ${found.versions} ${pictures}` };
 }
 
-/** What the products of the list have. */
+/** The filters that match the products of the list. */
 function listFilters({ number, numbersBelow }: PageCategory, chosen: Filters): Filters {
   const own = `c:${number}`;
   return numbersBelow.length === 0
@@ -180,8 +180,8 @@ async function findFacets(visit: Visit, db: Queries, category: PageCategory): Pr
 }
 
 /**
- * Filtered lists are too many to be cached. While nothing is filtered, the products are those of the whole list, of which
- * a search compares a part only.
+ * There are too many filtered lists to cache. Without a filter, the products are those of the whole list, of which a
+ * search compares only a part.
  */
 async function filteredPage(visit: Visit, category: PageCategory, request: ListRequest): Promise<Page> {
   const { db, shopId, locale, settings } = visit;

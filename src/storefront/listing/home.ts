@@ -19,7 +19,7 @@ import type { Pages } from '../pages.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
 import { shopName, shopPath, type Visit } from '../visit.ts';
 
-/** How many offers are shown, and how many new products. */
+/** The maximum number of offers, and of new products. */
 const MAX_PRODUCTS = 8;
 
 /** As many cards as a row has on a wide screen. */
@@ -41,7 +41,7 @@ export function home(pages: Pages): void {
     return page!;
   });
 
-  // The browser remembers what was viewed, and the script puts this below the rows of the front page.
+  // The browser stores the viewed products, and the script puts this below the rows of the front page.
   pages.get('/viewed', async (visit, { queryList }) => {
     const { title } = messages(visit.locale).storefront.front.viewed;
     const ids = queryList('id').filter(isId).slice(0, MAX_VIEWED);
@@ -59,7 +59,7 @@ export function home(pages: Pages): void {
 interface Featured {
   /** `<id>:<version>,...` */
   offers: string | null;
-  /** Those that are marked as new, then the newest others. */
+  /** Products marked as new, then the newest others. */
   fresh: string | null;
   /** How many are marked as new. */
   marked: number;
@@ -78,7 +78,7 @@ async function findHome({ shopId, locale }: Visit, db: Queries) {
   };
 }
 
-/** Whether a product is still new depends on the time, which moves no version, so the statement decides it. */
+/** Whether a product is still new depends on the time, which changes no version, so the statement decides it. */
 export function findFeatured(db: Queries, shopId: string) {
   return db.one<Featured>(sql`
     with changed as materialized (
@@ -121,7 +121,7 @@ async function renderHome(visit: Visit, db: Queries): Promise<RenderedPage<Page>
     refs.flatMap(({ productId }) =>
       rendered.flatMap(({ product }) => (product.productId === productId ? [product] : [])),
     );
-  // One whole row at least: what was added last and can be bought fills it.
+  // At least one whole row: the newest products for sale fill it.
   const newest = productsOf(fresh)
     .filter(
       ({ isNew, forSale, productVariationType }) => isNew || forSale || productVariationType === 'master',
@@ -193,7 +193,7 @@ function promises({ settings, locale }: Visit): Markup | false {
   );
 }
 
-/** Only who sits at the machine itself is told how to fill the shop. */
+/** Only a user at the machine itself is told how to fill the shop. */
 function emptyShop({ shopId, locale, config, origin }: Visit): Markup {
   const words = messages(locale).storefront.front;
   return html`<section class="empty">

@@ -15,7 +15,7 @@ export const SORTS = {
 } as const satisfies Record<string, { sortBy: SortBy; direction: 'asc' | 'desc' }>;
 export type Sort = keyof typeof SORTS;
 
-/** Which part of a list a visitor asks for, as the parameters of the address say. */
+/** The part of a list that a visitor requests, from the parameters of the address. */
 export interface ListRequest {
   page: number;
   sort: Sort;

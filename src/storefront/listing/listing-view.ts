@@ -7,7 +7,7 @@ import { messages } from '../../kernel/messages.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
 import { absoluteUrl, shopPath, type Visit } from '../visit.ts';
 
-/** A list of products with all that its page shows around it. */
+/** A list of products with everything its page shows around it. */
 export interface ProductList {
   /** The address of the page without the parameters of the list. */
   path: string;
@@ -15,12 +15,12 @@ export interface ProductList {
   request: ListRequest;
   sorts: readonly Sort[];
   results: number;
-  /** There are more: a search has compared only as many. */
+  /** There are more: a search has compared only this many. */
   isMore?: boolean | undefined;
-  /** The facets are counted from as many products as a search has compared; there are more. */
+  /** The facets are counted from the products that a search has compared; there are more. */
   isSampled?: boolean | undefined;
   products: readonly Product[];
-  /** undefined: there are no filters; `on demand`: they are counted when somebody opens them. */
+  /** undefined: there are no filters; `on demand`: they are counted when the visitor opens them. */
   facets: readonly Facet[] | 'on demand' | undefined;
   /** The facet of the category itself, which every product of the list has. */
   ownFacet?: string;

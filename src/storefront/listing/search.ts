@@ -34,7 +34,7 @@ const MAX_QUERY_LENGTH = 200;
 const MAX_SUGGESTIONS = 8;
 const MIN_SUGGEST_LENGTH = 2;
 
-/** The results of a search, and suggestions while somebody types. */
+/** The results of a search, and suggestions during typing. */
 export function search(pages: Pages): void {
   pages.get('/search', async (visit, request) => {
     const query = typedQuery(request.query('q'));
@@ -139,7 +139,7 @@ function searchAgainForm(visit: Visit, query: string): Markup {
   </form>`;
 }
 
-/** A search without results offers tips, the categories and products, so that nobody leaves with nothing. */
+/** A search without results offers tips, categories and products instead of an empty page. */
 function searchHelp(visit: Visit, query: string, offered: readonly Product[]): Markup {
   const { listing: words, finding } = messages(visit.locale).storefront;
   return html`<ul>
@@ -157,7 +157,7 @@ function searchHelp(visit: Visit, query: string, offered: readonly Product[]): M
 
 const MAX_OFFERED = 4;
 
-/** What the front page shows: offers, then what is new. */
+/** The products of the front page: offers, then new ones. */
 async function featuredProducts(visit: Visit): Promise<Product[]> {
   const { db, shopId, settings } = visit;
   const { offers, fresh } = (await findFeatured(db, shopId))!;
@@ -167,8 +167,8 @@ async function featuredProducts(visit: Visit): Promise<Product[]> {
 }
 
 /**
- * Products whose names contain the text, then others that a search finds; if there are none, those of the corrected
- * words, with a note that says so.
+ * Products whose names contain the text, then others that a search finds; if there are none, the results for the
+ * corrected words, with a note.
  */
 async function suggestions(visit: Visit, text: string) {
   const { db, shopId, settings, locale } = visit;
@@ -195,7 +195,7 @@ async function suggestions(visit: Visit, text: string) {
     named.map(({ productId }) => productId),
   );
   const all = found ? parseVersions(found.versions) : [...byName, ...others];
-  // A product whose name contains the text stands where its name has put it.
+  // A product whose name contains the text keeps the position of its name match.
   const versions = all.filter(
     ({ productId }, index) => all.findIndex((one) => one.productId === productId) === index,
   );

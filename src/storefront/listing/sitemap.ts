@@ -10,10 +10,10 @@ import type { Pages } from '../pages.ts';
 import { absoluteUrl, categoryPath, productPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
-/** Search engines accept so many addresses in one file; each page has one per language. */
+/** The addresses that search engines accept in one file; each page has one per language. */
 const MAX_ADDRESSES = 50_000;
 
-/** A file of products has so few addresses that making it does not hold up other visitors. */
+/** A file of products is small enough that creating it does not delay other visitors. */
 const MAX_PRODUCT_ADDRESSES = 3_000;
 
 /** The sitemap is a list of files: the first has all pages but those of products, which follow. */
@@ -51,7 +51,7 @@ export function sitemap(pages: Pages): void {
   });
 }
 
-/** Search engines should not open pages of one visitor and lists without end. */
+/** Search engines should not open pages of one visitor and endless lists. */
 const NOT_INDEXED = ['/cart', '/checkout', '/wishlist', '/search', '/suggest', '/newsletter/'];
 
 /** On the service's host the API is excluded as well. */

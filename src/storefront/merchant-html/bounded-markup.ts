@@ -1,11 +1,11 @@
 import { scanMarkup } from '../../http/markup-scanner.ts';
 
-/** No text that a person has written is nested half as deep. */
+/** More than twice the nesting of any text written by a person. */
 const MAX_DEPTH = 100;
 
 /**
- * The sanitiser may spend so many units of about a microsecond on a text: that is some 500 links or images, or 4,000
- * elements without attributes. The longest descriptions that shops have are far below it.
+ * The sanitiser's budget for a text, in units of about a microsecond: some 500 links or images, or 4,000 elements
+ * without attributes. The longest descriptions of shops are far below it.
  */
 const MAX_WORK = 8_000;
 const WORK = { entity: 1, element: 2, changed: 4, attributes: 10 };
@@ -20,7 +20,7 @@ const VOID = new Set(['br', 'hr', 'img']);
 const CHANGED = new Set(['a', 'img', 'h1', 'h2', 'h3', 'h4', 'h5']);
 const WITH_ATTRIBUTES = new Set(['a', 'img', 'td', 'th']);
 
-/** Which open tags the beginning of a tag closes, because people leave out their end tags: <li>one<li>two. */
+/** The open tags that a start tag closes, because people leave out end tags: <li>one<li>two. */
 const ENDED_BY: Readonly<Record<string, readonly string[]>> = {
   li: ['li'],
   dt: ['dt', 'dd'],
@@ -70,7 +70,7 @@ export function boundedMarkup(markup: string): { head: string; tail: string } {
   return { head: head + open.closeAll(), tail: markup.slice(read) };
 }
 
-/** Attributes with an open quote would swallow what follows their tag. */
+/** Attributes with an open quote would swallow the text after their tag. */
 function isWhole(attributes: string): boolean {
   return (
     attributes.length <= MAX_TAG_LENGTH &&
@@ -78,7 +78,7 @@ function isWhole(attributes: string): boolean {
   );
 }
 
-/** Counts the signs that cost the sanitiser time, up to the limit. */
+/** Counts the characters that cost the sanitiser time, up to the limit. */
 function signsIn(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length && count <= MAX_WORK; at++) {
@@ -91,7 +91,7 @@ function signsIn(text: string): number {
 /** The tags that are open at a place of the markup. All methods return the markup to write there. */
 class OpenTags {
   readonly #names: string[] = [];
-  /** How many tags of each name are open, so that an end tag without its beginning is recognised at once. */
+  /** How many tags of each name are open, so that an unmatched end tag is detected at once. */
   readonly #counts = new Map<string, number>();
   /** How many tags of each name were too deep, so that their end tags do not close others. */
   readonly #dropped = new Map<string, number>();
@@ -107,7 +107,7 @@ class OpenTags {
     return `${closed}<${name}${attributes}>`;
   }
 
-  /** Closes the tags that the beginning of this tag closes. */
+  /** Closes the tags that this start tag closes. */
   closeBefore(name: string): string {
     const ended = Object.hasOwn(ENDED_BY, name) ? ENDED_BY[name]! : [];
     let closed = '';

@@ -7,7 +7,7 @@ import { boundedMarkup } from './bounded-markup.ts';
 
 const OWN_IMAGE = /^\/media\/[\w./-]+$/;
 
-/** Merchants may structure their texts, but bring no scripts, no styles and no forms. */
+/** Merchants may structure their texts, but not add scripts, styles or forms. */
 const ALLOWED: sanitizeHtml.IOptions = {
   allowedTags: (
     'p br hr div span h2 h3 h4 h5 h6 blockquote pre code b strong i em u s small sub sup mark abbr a img ' +
@@ -23,7 +23,7 @@ const ALLOWED: sanitizeHtml.IOptions = {
   allowedSchemesByTag: { a: ['http', 'https', 'mailto'] },
   allowProtocolRelative: false,
   transformTags: {
-    // The page has its h1 already.
+    // The page already has an h1.
     h1: 'h2',
     h2: 'h3',
     h3: 'h4',
@@ -73,7 +73,7 @@ export async function prepareMerchantHtml(
   }
 }
 
-/** The merchant's markup without what could do harm. */
+/** The merchant's markup without anything harmful. */
 export function merchantHtml({ db }: Pick<Visit, 'db'>, text: string): Markup {
   const cache = db.caches.of(sanitisedCache);
   const cached = cache.get(text);
@@ -84,8 +84,8 @@ export function merchantHtml({ db }: Pick<Visit, 'db'>, text: string): Markup {
 }
 
 /**
- * The sanitiser takes quadratic time for deep nesting and some microseconds for each tag, so it only gets as much as it
- * can do in a few milliseconds. The rest is shown as text.
+ * The sanitiser takes quadratic time for deep nesting and some microseconds for each tag, so it only gets as much as
+ * it can process in a few milliseconds. The rest is shown as text.
  */
 export function sanitise(text: string): Markup {
   const { head, tail } = boundedMarkup(text);

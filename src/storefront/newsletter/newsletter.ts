@@ -24,7 +24,8 @@ const FORMS_PER_HOUR = 10;
 
 /**
  * A visitor who enters an address gets an email with a link to a page, whose button subscribes. Opening the link does
- * not subscribe, because virus scanners open links too. Every answer is the same whether the address is known or not.
+ * not subscribe, because virus scanners open links too. Every response is the same whether or not the address is
+ * known.
  */
 export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
   pages.get('/newsletter', async (visit) => formPage(visit, EMPTY));
@@ -140,7 +141,7 @@ function problemsOf({ email, name, campaigns }: FormValues): Problems {
   };
 }
 
-/** Serializable, because two requests at once would each count one email less than there are. */
+/** Serializable, because two concurrent requests would each miss the other's email in the count. */
 async function requestSubscription(
   { db, shopId, locale }: Visit,
   tokens: NewsletterTokens,
@@ -230,7 +231,7 @@ function about({ name, description }: NewsletterCampaign): Markup {
     ${description && html`<p>${description}</p>`}`;
 }
 
-/** No checkbox is checked beforehand, because consent needs an action of the visitor. */
+/** No checkbox is preselected, because consent needs an action of the visitor. */
 function campaignFields(
   words: Messages['storefront']['newsletter'],
   offered: readonly NewsletterCampaign[],

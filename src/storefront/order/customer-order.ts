@@ -12,14 +12,14 @@ import type { Page } from '../page.ts';
 import type { FormRequest, PageRequest } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 
-/** The order of a page below `/order/:token`, for whoever has its token. */
+/** The order of a page below `/order/:token`, for anyone with its token. */
 export interface OpenedOrder extends CustomerOrder {
   token: string;
   /** `/order/{token}` */
   path: string;
 }
 
-/** An order whose customer was erased is nobody's any more. */
+/** An order whose customer was erased no longer has an owner. */
 export async function openOrder(
   { db, shopId, settings }: Visit,
   { params }: Pick<PageRequest, 'params'>,
@@ -36,7 +36,7 @@ export async function openOrder(
   return { order, activity, settings, token, path: `/order/${token}` };
 }
 
-/** What all pages about an order have in common. */
+/** The parts that all pages about an order share. */
 export function orderPageWith(
   opened: OpenedOrder,
   subPath: string,
@@ -81,7 +81,7 @@ export function partList(
 
 const fieldOf = (lineItemId: string) => `quantity-${lineItemId}`;
 
-/** A field for the quantity of each of these lines; `quantities` are those that are filled in. */
+/** A quantity field for each of these lines; `quantities` are the prefilled values. */
 export function quantityFields(
   visit: Visit,
   { order }: Pick<CustomerOrder, 'order'>,
@@ -115,7 +115,7 @@ export function quantityFields(
   </ul>`;
 }
 
-/** The parts that a form names; undefined: a quantity is no number, or larger than what is available. */
+/** The parts that a form names; undefined: a quantity is not a number, or exceeds the available one. */
 export function parseParts(
   field: FormRequest['field'],
   available: readonly PartLine[],

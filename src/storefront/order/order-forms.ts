@@ -96,7 +96,7 @@ export function orderForms(pages: Pages, tokens: OrderTokens): void {
   );
 }
 
-/** Changes the order and shows it again. What is no longer possible is said there, and has changed nothing. */
+/** Changes the order and shows it again. A change that is no longer possible is reported there and changes nothing. */
 export async function saveAndShow(
   visit: Visit,
   request: { params: Readonly<Record<string, string>> },
@@ -165,10 +165,12 @@ ${refused?.field('reason') ?? ''}</textarea>
   });
 }
 
-/** More names do not fit into the cookie that holds the notice. */
+/** More names do not fit into the cookie with the notice. */
 const MAX_NAMED = 5;
 
-/** Puts what is still for sale into the visitor's cart, and says what is not, or not in this quantity. */
+/**
+ * Puts the products still for sale into the visitor's cart, and reports those that are not, or not in this quantity.
+ */
 async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> {
   const { session, settings, currency, locale } = visit;
   const { lines } = order.content;
@@ -204,7 +206,7 @@ async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> 
   );
 }
 
-/** The lines of the cart with one more; as they are, if the product can't be bought any more. */
+/** The lines of the cart with one more; unchanged if the product can no longer be bought. */
 function linesWith(cart: CartRow, line: ContentLine, context: CartContext): CartRow['lines'] {
   try {
     return addLine(cart, line, context).lines;

@@ -29,8 +29,8 @@ import { openOrder, orderPageWith, partList, type OpenedOrder } from './customer
 const MAX_DOCUMENTS = 50;
 
 /**
- * The page of an order, which emails link to: its customer sees it without signing in, because the address holds a
- * token that nobody can guess.
+ * The page of an order, linked from emails: its customer sees it without signing in, because the address contains an
+ * unguessable token.
  */
 export function orderPage(pages: Pages, tokens: OrderTokens): void {
   pages.get('/order/:token', async (visit, request) =>
@@ -57,7 +57,7 @@ export function orderPage(pages: Pages, tokens: OrderTokens): void {
   });
 }
 
-/** `problem` says why something that the customer wanted was not done. */
+/** `problem` says why a request of the customer was not carried out. */
 export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: string): Promise<Page> {
   const { db, shopId, locale, settings, origin } = visit;
   const { order } = opened;
@@ -158,7 +158,7 @@ function entryText(visit: Visit, opened: OpenedOrder, entry: TimelineEntry): Mar
   }
 }
 
-/** Where the goods of a return go. */
+/** The return address for the goods. */
 function sendBack({ settings, locale }: Visit): Markup | false {
   const { company, street, zipCode, city } = settings.invoicing;
   const lines = [company, street, [zipCode, city].filter(Boolean).join(' ')].filter(Boolean);
@@ -169,7 +169,7 @@ function sendBack({ settings, locale }: Visit): Markup | false {
   );
 }
 
-/** What the customer can do with the order now. */
+/** The customer's current options for the order. */
 function actions(visit: Visit, opened: OpenedOrder): Markup {
   const { db, locale } = visit;
   const words = messages(locale).storefront.order;

@@ -27,14 +27,14 @@ import { showOrder } from './order-page.ts';
 
 const MAX_NAME_LENGTH = 100;
 const MAX_NUMBER_LENGTH = 64;
-/** How many emails with a link an order causes in an hour, whoever asks for them. */
+/** The maximum number of emails with a link per order and hour, regardless of who requests them. */
 const LINKS_PER_HOUR = 3;
 const FORM = { perHour: 60, hasSecretPath: true };
 
 /**
- * The withdrawal function of article 11a of the Consumer Rights Directive: "withdraw from contract here" leads to what
- * is withdrawn, "confirm withdrawal" sends the declaration, and the acknowledgement comes by email at once. Guests get
- * to their order by its number and their email address.
+ * The withdrawal function of article 11a of the Consumer Rights Directive: "withdraw from contract here" leads to the
+ * choice of items, "confirm withdrawal" sends the declaration, and the acknowledgement comes by email at once. Guests
+ * reach their order by its number and their email address.
  */
 export function withdrawal(pages: Pages, tokens: OrderTokens): void {
   pages.get('/withdraw', async (visit) => identifyPage(visit, EMPTY));
@@ -129,7 +129,7 @@ function identifyProblem({ locale }: Visit, { number, email }: Identity): string
   return isEmailAddress(email) ? undefined : words.wrongEmail;
 }
 
-/** The visitor learns nothing: whether there is such an order, only its own email address is told. */
+/** The visitor does not learn whether such an order exists: only its own email address is told. */
 async function sendLink(
   { db, shopId }: Visit,
   { number, email }: Identity,
@@ -165,7 +165,7 @@ function identifyPage(visit: Visit, { number, email }: Identity, problem?: strin
   };
 }
 
-/** Who does not have the number can declare the withdrawal in any other way. */
+/** A customer without the number can declare the withdrawal in any other way. */
 function contact({ locale, settings }: Visit): Markup {
   const { elsewhere } = messages(locale).storefront.withdrawal;
   const { email } = settings;

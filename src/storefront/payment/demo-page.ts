@@ -7,12 +7,15 @@ import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 
-/** Milliseconds after which money that was sent "later" is there. */
+/** Milliseconds after which money sent "later" arrives. */
 const ON_ITS_WAY = 60_000;
 
 const ANSWERS = ['yes', 'no', 'later', 'nothing'] as const;
 
-/** The payment page of the provider `demo`, on which the shopper says what the bank does. Only where nobody else is. */
+/**
+ * The payment page of the provider `demo`, on which the shopper decides what the bank does. Only where no other
+ * machine calls.
+ */
 export function demoPayment(pages: Pages): void {
   pages.get('/demo-payment/:id', async (visit, { params }) => {
     const payment = await findPayment(visit, params['id']!);

@@ -7,7 +7,7 @@ import { moneyText } from '../../http/price-text.ts';
 import { shopPath, type Visit } from '../visit.ts';
 
 /**
- * How an order stands that is paid through a provider, with the button to pay it. undefined: the merchant or an app
+ * The payment state of an order paid through a provider, with the button to pay it. undefined: the merchant or an app
  * handles its payment.
  */
 export function paymentNotice(

@@ -13,7 +13,7 @@ import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { methodName } from './other-methods.ts';
 
-/** Nobody tries so often, and every try calls the provider. */
+/** More than any shopper tries, and every try calls the provider. */
 const MAX_PAYMENTS_PER_HOUR = 60;
 
 /** The way to the page of a payment provider, and back. */
@@ -75,7 +75,7 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
     };
   });
 
-  // The one GET that writes: the shopper comes back by a link of the provider, and wants to see what has happened.
+  // The one GET that writes: the shopper returns by a link of the provider, and wants to see the result.
   pages.get('/order/:token/paid', async (visit, { params, isHead }) => {
     const { orderId } = await findOrderOf(visit, tokens, params);
     const { db, payments, shopId } = visit;
@@ -93,7 +93,7 @@ function orderPath(visit: Visit, tokens: OrderTokens, orderId: string): string {
   return shopPath(visit, isOwn ? '/confirmation' : `/order/${tokens.token(visit.shopId, orderId)}`);
 }
 
-/** The order that a link opens; the order of somebody who was erased is nobody's. */
+/** The order that a link opens; the order of an erased customer has no owner. */
 async function findOrderOf(
   { db, shopId }: Visit,
   tokens: OrderTokens,
@@ -110,8 +110,8 @@ async function findLastAttempt({ db, shopId }: Visit, orderId: string): Promise<
 }
 
 /**
- * Leads the shopper to the page on which the order is paid, or to the order when there is nothing to pay. A provider that
- * does not answer costs nobody an order: it is there, and can be paid later.
+ * Redirects the shopper to the payment page, or to the order when there is nothing to pay. An unresponsive provider
+ * does not lose the order: it exists, and can be paid later.
  */
 export async function redirectToPayment(
   visit: Visit,

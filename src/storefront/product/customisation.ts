@@ -6,7 +6,7 @@ import { number } from '../amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import type { Visit } from '../visit.ts';
 
-/** The field of the purchase form for the text that goes onto the product; nothing where none is asked for. */
+/** The field of the purchase form for the text on the product; nothing for products without one. */
 export function customTextField({ locale }: Visit, product: Product): Markup | false {
   if (!product.isCustomizable) return false;
   const words = messages(locale).customisation;

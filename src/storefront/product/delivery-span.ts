@@ -12,16 +12,16 @@ import { quantityOfProduct } from '../../orders/pricing/quantity.ts';
 import type { Settings, ShippingMethod } from '../../shops/settings/settings.ts';
 import type { Visit } from '../visit.ts';
 
-/** What the day of delivery of a product depends on. */
+/** The product data that determines the day of delivery. */
 export interface DeliveredProduct {
   facts: Pick<ProductFacts, 'deliveryPeriod' | 'shippingMethodIds'>;
-  /** There is as much as is ordered. */
+  /** The ordered quantity is in stock. */
   isInStock: boolean;
 }
 
 /**
- * The days on which these products arrive with a shipping method; undefined where nobody can say: the shop has set no
- * days for the method, a product is out of stock, or its delivery period is not a number of days.
+ * The days on which these products arrive with a shipping method; undefined where they are unknown: the shop has set
+ * no days for the method, a product is out of stock, or its delivery period is not a number of days.
  */
 function deliveryDays(
   products: readonly DeliveredProduct[],
@@ -45,7 +45,7 @@ function deliveryDays(
 
 const READY: WorkingDays = { from: 0, to: 0 };
 
-/** When a product arrives with the first method that delivers it and has days; undefined: nobody can say. */
+/** When a product arrives with the first method that delivers it and has days; undefined: unknown. */
 export function productDelivery(
   { settings, locale }: Visit,
   product: DeliveredProduct,
@@ -60,7 +60,7 @@ export function productDelivery(
   return undefined;
 }
 
-/** When a cart arrives with one of the methods; undefined: nobody can say. */
+/** When a cart arrives with one of the methods; undefined: unknown. */
 export function cartDelivery(
   { priced: { content, products }, settings }: VisitorCart,
   method: ShippingMethod,

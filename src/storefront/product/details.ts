@@ -118,7 +118,7 @@ const PLAYERS: Readonly<Record<string, string>> = {
   Vimeo: 'https://vimeo.com/',
 };
 
-/** Videos are links, so that no other site learns of a visitor before the click. */
+/** Videos are links, so that no other site learns about a visitor before the click. */
 export function videoLinks({ locale }: Visit, { videos }: Product): Markup | false {
   if (videos.length === 0) return false;
   const words = messages(locale).storefront.product;

@@ -26,7 +26,7 @@ export function notify(pages: Pages): void {
       if (!isEmailAddress(email)) return rejectedPage(visit, ref.productId, email);
       const isAdded = await db.transaction(async (tx) => {
         const product = await lockProduct(tx, shopId, ref.productId);
-        // A master has no stock: its variations have.
+        // A master has no stock: only its variations do.
         if (!product || product.kind === 'master') throw notFound();
         if (product.stock === null || product.stock > 0) return false;
         await insertNotificationRequest(tx, shopId, { productId: ref.productId, email, locale });

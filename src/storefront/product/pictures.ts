@@ -16,7 +16,7 @@ export interface Picture {
   medium: ImageFile & { url: string };
   set: string;
   thumbnail: ImageFile & { url: string };
-  /** What it shows, in the words of the merchant; undefined: nobody has said so in this language. */
+  /** The merchant's description of it; undefined: there is none in this language. */
   altText: string | undefined;
 }
 
@@ -86,7 +86,7 @@ export function pictureView({ locale }: Visit, pictures: readonly Picture[], nam
   </div>`;
 }
 
-/** Lets the browser fetch the picture before it has read the page. */
+/** Lets the browser fetch the picture before it has parsed the page. */
 export function picturePreload([first]: readonly Picture[]): Markup | false {
   if (!first) return false;
   return html`<link

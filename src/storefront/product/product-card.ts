@@ -19,13 +19,13 @@ export interface CardOptions {
   heading: 'h2' | 'h3';
   /** The cards are far down on any screen. */
   isBelow?: boolean;
-  /** One row that fills the page: of few wide cards, or of cards of which only whole rows are shown. */
+  /** One row that fills the page: few wide cards, or cards of which only whole rows are shown. */
   row?: 'few' | 'full';
   /** Buttons instead of the usual ones. */
   actions?: (product: Product) => Markup;
 }
 
-/** From `data-product` and `data-index` the script knows which card was clicked. */
+/** `data-product` and `data-index` tell the script which card was clicked. */
 export function productCards(visit: Visit, products: readonly Product[], options: CardOptions): Markup {
   return html`<ul class="${options.row === 'few' ? 'few' : options.row === 'full' ? 'grid full' : 'grid'}">
     ${products.map((product, index) => productCard(visit, product, index, options))}
@@ -47,7 +47,9 @@ export function isAvailable({ settings }: Visit, { forSale, availability }: Prod
   return forSale && (availability !== 'OutStock' || settings.sellBeyondStock);
 }
 
-/** Adds the smallest quantity to the cart, or the product to the wish list. What must be chosen first leads to the page. */
+/**
+ * Adds the smallest quantity to the cart, or the product to the wish list. A product with a choice links to its page.
+ */
 function quickForm(visit: Visit, product: Product): Markup {
   const words = messages(visit.locale).storefront;
   const { productId, productNumber, name, minOrder } = product;
@@ -188,7 +190,7 @@ export function shippingLink(visit: Visit): Markup | string {
     : html`<a href="${shopPath(visit, '/legal/shipping-information')}">${shipping}</a>`;
 }
 
-/** Rounds down, so that no discount is promised that is not there. */
+/** Rounds down, so that the discount is never overstated. */
 function percentOff(before: number, now: number, locale: string): string {
   const percent = Math.floor(((before - now) / before) * 100 + 1e-9);
   return `−${percentText(percent, locale)}`;

@@ -54,12 +54,12 @@ export function product(pages: Pages): void {
 /** The event for the scripts of apps contains the exact stock. */
 const stampOptions = (visit: Visit) => ({ isExact: mayHaveListeners(visit) });
 
-/** What all visitors share. */
+/** The content that all visitors share. */
 interface Content {
-  /** Its event is that of visitors who have neither a cart nor a wish list, which are most of them. */
+  /** Its event is that of visitors with neither a cart nor a wish list, which most are. */
   page: Page;
   product: Product;
-  /** What the page puts into the cart: the product itself, or a variation of it. */
+  /** The product that the page puts into the cart: the product itself, or a variation of it. */
   offerId: string;
   /** The attributes by which the variations of a master are selected. */
   attributes: string[];

@@ -33,13 +33,15 @@ import { productPath, shopPath, type Visit } from '../visit.ts';
 
 export interface ProductPageModel {
   row: ProductRow;
-  /** What the page describes. */
+  /** The product that the page describes. */
   product: Product;
-  /** What its button puts into the cart: the product itself, or the variation that the page of a master offers. */
+  /**
+   * The product that its button puts into the cart: the product itself, or the variation that a master's page offers.
+   */
   offer: Product;
   /** The visitor has it on the wish list. */
   isWished: boolean;
-  /** When the offer arrives, if it is ordered now; undefined: nobody can say. */
+  /** When the offer arrives if ordered now; undefined: unknown. */
   delivery: string | undefined;
   pictures: readonly Picture[];
   variations: readonly PageVariation[];
@@ -237,7 +239,7 @@ function orderedAmount({ locale, settings }: Visit, { priceInfo }: Product, amou
     : amountText(amount, unit, locale);
 }
 
-/** Stays in view on phones, where its button takes the place of the one in the form. It repeats what stands above. */
+/** Stays in view on phones, where its button takes the place of the one in the form. It repeats the content above. */
 function buyBar(visit: Visit, product: Product): Markup | false {
   const words = messages(visit.locale).storefront;
   if (!product.forSale) return false;

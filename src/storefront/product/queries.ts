@@ -16,10 +16,13 @@ export interface PageProduct {
   variations: string | null;
 }
 
-/** From this stock on the page does not say how many there are. */
+/** From this stock on, the page does not show the exact number. */
 export const PLENTY = 1_000;
 
-/** Orders reduce the stock and move no version. A stock that the page does not show must not render it again. */
+/**
+ * Orders reduce the stock without changing a version. A change of stock that the page does not show must not rerender
+ * it.
+ */
 const stockVersion = (product: Sql, isExact: boolean) => sql`coalesce('/' || case
   when ${product}.stock > greatest(${PLENTY}, ${product}.min_stock) and not ${isExact} then 'plenty'
   else ${product}.stock::text end, '')`;
@@ -62,7 +65,7 @@ export function findPageProduct(
     where product.shop_id = ${shopId} and product.product_number = ${productNumber}`);
 }
 
-/** Changes with everything that the page shows and that does not move the version of the settings. */
+/** Changes with everything that the page shows, except what changes the version of the settings. */
 export function productVersionStamp({ version, crossSelling, variations }: PageProduct): string {
   return `${version} ${crossSelling} ${variations}`;
 }
@@ -71,7 +74,7 @@ export interface PageVariation {
   productId: string;
   productNumber: string;
   selection: Selection;
-  /** Its own, else those of its master. */
+  /** Its own prices, else those of its master. */
   prices: Prices | null;
   hasStock: boolean;
   /** False before the first and after the last day of its sale. */
@@ -106,7 +109,7 @@ export interface PictureRow {
 }
 
 export interface DescribedPicture extends PictureRow {
-  /** What it shows, by locale. */
+  /** Its descriptions, by locale. */
   altTexts: Readonly<Record<string, string>>;
 }
 

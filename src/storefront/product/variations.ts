@@ -26,7 +26,7 @@ export function preferredVariation(
   const priced = variations.map((variation) => ({
     variation,
     isAvailable: isAvailable(visit, variation),
-    // A price of 0 is none.
+    // A price of 0 means no price.
     price: priceIn(variation.prices, currency, settings) || Infinity,
   }));
   return priced.toSorted(
@@ -34,7 +34,7 @@ export function preferredVariation(
   )[0]?.variation;
 }
 
-/** Not by subtraction, because infinity less infinity is no number. */
+/** Not by subtraction, because infinity minus infinity is not a number. */
 const compare = (left: number, right: number) => (left < right ? -1 : left > right ? 1 : 0);
 
 function isAvailable({ settings }: Visit, { hasStock, isOnSale, prices }: PageVariation): boolean {
@@ -49,8 +49,8 @@ export interface VariationChoice {
 
 /**
  * A group of links for each attribute. A value leads to the variation that differs from the chosen one in this value
- * alone, and where there is none, to the best one with this value. What is sold out can be chosen all the same, because
- * its page has the form that notifies people.
+ * alone, and where there is none, to the best one with this value. Sold-out variations can still be chosen, because
+ * their page has the notification form.
  */
 export function variationChoices(visit: Visit, { row, variations, chosen }: VariationChoice): Markup {
   const { settings, locale } = visit;
@@ -68,7 +68,7 @@ export function variationChoices(visit: Visit, { row, variations, chosen }: Vari
       const target = same ?? preferredVariation(visit, having);
       return target ? [{ value, displayValue, target, isSame: same !== undefined }] : [];
     });
-    // Pictures help where people choose by them, which is what the first attribute is for.
+    // Pictures help where visitors choose by them, which is the case for the first attribute.
     const hasPictures = index === 0 && options.every(({ target }) => target.image !== null);
     return html`<div class="options" role="group" aria-labelledby="option.${index}">
       <p id="option.${index}">

@@ -8,7 +8,7 @@ export function withdrawalNote(
   { locale, settings }: Pick<Visit, 'locale' | 'settings'>,
   { withdrawalExcluded }: Pick<ProductFacts, 'withdrawalExcluded'>,
 ): Markup | false {
-  // A shop that sells to businesses only has no right of withdrawal that something could be excluded from.
+  // A shop that sells to businesses only has no right of withdrawal to be excluded from.
   if (withdrawalExcluded === undefined || settings.withdrawal.days === 0) return false;
   return html`<p class="no-withdrawal">
     <small>${messages(locale).storefront.withdrawal.excluded[withdrawalExcluded]}</small>

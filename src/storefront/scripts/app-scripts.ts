@@ -1,7 +1,7 @@
 import { html, type Markup } from '../../http/html.ts';
 import { scriptType } from '../../shops/script-tags/script-type.ts';
 
-/** The scripts of the apps of a shop, as pages and their policy name them. */
+/** The scripts of a shop's apps, as used in pages and their policy. */
 export interface AppScripts {
   tags: Markup[];
   serviceWorkers: string[];

@@ -7,7 +7,7 @@ import { messages } from '../../kernel/messages.ts';
 
 const PATH = '/consent';
 
-/** The question stands at the end of every page until it is answered, so that nobody is kept from reading. */
+/** The question is at the end of every page until it is answered, so it does not block reading. */
 export function asksForConsent({ session }: Visit, { path, hasSecretAddress }: Page): boolean {
   return session.consent === undefined && path !== PATH && hasSecretAddress !== true;
 }

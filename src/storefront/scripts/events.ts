@@ -7,7 +7,7 @@ import { PageEvent, type Page } from '../page.ts';
 import type { VisitorEvent } from '../session.ts';
 import type { Visit } from '../visit.ts';
 
-/** The events of a page for the scripts of apps. That a product was added to the wish list, any page can report. */
+/** The events of a page for the scripts of apps. Any page can report an addition to the wish list. */
 export function pageEvents({ session, locale }: Visit, { events = [] }: Page): PageEvent[] {
   const added = (session.visitorEvents ?? []).filter((one) => one.event === 'wishlist:add');
   return [
@@ -18,7 +18,7 @@ export function pageEvents({ session, locale }: Visit, { events = [] }: Page): P
   ];
 }
 
-/** What the visitor did with the cart before this page, which shows it. */
+/** The visitor's changes to the cart before this page, which shows them. */
 export async function cartEvents(visit: Visit, cart: Cart): Promise<PageEvent[]> {
   const { visitorEvents = [] } = visit.session;
   const lines = cart.lineItemContainer.productLineItems;
@@ -71,8 +71,8 @@ async function addedProducts(visit: Visit, productIds: string[]): Promise<{ prod
 }
 
 /**
- * A cart as apps may see it. They learn who the visitor is only if the visitor allows it, and never the token, which
- * would give them write access to the cart.
+ * A cart as apps may see it. They learn the visitor's identity only with consent, and never the token, which would
+ * give them write access to the cart.
  */
 export function cartForApps({ session }: Pick<Visit, 'session'>, cart: Cart): object {
   const addresses = session.consent === 'all' ? {} : { billingAddress: null, shippingAddress: null };
@@ -91,7 +91,7 @@ export function methodEvent(
   );
 }
 
-/** Says who ordered what, so it may be on a page only for visitors who allow it. */
+/** Identifies the customer and the order, so it is only on pages of visitors who consent. */
 export function orderCompleted(order: Order): PageEvent {
   const { couponLineItem } = order.lineItemContainer;
   return new PageEvent('order:completed', {

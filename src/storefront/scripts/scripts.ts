@@ -13,7 +13,7 @@ function scriptsOf({ layout, loadsScripts, session }: Visit): AppScripts {
   return session.consent === 'all' ? layout.scripts : layout.necessaryScripts;
 }
 
-/** Whether a script can listen on the page of some visitor: what visitors share must not depend on one of them. */
+/** Whether a script can listen on some visitor's page: shared content must not depend on a single visitor. */
 export function mayHaveListeners({ layout, loadsScripts }: Visit): boolean {
   return loadsScripts && layout.scripts.tags.length > 0;
 }
@@ -61,16 +61,15 @@ self.addEventListener('activate', () => self.registration.unregister());
 
 /**
  * A service worker must come from the host of the pages it serves, and a page has one only, so ours loads those of all
- * apps. One that fails does not take the others with it.
+ * apps. A failing one does not affect the others.
  */
 export function serviceWorker(pages: Pages): void {
   pages.file(
     '/worker.js',
     async (visit) => {
       const { serviceWorkers, serviceWorkerSources } = scriptsOf(visit);
-      // It was registered when this host had one shop only, and could read the pages of the others now, or when the
-      // visitor allowed it. Browsers ask for a newer version past the worker itself, so it can't keep this from
-      // happening.
+      // It was registered when this host had only one shop, and could now read the pages of the others, or when the
+      // visitor allowed it. Browsers check for a newer version bypassing the worker, so it can't prevent this.
       const isRefused = serviceWorkers.length === 0 && visit.layout.scripts.serviceWorkers.length > 0;
       if (!visit.loadsScripts || isRefused) return { type: SCRIPT.type, content: UNREGISTER };
       if (serviceWorkers.length === 0) throw notFound();
@@ -81,7 +80,7 @@ export function serviceWorker(pages: Pages): void {
             (url) => `try { importScripts(${JSON.stringify(url)}); } catch (error) { reportError(error); }\n`,
           )
           .join(''),
-        // What a worker fetches for a page falls under the worker's policy, not under the page's.
+        // Requests that a worker makes for a page fall under the worker's policy, not under the page's.
         headers: {
           'content-security-policy': `default-src 'none'; script-src ${serviceWorkerSources.join(' ')}; connect-src 'self' https:`,
         },

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { html, safe, type Markup } from '../../http/html.ts';
 import { STYLE } from './style.ts';
 
-/** No script at all, one stylesheet, known by its hash. */
+/** No script at all, and one stylesheet, allowed by its hash. */
 const policy = [
   "default-src 'none'",
   `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,
@@ -13,7 +13,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-// The policy knows these very characters, so no formatter may move them.
+// The policy contains the hash of exactly these characters, so no formatter may change them.
 const style = safe(`<style>${STYLE}</style>`);
 const icon =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='%230b5d66'/></svg>";
@@ -27,7 +27,7 @@ export interface Page {
 
 export const brand = html`<a class="brand" href="/">Kontor</a>`;
 
-// Ids of the page's own hold a dot, which no id of a shop does: a shop may be called `main`.
+// The page's own ids contain a dot, which no shop id does: a shop may be called `main`.
 export function pageText({ title, header, main, footer }: Page): string {
   return html`<!doctype html>
     <html lang="en">

@@ -19,7 +19,7 @@ export interface StartPageDeps {
   isMigrated: () => boolean;
 }
 
-/** What people see first: the shops of this server, if nobody but people on this machine can see it. */
+/** The first page of a server: its shops, if only people on this machine can see it. */
 export function startPageRoutes(
   app: FastifyInstance,
   { db, config, hosts, demoAccess, isMigrated }: StartPageDeps,
@@ -44,7 +44,7 @@ export function startPageRoutes(
   });
 }
 
-/** Only names of this machine can be replaced by another one; undefined for a host that somebody else has named. */
+/** Only names of this machine can be replaced by another one; undefined for a host from elsewhere. */
 function localAddress(origin: string, host: string): string | undefined {
   const { hostname, port } = new URL(origin);
   if (hostname !== 'localhost' && hostname !== '127.0.0.1' && hostname !== '[::1]') return undefined;

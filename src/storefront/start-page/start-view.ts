@@ -10,7 +10,7 @@ export interface ListedShop {
   storefront: string;
 }
 
-/** Of a private installation. */
+/** The header of a private installation. */
 const header = html`${brand}
   <nav aria-label="This server">
     <ul>
@@ -22,7 +22,7 @@ const header = html`${brand}
     </ul>
   </nav>`;
 
-/** Strangers need no more. */
+/** Strangers see no more than this. */
 const publicHeader = html`${brand}
   <nav aria-label="This server">
     <ul>
@@ -49,7 +49,7 @@ export const demoEndedNotice = html`<section class="card" aria-labelledby="page.
   ${line('npx kontor demo open')}
 </section>`;
 
-/** What others than the operator see: nothing of the shops that are here. */
+/** The page for everyone but the operator: it shows nothing of the shops here. */
 export const publicPage = (notice?: Markup): Page => ({
   title: 'Kontor',
   header: publicHeader,
@@ -64,7 +64,10 @@ export const publicPage = (notice?: Markup): Page => ({
     ${notice}`,
 });
 
-/** The start page of a private installation. `shops` are the first of all `count`; `origin` is where this server is reached. */
+/**
+ * The start page of a private installation. `shops` are the first of all `count`; `origin` is the address of this
+ * server.
+ */
 export function startPage(
   shops: readonly ListedShop[],
   count: number,
@@ -147,7 +150,7 @@ function shopCard({ shopId, name, createdAt, storefront }: ListedShop, origin: s
   </li>`;
 }
 
-/** While the schema is being brought up to date; the browser asks again by itself. */
+/** Shown while the schema is migrated; the browser reloads automatically. */
 export const startingPage: Page = {
   title: 'Kontor is starting',
   header: brand,
@@ -157,7 +160,7 @@ export const startingPage: Page = {
   </div>`,
 };
 
-/** For somebody who has opened too many pages. */
+/** For a client that has opened too many pages. */
 export const busyPage: Page = {
   title: 'Too many requests',
   header: brand,
@@ -167,7 +170,7 @@ export const busyPage: Page = {
   </div>`,
 };
 
-/** `what` there is not: a shop, or a page of it. */
+/** `what` is missing: a shop, or a page of it. */
 export function notFoundPage(what: string): Page {
   return {
     title: 'Not found',

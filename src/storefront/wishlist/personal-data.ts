@@ -3,7 +3,7 @@ import { sql } from '../../db/sql.ts';
 import { section, type Person, type PersonalData } from '../../platform/personal-data.ts';
 import { wishlistHash } from './queries.ts';
 
-/** Wish lists of accounts. Those of other visitors are known by a secret in a cookie, and by nothing of a person. */
+/** Wish lists of accounts. Those of other visitors are identified by a secret in a cookie, not by personal data. */
 export const wishlistPersonalData: PersonalData = {
   sections: { wishList: section('Products on the wish list.', findWishesOf) },
   counts: { wishesDeleted: 'Products on the wish list.' },

@@ -5,7 +5,7 @@ import { versionColumns, type FoundVersion } from '../../catalogue/products/quer
 import type { Visit } from '../visit.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 
-/** Nobody reads a longer list. */
+/** A longer list would not be read. */
 export const MAX_WISHLIST_ITEMS = 200;
 
 const MAX_AGE = 400 * 86_400_000;
@@ -63,7 +63,7 @@ export function deleteWishlistItem(tx: Transaction, shopId: string, visitorHash:
     delete from wish where shop_id = ${shopId} and visitor_hash = ${visitorHash} and product_id = ${productId}`);
 }
 
-/** Moves a wish list to another one. What is on both, or does not fit any more, is left out. */
+/** Moves a wish list to another one. Items on both, or beyond the limit, are left out. */
 export async function moveWishlistItems(tx: Transaction, shopId: string, from: Buffer, to: Buffer) {
   const { all } = await countWishlistItems(tx, shopId, to);
   await tx.run(sql`
@@ -75,7 +75,7 @@ export async function moveWishlistItems(tx: Transaction, shopId: string, from: B
   await tx.run(sql`delete from wish where shop_id = ${shopId} and visitor_hash = ${from}`);
 }
 
-/** Deletes old items, because a visitor who has not come back for so long has lost the cookie. */
+/** Deletes old items, because a visitor who has been away for so long has lost the cookie. */
 export const wishlistCleanup: CleanupStep = {
   name: 'wishes',
   run: async (db, limit) => {
