@@ -563,7 +563,7 @@ export interface paths {
         };
         /**
          * List order history
-         * @description Who did what to the order, and when. Oldest first: it begins with the placing.
+         * @description Who did what to the order, and when. Oldest first: it begins with the placement.
          *
          *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
