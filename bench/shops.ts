@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
-import { cleanupSteps } from '../src/cleanup-steps.ts';
+import { cleanupSteps } from '../src/composition/cleanup-steps.ts';
 import { readConfig } from '../src/config.ts';
 import { sql } from '../src/db/sql.ts';
 import { runCleanup } from '../src/platform/cleanup.ts';

@@ -10,7 +10,7 @@ import { startProgress } from '../src/commands/progress.ts';
 import { readConfig } from '../src/config.ts';
 import { distribute } from '../src/db/distribute.ts';
 import { attachEmbedded } from '../src/db/embedded.ts';
-import { installationKey } from '../src/shops/apps/sealing.ts';
+import { installationKey } from '../src/platform/sealing.ts';
 import { CITUS_URL, createClusterDatabase, findNodes, dropDatabase } from '../test/cluster.ts';
 import { killPostgres, postmasterOf, waitFor } from '../test/process.ts';
 import type { Stage } from './stage.ts';

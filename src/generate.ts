@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import pino from 'pino';
-import { buildApp } from './app.ts';
+import { buildApp } from './composition/app.ts';
 import { readConfig } from './config.ts';
 import { openDatabase } from './db/database.ts';
-import { openapiText, operationsText } from './openapi.ts';
-import { settingsFormat } from './settings-format.ts';
+import { openapiText, operationsText } from './openapi/document.ts';
+import { settingsFormat } from './composition/settings-format.ts';
 import { settingsSchemaText } from './shops/settings/format.ts';
 
 /** `npm run generate`: writes the generated files. A test fails when they are stale. */

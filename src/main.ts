@@ -18,8 +18,8 @@ import type { Background } from './platform/background.ts';
 import { createLog } from './platform/log.ts';
 import { openMediaStorage } from './platform/media/open-storage.ts';
 import { terminalLines } from './platform/terminal-log.ts';
-import { installationKey } from './shops/apps/sealing.ts';
-import type { ProcessPlace } from './processes.ts';
+import { installationKey } from './platform/sealing.ts';
+import type { ProcessPlace } from './composition/processes.ts';
 import { countShops, findShop, findShops } from './shops/shop/queries.ts';
 
 /** A problem that the operator can solve: shown as one line, without a stack. */
@@ -78,8 +78,8 @@ export async function serve(
     { areMetricsServed, metricsServer },
   ] = await Promise.all([
     starting,
-    import('./app.ts'),
-    import('./background.ts'),
+    import('./composition/app.ts'),
+    import('./composition/background.ts'),
     import('./platform/metrics.ts'),
   ]);
   const tracing =

@@ -4,7 +4,7 @@ import { sql } from '../src/db/sql.ts';
 import { insertDemoShop } from '../src/commands/demo/demo-shop.ts';
 import { newId } from '../src/kernel/ids.ts';
 import type { ProductFacts } from '../src/catalogue/products/facts.ts';
-import { settingsFormat } from '../src/settings-format.ts';
+import { settingsFormat } from '../src/composition/settings-format.ts';
 import { applySettings, type SettingsFile } from '../src/shops/settings/file.ts';
 import { shopSettings } from '../src/shops/settings/settings.ts';
 import { givenShop, givenToken } from './builders.ts';

@@ -7,7 +7,7 @@ import { parse, stringify } from 'yaml';
 import { importFile } from '../src/catalogue/products/import.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { newsletterTokens } from '../src/people/newsletters/links.ts';
-import { installationKey } from '../src/shops/apps/sealing.ts';
+import { installationKey } from '../src/platform/sealing.ts';
 import { givenMerchant } from './admin.ts';
 import { queuedEmails } from './carts.ts';
 import { CITUS_URL } from './cluster.ts';

@@ -7,7 +7,7 @@ import { createCallerDirectory } from '../src/http/callers.ts';
 import { answerFailure } from '../src/http/failures.ts';
 import { operations, type Operation } from '../src/http/operation.ts';
 import { rateLimiter } from '../src/http/rate-limit.ts';
-import { openapiText, registerOpenapi } from '../src/openapi.ts';
+import { openapiText, registerOpenapi } from '../src/openapi/document.ts';
 import { givenShop } from './builders.ts';
 import { startService, type Service } from './service.ts';
 

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How long other requests wait, because one piece of work does not let go of the event loop. */
 
@@ -54,7 +55,7 @@ export async function longestBlock(work: () => Promise<unknown>): Promise<number
   try {
     await work();
     // Whatever was still computed when the answer came.
-    await new Promise((resolve) => setTimeout(resolve, 2 * TICK));
+    await sleep(2 * TICK);
     look();
   } finally {
     clearInterval(timer);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { OpenApiDocument, Parameter } from '../src/openapi-components.ts';
-import { readExamples } from '../src/openapi-examples.ts';
+import type { OpenApiDocument, Parameter } from '../src/openapi/components.ts';
+import { readExamples } from '../src/openapi/examples.ts';
 import { startDemo } from './demo.ts';
 import type { Answer, CallOptions, Service } from './service.ts';
 import { formOf, PNG } from './upload.ts';

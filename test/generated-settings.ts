@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { EMAIL_KINDS } from '../src/email-kinds.ts';
+import { EMAIL_KINDS } from '../src/composition/email-kinds.ts';
 import { currencyDigits, toDecimal } from '../src/kernel/money.ts';
 import { UNIT_KEYS } from '../src/kernel/units.ts';
 import { ADDRESS_FIELDS } from '../src/shops/countries/address.ts';

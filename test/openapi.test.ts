@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { validate } from '@scalar/openapi-parser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openapiText, operationsText } from '../src/openapi.ts';
-import type { OpenApiDocument, Parameter, Schema } from '../src/openapi-components.ts';
+import { openapiText, operationsText } from '../src/openapi/document.ts';
+import type { OpenApiDocument, Parameter, Schema } from '../src/openapi/components.ts';
 import { EVENT_TYPE_NAMES, type EventType } from '../src/platform/events/types.ts';
 import { CONTRACT_TYPES } from '../src/shops/webhooks/render.ts';
 import { startService, type Service } from './service.ts';
@@ -141,7 +141,7 @@ describe('openapi.json', () => {
   test('describes every tag', () => {
     const silent = document.tags
       .filter(({ description }) => description === '')
-      .map(({ name }) => `add a description of ${name} to TAGS in src/openapi.ts`);
+      .map(({ name }) => `add a description of ${name} to TAGS in src/openapi/document.ts`);
     expect(silent).toEqual([]);
   });
 

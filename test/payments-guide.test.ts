@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { saveFields } from '../src/orders/payments/accounts.ts';
 import type { PaymentProvider } from '../src/orders/payments/provider.ts';
-import { installationKey } from '../src/shops/apps/sealing.ts';
+import { installationKey } from '../src/platform/sealing.ts';
 import { givenProduct, givenSmallShop, paymentId, price } from './carts.ts';
 import { attemptsOf, buy, paymentDeps, workOff } from './payments.ts';
 import { startService, type Service } from './service.ts';

@@ -7,7 +7,7 @@ import {
   takeDueAttempt,
   type Attempt,
 } from '../src/orders/payments/queries.ts';
-import { installationKey } from '../src/shops/apps/sealing.ts';
+import { installationKey } from '../src/platform/sealing.ts';
 import pino from 'pino';
 import { shippingId, paymentId, type Shop } from './carts.ts';
 import type { Service } from './service.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import pino from 'pino';
 import { inject } from 'vitest';
-import { buildApp, type AppDeps } from '../src/app.ts';
+import { buildApp, type AppDeps } from '../src/composition/app.ts';
 import type { CartStoreOptions } from '../src/carts/cart-store.ts';
 import { readConfig, type Config } from '../src/config.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../src/db/database.ts';

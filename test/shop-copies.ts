@@ -4,7 +4,7 @@ import { backupShop } from '../src/commands/backup/backup.ts';
 import { checkBackup } from '../src/platform/backup/manifest.ts';
 import { restoreShop, type Restored } from '../src/commands/backup/restore.ts';
 import { findShopTables } from '../src/platform/backup/tables.ts';
-import { installationKey } from '../src/shops/apps/sealing.ts';
+import { installationKey } from '../src/platform/sealing.ts';
 import { OPERATIONS, validCall, type Shop } from './operations.ts';
 import type { Request } from './reads.ts';
 import { readPage } from './storefront.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { installationKey } from '../src/shops/apps/sealing.ts';
+import { installationKey } from '../src/platform/sealing.ts';
 import { signInCodes, type SignInCodes } from '../src/people/accounts/sign-in-codes.ts';
 import { queuedEmails } from './carts.ts';
 import type { Service } from './service.ts';

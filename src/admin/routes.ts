@@ -1,7 +1,7 @@
 import cookie from '@fastify/cookie';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { notFound } from '../http/errors.ts';
-import { installationKey } from '../shops/apps/sealing.ts';
+import { installationKey } from '../platform/sealing.ts';
 import { assetRoutes } from '../storefront/layout/assets.ts';
 import { sendPage as sendStartPage } from '../storefront/start-page/page.ts';
 import { startingPage } from '../storefront/start-page/start-view.ts';

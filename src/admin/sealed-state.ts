@@ -1,4 +1,4 @@
-import { seal, unsealIfPossible } from '../shops/apps/sealing.ts';
+import { seal, unsealIfPossible } from '../platform/sealing.ts';
 
 /**
  * The state that a page keeps until its form is sent, protected from reading and changes: that the password was right,

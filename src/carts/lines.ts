@@ -13,7 +13,7 @@ import { check, compileBody } from '../http/validation.ts';
 import { isId, newId } from '../kernel/ids.ts';
 import { customTextProblem, givenText, type CustomTextProblem } from '../catalogue/products/custom-text.ts';
 import { priceIn } from '../catalogue/products/prices.ts';
-import { isForSale, maxOrderOf, ORDER_UNIT } from '../catalogue/products/render.ts';
+import { isForSale, maxOrderOf, ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import { productLabel, type CartProduct } from '../catalogue/products/cart-product.ts';
 import type { StoredLine } from '../orders/pricing/input.ts';
 import { amountOf, decimalOf } from '../catalogue/products/request-fields.ts';

@@ -1,5 +1,5 @@
 import { authorise, createApp, deleteApp, listApps } from '../shops/apps/apps.ts';
-import { installationKey } from '../shops/apps/sealing.ts';
+import { installationKey } from '../platform/sealing.ts';
 import { shopUrl } from '../http/links.ts';
 import { parseScopes, print, printTable, recordCommand, scopesText, withShop, type Runs } from './command.ts';
 import { CommandProblem } from './problem.ts';

@@ -9,7 +9,7 @@ import {
   findCustomerRecord,
   type CustomerRecord,
 } from '../people/privacy/queries.ts';
-import { PERSONAL_DATA } from '../personal-data.ts';
+import { PERSONAL_DATA } from '../composition/personal-data.ts';
 import { requireConsent } from './ask.ts';
 import { counted, print, recordCommand, withShop, type Runs } from './command.ts';
 import { CommandProblem } from './problem.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { readDemoAccess } from '../http/demo-access.ts';
-import { installationKey } from '../shops/apps/sealing.ts';
+import { installationKey } from '../platform/sealing.ts';
 import { SettingsProblem } from '../shops/settings/problem.ts';
 import { useDomain } from '../shops/settings/prove-domain.ts';
 import { selectSettings } from '../shops/settings/settings.ts';

@@ -12,7 +12,7 @@ import {
 import { databaseUrl, startService, type Service } from '../../test/service.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { loadSharp } from '../platform/media/store-image.ts';
-import { EMAIL_KINDS } from '../email-kinds.ts';
+import { EMAIL_KINDS } from '../composition/email-kinds.ts';
 import { runs } from './mail.ts';
 
 let service: Service;

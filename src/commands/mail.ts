@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { EMAIL_KINDS } from '../email-kinds.ts';
+import { EMAIL_KINDS } from '../composition/email-kinds.ts';
 import { fileDelivery } from '../platform/email/delivery.ts';
 import type { EmailKind } from '../platform/email/kind.ts';
 import type { QueuedEmail } from '../platform/email/queue.ts';

@@ -13,7 +13,7 @@ import {
 } from '../orders/payments/providers.ts';
 import { webhookPath } from '../orders/payments/webhook-route.ts';
 import { readDemoAccess } from '../http/demo-access.ts';
-import { installationKey } from '../shops/apps/sealing.ts';
+import { installationKey } from '../platform/sealing.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { print, printTable, recordCommand, withShop, type Runs } from './command.ts';
 import { CommandProblem } from './problem.ts';

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { duration, startProgress } from './progress.ts';
 
@@ -19,7 +20,7 @@ test('a summary at the end, and no more than that when it was quick', () => {
 test('a bar on a terminal, which the summary replaces', async () => {
   const texts: string[] = [];
   const progress = startProgress('rows', 2_000, { isTTY: true, write: (text) => texts.push(text) });
-  await new Promise((resolve) => setTimeout(resolve, 110));
+  await sleep(110);
   progress.advance(7, 500);
   progress.end();
   const CLEARED = '\r\u001b[2K';
@@ -31,7 +32,7 @@ test('a bar on a terminal, which the summary replaces', async () => {
 test('nothing is said about what is left before a hundredth is done', async () => {
   const texts: string[] = [];
   const progress = startProgress('rows', 2_000, { isTTY: true, write: (text) => texts.push(text) });
-  await new Promise((resolve) => setTimeout(resolve, 110));
+  await sleep(110);
   progress.advance(0, 19);
   expect(texts.join('')).toMatch(/ 0 % {2}0 rows {2}0\/s {2}\? left$/);
 });

@@ -3,7 +3,7 @@ import { finishRebuild } from '../catalogue/products/listing-rebuild.ts';
 import type { Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { readDemoAccess } from '../http/demo-access.ts';
-import { settingsFormat } from '../settings-format.ts';
+import { settingsFormat } from '../composition/settings-format.ts';
 import {
   applySettings,
   exportSettings,

@@ -18,7 +18,7 @@ import {
 import type { Config } from '../config.ts';
 import type { Transaction } from '../db/database.ts';
 import { isEmailAddress } from '../platform/email/address.ts';
-import { installationKey } from '../shops/apps/sealing.ts';
+import { installationKey } from '../platform/sealing.ts';
 import { findShop } from '../shops/shop/queries.ts';
 import { noSuchShop, print, printTable, recordCommand, withDatabase, type Runs } from './command.ts';
 import { CommandProblem } from './problem.ts';

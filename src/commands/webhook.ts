@@ -6,7 +6,7 @@ import { EVENT_TYPE_NAMES, isEventType, type EventType } from '../platform/event
 import { deliveryIdOf, messageIdOf } from '../shops/webhooks/delivery-id.ts';
 import { callbackBody, readEntity } from '../shops/webhooks/render.ts';
 import { newWebhookSecret, signatureHeaders } from '../shops/webhooks/signature.ts';
-import { WEBHOOK_ENTITIES } from '../webhook-entities.ts';
+import { WEBHOOK_ENTITIES } from '../composition/webhook-entities.ts';
 import { print, withShop, type Runs } from './command.ts';
 import { CommandProblem } from './problem.ts';
 

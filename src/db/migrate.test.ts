@@ -4,7 +4,7 @@ import { afterAll, describe, expect, inject, test } from 'vitest';
 import { dropDatabase, onServers } from '../../test/cluster.ts';
 import { TEMPLATE } from '../../test/global-setup.ts';
 import { databaseOptions } from '../../test/service.ts';
-import { settingsFormat } from '../settings-format.ts';
+import { settingsFormat } from '../composition/settings-format.ts';
 import { exportSettings } from '../shops/settings/file.ts';
 import { selectSettings } from '../shops/settings/settings.ts';
 import { insertShop } from '../shops/shop/insert-shop.ts';

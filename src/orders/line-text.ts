@@ -1,4 +1,5 @@
-import { anyText, ORDER_UNIT } from '../catalogue/products/render.ts';
+import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
+import { anyText } from '../catalogue/products/render.ts';
 import { unitSign } from '../catalogue/products/units.ts';
 import { formatsOf } from '../http/formats.ts';
 import { messages } from '../kernel/messages.ts';

@@ -2,7 +2,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenShop } from '../../test/builders.ts';
 import { startService, type Service } from '../../test/service.ts';
-import { cleanupSteps } from '../cleanup-steps.ts';
+import { cleanupSteps } from '../composition/cleanup-steps.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../kernel/ids.ts';

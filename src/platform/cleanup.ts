@@ -5,7 +5,7 @@ import { sql } from '../db/sql.ts';
 import { newId } from '../kernel/ids.ts';
 
 /**
- * One kind of old data that a module deletes. The steps of all modules are listed in `src/cleanup-steps.ts`; one
+ * One kind of old data that a module deletes. The steps of all modules are listed in `src/composition/cleanup-steps.ts`; one
  * process at a time runs them, one after the other.
  */
 export interface CleanupStep {

@@ -28,7 +28,7 @@ export interface Erased {
 }
 
 /**
- * The data about a person that a module holds. `src/personal-data.ts` lists the sources of all modules; an export
+ * The data about a person that a module holds. `src/composition/personal-data.ts` lists the sources of all modules; an export
  * contains their sections, an erasure their counts.
  */
 export interface PersonalData {

@@ -5,7 +5,7 @@ import { changesNothing } from '../../test/carts.ts';
 import { givenOtherShop, startDemo } from '../../test/demo.ts';
 import type { Service } from '../../test/service.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../test/visitor.ts';
-import { buildApp } from '../app.ts';
+import { buildApp } from '../composition/app.ts';
 import { sql } from '../db/sql.ts';
 import { PAGES } from '../shops/legal/schema.ts';
 

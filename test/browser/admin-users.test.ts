@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { stepAt, totpCode } from '../../src/admin/account/totp-code.ts';
 import { insertLink, LINK_LIFETIME, linkTokens } from '../../src/admin/users/links.ts';
 import { sql } from '../../src/db/sql.ts';
-import { installationKey } from '../../src/shops/apps/sealing.ts';
+import { installationKey } from '../../src/platform/sealing.ts';
 import { seriousProblems } from '../accessibility.ts';
 import { addPasskeyDevice, browsing } from '../browser.ts';
 import { queuedEmails } from '../carts.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EMAIL_KINDS } from '../../src/email-kinds.ts';
+import { EMAIL_KINDS } from '../../src/composition/email-kinds.ts';
 import { createEmailShopLoader } from '../../src/shops/email/shop.ts';
 import { seriousProblems } from '../accessibility.ts';
 import { browsing } from '../browser.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { orderTokens } from '../../src/orders/order-link.ts';
-import { installationKey } from '../../src/shops/apps/sealing.ts';
+import { installationKey } from '../../src/platform/sealing.ts';
 import { browsing, look, type Visitor } from '../browser.ts';
 import { ofTheDay } from '../seed.ts';
 import { ADA, givenOrder } from './checkout.ts';

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What goes wrong between us and a payment provider; tests switch it on. */
 export interface Faults {
@@ -54,7 +55,7 @@ export async function startProviderServer(
     const call = await readCall(request);
     calls.push(call);
     if (faults.isSilent) return;
-    if (faults.delay > 0) await new Promise((resolve) => setTimeout(resolve, faults.delay));
+    if (faults.delay > 0) await sleep(faults.delay);
     if (faults.failures.count > 0) {
       faults.failures.count--;
       const { status } = faults.failures;

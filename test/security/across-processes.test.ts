@@ -4,7 +4,7 @@ import { stepAt, totpCode } from '../../src/admin/account/totp-code.ts';
 import { hashPassword } from '../../src/admin/users/password.ts';
 import { deleteRole, findOrCreateUser, putRole, updatePassword } from '../../src/admin/users/queries.ts';
 import { sql } from '../../src/db/sql.ts';
-import { installationKey } from '../../src/shops/apps/sealing.ts';
+import { installationKey } from '../../src/platform/sealing.ts';
 import { givenBrowser, givenMerchant, givenTries, merchantWith } from '../admin.ts';
 import { queuedEmails } from '../carts.ts';
 import { startDemo } from '../demo.ts';

@@ -3,7 +3,7 @@ import { linkTokens } from '../../src/admin/users/links.ts';
 import { invitationEmail } from '../../src/admin/users/invitation-email.ts';
 import { findOrCreateUser, putRole, updateHost } from '../../src/admin/users/queries.ts';
 import { sql } from '../../src/db/sql.ts';
-import { installationKey } from '../../src/shops/apps/sealing.ts';
+import { installationKey } from '../../src/platform/sealing.ts';
 import { createEmailShopLoader } from '../../src/shops/email/shop.ts';
 import { givenBrowser, givenMerchant, type Merchant } from '../admin.ts';
 import { queuedEmails } from '../carts.ts';

@@ -4,7 +4,7 @@ import { stepAt, totpCode } from '../../src/admin/account/totp-code.ts';
 import { hashPassword } from '../../src/admin/users/password.ts';
 import { findOrCreateUser, putRole, updatePassword } from '../../src/admin/users/queries.ts';
 import { sql } from '../../src/db/sql.ts';
-import { installationKey } from '../../src/shops/apps/sealing.ts';
+import { installationKey } from '../../src/platform/sealing.ts';
 import { givenBrowser, type AdminBrowser } from '../admin.ts';
 import { startDemo } from '../demo.ts';
 import { startService, type Service } from '../service.ts';

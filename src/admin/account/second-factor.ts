@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { secretHash } from '../../kernel/ids.ts';
-import { seal, unseal } from '../../shops/apps/sealing.ts';
+import { seal, unseal } from '../../platform/sealing.ts';
 import { matchingStep, newRecoveryCode, toRecoveryCode } from './totp-code.ts';
 
 const PURPOSE = 'kontor authenticator secrets';

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -161,7 +162,7 @@ test('an import goes on behind the rows that are saved when a process died', asy
   for (;;) {
     const now = await findImport(service.db, 'DemoShop', importId);
     if (now!.rowsDone > 0) break;
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await sleep(5);
   }
   stopping.abort();
   await stopped;

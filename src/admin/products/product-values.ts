@@ -3,7 +3,7 @@ import { headlineTexts } from '../../catalogue/products/custom-text.ts';
 import { inheritedFacts } from '../../catalogue/products/facts.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
-import { ORDER_UNIT } from '../../catalogue/products/render.ts';
+import { ORDER_UNIT } from '../../catalogue/products/orderable.ts';
 import type { FormLimits } from '../../http/form-fields.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import type { Settings } from '../../shops/settings/settings.ts';

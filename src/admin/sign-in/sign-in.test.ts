@@ -4,7 +4,7 @@ import { queuedEmails } from '../../../test/carts.ts';
 import { fingerprint, givenOtherShop, reopenDemo, startDemo } from '../../../test/demo.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
-import { installationKey } from '../../shops/apps/sealing.ts';
+import { installationKey } from '../../platform/sealing.ts';
 import { setTotp, takeCode } from '../account/second-factor.ts';
 import { stepAt, totpCode } from '../account/totp-code.ts';
 import { insertLink, linkTokens, LINK_LIFETIME } from '../users/links.ts';

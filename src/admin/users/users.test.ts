@@ -5,7 +5,7 @@ import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { runCleanup } from '../../platform/cleanup.ts';
-import { installationKey } from '../../shops/apps/sealing.ts';
+import { installationKey } from '../../platform/sealing.ts';
 import { adminLinkCleanup, linkTokens } from './links.ts';
 import { adminSessionCleanup } from './queries.ts';
 

@@ -12,7 +12,7 @@ import {
   settingsText,
   type SettingsFile,
 } from '../../shops/settings/file.ts';
-import { settingsFormat } from '../../settings-format.ts';
+import { settingsFormat } from '../../composition/settings-format.ts';
 import { selectSettings } from '../../shops/settings/settings.ts';
 
 type Entry = NonNullable<SettingsFile['couponCampaigns']>[number];

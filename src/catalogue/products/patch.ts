@@ -8,7 +8,7 @@ import { MAX_CUSTOM_TEXT_LENGTH, withHeadline } from './custom-text.ts';
 import { setFact, WITHDRAWAL_EXCLUSIONS, type PriceTier, type ProductFacts } from './facts.ts';
 import { withGroups, withPrice, withTiers } from './prices.ts';
 import type { StoredProduct } from './queries.ts';
-import { ORDER_UNIT } from './render.ts';
+import { ORDER_UNIT } from './orderable.ts';
 import {
   amountOf,
   Decimal,

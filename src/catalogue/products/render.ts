@@ -10,6 +10,7 @@ import { availabilityOf, availabilityText } from './availability-text.ts';
 import { headlineTexts } from './custom-text.ts';
 import { safetyOf } from './safety.ts';
 import { inheritedFacts, type Prices, type ProductFacts } from './facts.ts';
+import { isForSale, maxOrderOf, ORDER_UNIT } from './orderable.ts';
 import { priceIn, pricedTiers, priceRange, referencePrice, type PricedTier } from './prices.ts';
 import type { ProductRow, StoredProduct } from './queries.ts';
 import { LOWEST_BASE_PRICE, type Product } from './schema.ts';
@@ -173,21 +174,6 @@ export function stockFields(
     availability,
     stocklevel,
   };
-}
-
-export const ORDER_UNIT: NonNullable<ProductFacts['orderUnit']> = {
-  priceQuantity: 1,
-  unit: 'piece',
-  minimum: 1,
-  interval: 1,
-};
-
-/** The largest quantity in an order: the product's own, else the shop's; null: any. */
-export function maxOrderOf(
-  { maxOrder }: Pick<ProductFacts, 'maxOrder'>,
-  { maxPerOrder }: Pick<Settings, 'maxPerOrder'>,
-): number | null {
-  return maxOrder ?? maxPerOrder;
 }
 
 type Named = Pick<ProductRow, 'facts' | 'productNumber' | 'master'>;
@@ -381,20 +367,6 @@ export function tierPrice(
       regularBulkPrice: renderPrice(regularPrice, settings, options)!,
     },
   };
-}
-
-/** Whether it can be put into a cart. */
-export function isForSale(
-  { visible, kind }: Pick<ProductRow, 'visible' | 'kind'>,
-  facts: ProductFacts,
-  price: number | null,
-  now: Date,
-): boolean {
-  return visible && kind !== 'master' && price !== null && price > 0 && isOnSale(facts, now);
-}
-
-function isOnSale({ forSaleFrom, forSaleUntil }: ProductFacts, now: Date): boolean {
-  return !(forSaleFrom && new Date(forSaleFrom) > now) && !(forSaleUntil && new Date(forSaleUntil) <= now);
 }
 
 /** Methods that the shop has dropped no longer restrict anything. */

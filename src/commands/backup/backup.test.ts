@@ -17,7 +17,7 @@ import {
   type Appearance,
 } from '../../../test/shop-copies.ts';
 import { SCOPES } from '../../http/scopes.ts';
-import { installationKey } from '../../shops/apps/sealing.ts';
+import { installationKey } from '../../platform/sealing.ts';
 
 /** What the demo shop is after a restore. */
 

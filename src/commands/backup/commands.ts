@@ -1,5 +1,5 @@
 import { findShop } from '../../shops/shop/queries.ts';
-import { installationKey, keyFromFile } from '../../shops/apps/sealing.ts';
+import { installationKey, keyFromFile } from '../../platform/sealing.ts';
 import { print, withDatabase, withShop, type Runs } from '../command.ts';
 import { CommandProblem } from '../problem.ts';
 import { duration, startProgress, type Progress } from '../progress.ts';

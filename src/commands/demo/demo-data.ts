@@ -6,7 +6,7 @@ import type { DemoCartToken } from '../../http/demo-tokens.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { State } from '../../orders/schema.ts';
 import type { AddressField } from '../../shops/countries/address.ts';
-import { settingsFormat } from '../../settings-format.ts';
+import { settingsFormat } from '../../composition/settings-format.ts';
 import { parseSettingsFile, type SettingsFile } from '../../shops/settings/file.ts';
 
 /*

@@ -5,7 +5,7 @@ import { givenVisitor } from '../../../test/visitor.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { mediaCleanup } from '../../platform/media/sweep.ts';
-import { settingsFormat } from '../../settings-format.ts';
+import { settingsFormat } from '../../composition/settings-format.ts';
 import { applySettings, exportSettings } from '../../shops/settings/file.ts';
 import { addDemoFiles } from './add-files.ts';
 import { createDemoShops } from './demo-shop.ts';

@@ -11,7 +11,7 @@ import { tokenCaller } from '../../http/rate-limit.ts';
 import { SCOPES, type Scope } from '../../http/scopes.ts';
 import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
 import { insertShop } from '../../shops/shop/insert-shop.ts';
-import { settingsFormat } from '../../settings-format.ts';
+import { settingsFormat } from '../../composition/settings-format.ts';
 import { applySettings, type SettingsFile } from '../../shops/settings/file.ts';
 import { insertDemoCarts } from './carts.ts';
 import { demoIds, type DemoIds } from './demo-ids.ts';

@@ -4,7 +4,7 @@ import { givenSmallShop, paymentId, type Shop } from '../../../test/carts.ts';
 import { createFakeProvider } from '../../../test/fake-provider.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
-import { seal } from '../../shops/apps/sealing.ts';
+import { seal } from '../../platform/sealing.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { loadAccount, loadFields, resealAccounts, saveFields } from './accounts.ts';
 

@@ -15,7 +15,7 @@ import { sign, startStripeServer, type StripeServer } from '../../../test/paymen
 import { attemptsOf, buy, paymentDeps, workOff } from '../../../test/payments.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
-import { installationKey } from '../../shops/apps/sealing.ts';
+import { installationKey } from '../../platform/sealing.ts';
 import { releaseUnpaidOrders } from '../release-unpaid.ts';
 import { saveFields } from './accounts.ts';
 import type { PaymentDeps } from './calls.ts';

@@ -4,7 +4,8 @@ import type { ImageSizes } from '../../platform/media/images.ts';
 import { headlineTexts } from '../../catalogue/products/custom-text.ts';
 import type { ProductFacts, WithdrawalExclusion } from '../../catalogue/products/facts.ts';
 import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../../catalogue/products/prices.ts';
-import { ORDER_UNIT, selectionOf } from '../../catalogue/products/render.ts';
+import { ORDER_UNIT } from '../../catalogue/products/orderable.ts';
+import { selectionOf } from '../../catalogue/products/render.ts';
 import type { BasketDiscount, PaymentMethod, Settings, TaxClass } from '../../shops/settings/settings.ts';
 import type { CouponProblem } from './coupon-problems.ts';
 import type {

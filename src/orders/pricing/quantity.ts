@@ -1,5 +1,5 @@
 import type { ProductFacts } from '../../catalogue/products/facts.ts';
-import { maxOrderOf, ORDER_UNIT } from '../../catalogue/products/render.ts';
+import { maxOrderOf, ORDER_UNIT } from '../../catalogue/products/orderable.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 
 /** Quantities have up to six decimals; in millionths they are whole numbers for exact arithmetic. */

@@ -1,6 +1,6 @@
 import { percentOf, scaled } from '../../kernel/money.ts';
 import { inCurrency, priceIn } from '../../catalogue/products/prices.ts';
-import { ORDER_UNIT } from '../../catalogue/products/render.ts';
+import { ORDER_UNIT } from '../../catalogue/products/orderable.ts';
 import type {
   BasketDiscount,
   PaymentMethod,

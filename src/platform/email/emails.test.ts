@@ -19,7 +19,7 @@ import { startSmtp, type SmtpServer } from '../../../test/smtp.ts';
 import { readConfig } from '../../config.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
-import { startEmails } from '../../background.ts';
+import { startEmails } from '../../composition/background.ts';
 import { availabilityEmail } from '../../catalogue/products/availability-email.ts';
 import { queueAvailabilityNotifications } from '../../catalogue/products/availability-notifications.ts';
 import { documentEmail } from '../../orders/documents/document-email.ts';

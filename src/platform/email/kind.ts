@@ -46,7 +46,7 @@ export interface Placeholder<Facts extends object, Words extends EmailWords> {
 }
 
 /**
- * A kind of email, defined by the module that sends it. `src/email-kinds.ts` lists them all: the worker, the schema of
+ * A kind of email, defined by the module that sends it. `src/composition/email-kinds.ts` lists them all: the worker, the schema of
  * the settings file and its checks get that list.
  */
 export interface EmailKind<Facts extends object = object, Words extends EmailWords = EmailWords> {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenShop, givenToken } from '../../../test/builders.ts';
 import { startService, type Service } from '../../../test/service.ts';
@@ -125,7 +126,7 @@ describe('the log', () => {
       expect(await takeTimeOfCommit(tx, shopId)).toEqual(new Date('2026-11-16T10:00:00.001Z'));
       recordEvents(tx, shopId, [order()]);
       waiting = record(order()).then(() => void (done = true));
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await sleep(100);
       expect(done).toBe(false);
     });
     await waiting;
@@ -257,7 +258,7 @@ describe('waiting', () => {
   test('answers as soon as there is something new', async () => {
     const began = performance.now();
     const waiting = read200('?wait=20');
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await sleep(200);
     await record(order());
     expect((await waiting).items).toHaveLength(1);
     expect(performance.now() - began).toBeLessThan(10_000);
@@ -265,7 +266,7 @@ describe('waiting', () => {
 
   test('hears of what another process has written', async () => {
     const waiting = read200('?wait=20&types=ORDER_CREATE');
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await sleep(200);
     // Written around the log, so that this process is not told.
     await service.db.run(sql`
       insert into counter (shop_id, name, value, at) values (${shopId}, 'event', 1, ${Date.now()})`);
@@ -283,11 +284,11 @@ describe('waiting', () => {
   test('shows nothing more to a token that was revoked meanwhile', async () => {
     const revoked = await givenToken(service, shopId, undefined, 'revoked');
     const waiting = read200('?wait=20', revoked);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(100);
     await service.db.run(sql`
       delete from token where shop_id = ${shopId}
         and app_id = (select app_id from app where shop_id = ${shopId} and name = 'revoked')`);
-    await new Promise((resolve) => setTimeout(resolve, FRESH_FOR));
+    await sleep(FRESH_FOR);
     await record(order());
     expect(await waiting).toEqual({ items: [], next: 0 });
   });
@@ -321,7 +322,7 @@ describe('a stream', () => {
   test('brings what is there and what comes, each with its position', async () => {
     await record(order());
     const reading = stream(3);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await sleep(300);
     await record(order(), { type: 'SETTINGS_CHANGED', resourceId: null });
     const { text } = await reading;
     const parts = text.split('\n\n').filter((part) => part.startsWith('id: '));
@@ -390,7 +391,7 @@ describe('a stream', () => {
     const longPoll = fetch(`${origin}/manage/shops/${shopId}/events?wait=25`, {
       headers: { authorization: `Bearer ${token}` },
     });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await sleep(300);
     const [text, polled] = await Promise.all([response.text(), longPoll, other.close()]);
     expect(text).toBe(': waiting\n\n');
     expect(await polled.json()).toEqual({ items: [], next: 0 });

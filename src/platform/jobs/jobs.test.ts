@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenShop } from '../../../test/builders.ts';
@@ -176,7 +177,7 @@ describe('a worker', () => {
   test('finishes what it has begun before it stops', async () => {
     let ended = false;
     const worker = start(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await sleep(200);
       ended = true;
     });
     await queue(1);
@@ -240,7 +241,7 @@ describe('a worker', () => {
     start(async ({ content }) => {
       if (content.text === 'newsletter 0') await queue(1, { shopId: 'Pelican', name: 'order' });
       seen.push(content.text);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await sleep(20);
     });
     await waitFor(() => seen.includes('order 0'));
     expect(seen.length).toBeLessThan(200);

@@ -18,7 +18,7 @@ import {
   revokeToken,
 } from './apps.ts';
 import { insertToken } from './queries.ts';
-import { installationKey, seal, unseal } from './sealing.ts';
+import { installationKey, seal, unseal } from '../../platform/sealing.ts';
 
 const SECRET = /^[A-Za-z0-9]{32}$/;
 const key = Buffer.alloc(32, 7);

@@ -24,7 +24,7 @@ import {
   updateSealedSecret,
   type TokenLimits,
 } from './queries.ts';
-import { seal, unseal, unsealIfPossible } from './sealing.ts';
+import { seal, unseal, unsealIfPossible } from '../../platform/sealing.ts';
 
 /** Operations of the command line and the admin on apps and tokens. */
 

@@ -5,7 +5,7 @@ import { textIn } from '../../http/locale.ts';
 import { oneLine } from '../../platform/email/letter.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import type { EmailShop } from '../../platform/email/worker.ts';
-import { installationKey } from '../apps/sealing.ts';
+import { installationKey } from '../../platform/sealing.ts';
 import { findSettings, type MailTexts } from '../settings/settings.ts';
 import { emailDesign, loadLogo, type Logo } from './design.ts';
 import { renderEmail } from './render.ts';

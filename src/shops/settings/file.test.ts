@@ -8,8 +8,8 @@ import { givenPlainProduct } from '../../../test/upload.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { sixDigits } from '../../kernel/colour.ts';
-import { EMAIL_KINDS } from '../../email-kinds.ts';
-import { settingsFormat } from '../../settings-format.ts';
+import { EMAIL_KINDS } from '../../composition/email-kinds.ts';
+import { settingsFormat } from '../../composition/settings-format.ts';
 import { standardVat } from '../taxes/vat-rates.ts';
 import { deleteShop } from '../shop/queries.ts';
 import {

@@ -8,7 +8,7 @@ import type { Settings } from './settings.ts';
 
 /**
  * A section of the settings file that another module owns, and may keep in tables of its own. The module declares the type
- * of its value in `RegisteredSections`; `src/settings-format.ts` lists the sections.
+ * of its value in `RegisteredSections`; `src/composition/settings-format.ts` lists the sections.
  */
 export interface SettingsSection<Value = unknown> {
   /** The key in the file. */

@@ -4,7 +4,7 @@ import { hasScope, type Caller } from '../../http/callers.ts';
 import { badRequest, conflict, invalid, missingScope } from '../../http/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { EVENT_TYPES } from '../../platform/events/types.ts';
-import { seal } from '../apps/sealing.ts';
+import { seal } from '../../platform/sealing.ts';
 import { insertWebhook, lockWebhookCount, type WebhookRow } from './queries.ts';
 import type { ReceiverPolicy } from './receiver-address.ts';
 import type { NewWebhook } from './schema.ts';

@@ -4,7 +4,7 @@ import type { ShopDatabase, Transaction } from '../../db/database.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
 import { readEvents, type EventRow } from '../../platform/events/queries.ts';
 import { findAppById, type AppRow } from '../apps/queries.ts';
-import { unseal } from '../apps/sealing.ts';
+import { unseal } from '../../platform/sealing.ts';
 import { shopSettings } from '../settings/settings.ts';
 import { outcomeOf, planBatch, type DeliveryRecord, type Outcome, type Task } from './batch.ts';
 import { deactivationEmail } from './deactivation-email.ts';

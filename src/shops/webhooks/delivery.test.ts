@@ -18,14 +18,14 @@ import {
 import { givenShop, givenToken } from '../../../test/builders.ts';
 import { startReceiver, type Receiver } from '../../../test/receiver.ts';
 import { startService, type Service } from '../../../test/service.ts';
-import { startEmails, startWebhooks, type WebhookDeps } from '../../background.ts';
+import { startEmails, startWebhooks, type WebhookDeps } from '../../composition/background.ts';
 import { sql } from '../../db/sql.ts';
 import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
 import type { Background } from '../../platform/background.ts';
 import { recordEvents, type NewEvent } from '../../platform/events/log.ts';
 import { createApp, deleteApp } from '../apps/apps.ts';
 import { insertToken } from '../apps/queries.ts';
-import { installationKey } from '../apps/sealing.ts';
+import { installationKey } from '../../platform/sealing.ts';
 import { WEBHOOKS_CHANGED } from './worker.ts';
 
 const log = pino({ level: 'silent' });

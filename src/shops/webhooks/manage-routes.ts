@@ -5,7 +5,7 @@ import { toMilliseconds } from '../../http/dates.ts';
 import { Id } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
 import { findAppById } from '../apps/queries.ts';
-import { seal } from '../apps/sealing.ts';
+import { seal } from '../../platform/sealing.ts';
 import { redeliverOne, replayFrom } from './actions.ts';
 import { createWebhook } from './create.ts';
 import { openSecrets } from './deliver.ts';

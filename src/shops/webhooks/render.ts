@@ -28,7 +28,7 @@ export type EntityReader = (
   recipient: Recipient,
 ) => Promise<ReadonlyMap<string, Entity>>;
 
-/** `src/webhook-entities.ts` lists them; a missing one is sent as an empty object. */
+/** `src/composition/webhook-entities.ts` lists them; a missing one is sent as an empty object. */
 export type WebhookEntities = Partial<Record<EventResource, EntityReader>>;
 
 /** The types of the contract, whose body has no `data`. */

@@ -4,7 +4,7 @@ import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { deleteApp, resealWebhookSecrets } from '../apps/apps.ts';
-import { installationKey, unseal } from '../apps/sealing.ts';
+import { installationKey, unseal } from '../../platform/sealing.ts';
 import { deliveryCleanup } from './delivery-queries.ts';
 
 let service: Service;

@@ -6,7 +6,7 @@ import type { DemoAccess } from '../../http/demo-access.ts';
 import { newId } from '../../kernel/ids.ts';
 import { repeat, type Background } from '../../platform/background.ts';
 import { NEW_EVENTS } from '../../platform/events/log.ts';
-import { installationKey } from '../apps/sealing.ts';
+import { installationKey } from '../../platform/sealing.ts';
 import { deliver, type DeliveryDeps } from './deliver.ts';
 import {
   endLease,

@@ -17,7 +17,7 @@ import { signInAs } from '../../../test/signed-in.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../../test/visitor.ts';
 import { sql } from '../../db/sql.ts';
 import { orderTokens } from '../../orders/order-link.ts';
-import { installationKey } from '../../shops/apps/sealing.ts';
+import { installationKey } from '../../platform/sealing.ts';
 import { MAX_WISHLIST_ITEMS } from '../wishlist/queries.ts';
 
 const MINUTE = 60_000;

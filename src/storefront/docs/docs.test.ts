@@ -3,7 +3,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { longestBlock, MAX_BLOCK, slowdown } from '../../../test/event-loop.ts';
 import { startService, type Service } from '../../../test/service.ts';
-import { buildApp } from '../../app.ts';
+import { buildApp } from '../../composition/app.ts';
 import type { SearchEntry } from './search.ts';
 
 const FOLDER = new URL('../../../docs/', import.meta.url);

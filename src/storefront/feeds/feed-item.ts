@@ -2,14 +2,8 @@ import { shownAttributes } from '../../catalogue/products/attributes.ts';
 import { inheritedFacts, type ProductFacts } from '../../catalogue/products/facts.ts';
 import { priceIn } from '../../catalogue/products/prices.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
-import {
-  isForSale,
-  nameOf,
-  ORDER_UNIT,
-  pricesOf,
-  selectionOf,
-  typeOf,
-} from '../../catalogue/products/render.ts';
+import { isForSale, ORDER_UNIT } from '../../catalogue/products/orderable.ts';
+import { nameOf, pricesOf, selectionOf, typeOf } from '../../catalogue/products/render.ts';
 import { plainText } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';

@@ -7,9 +7,9 @@ import { givenOtherShop, startDemo } from '../../../test/demo.ts';
 import { waitFor } from '../../../test/process.ts';
 import type { Service } from '../../../test/service.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../../test/visitor.ts';
-import { installationKey } from '../../shops/apps/sealing.ts';
+import { installationKey } from '../../platform/sealing.ts';
 import { sql } from '../../db/sql.ts';
-import { startEmails } from '../../background.ts';
+import { startEmails } from '../../composition/background.ts';
 import { newsletterTokens, type NewsletterTokens } from '../../people/newsletters/links.ts';
 import { requestCleanup } from '../../people/newsletters/queries.ts';
 

@@ -16,7 +16,7 @@ import {
 import { givenVisitor, mainOf } from '../../../test/visitor.ts';
 import { sql } from '../../db/sql.ts';
 import { orderTokens } from '../../orders/order-link.ts';
-import { installationKey } from '../../shops/apps/sealing.ts';
+import { installationKey } from '../../platform/sealing.ts';
 
 beforeAll(startManaging);
 afterAll(() => service.close());

@@ -2,7 +2,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { givenShop } from '../../../test/builders.ts';
 import { startService, type Service } from '../../../test/service.ts';
-import { buildApp } from '../../app.ts';
+import { buildApp } from '../../composition/app.ts';
 import { readConfig } from '../../config.ts';
 
 let service: Service;

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig } from 'fastify';
-import { wrongContentType } from './http/body.ts';
-import { wrongCartToken } from './http/cart-token.ts';
+import { wrongContentType } from '../http/body.ts';
+import { wrongCartToken } from '../http/cart-token.ts';
 import {
   badRequest,
   conflict,
@@ -12,9 +12,9 @@ import {
   tooManyRequests,
   unauthorised,
   type HttpError,
-} from './http/errors.ts';
-import { needsCartToken, needsToken, scopesOf } from './http/scopes.ts';
-import type { Parameter } from './openapi-components.ts';
+} from '../http/errors.ts';
+import { needsCartToken, needsToken, scopesOf } from '../http/scopes.ts';
+import type { Parameter } from './components.ts';
 
 /** An operation and its example, as far as its refusals depend on them. */
 export interface RefusableOperation {

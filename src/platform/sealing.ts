@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, scrypt } from 
 import { link, open, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Config } from '../../config.ts';
-import { openDataFolder } from '../../db/data-folder.ts';
+import type { Config } from '../config.ts';
+import { openDataFolder } from '../db/data-folder.ts';
 
 /**
  * App secrets sign what the service sends to an app, so they must be readable again. They are kept sealed with a key

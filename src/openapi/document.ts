@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
-import { errorBody, notAcceptable } from './http/errors.ts';
-import { etagOf } from './http/raw-json.ts';
-import { ErrorBody } from './http/schemas.ts';
+import { errorBody, notAcceptable } from '../http/errors.ts';
+import { etagOf } from '../http/raw-json.ts';
+import { ErrorBody } from '../http/schemas.ts';
 import {
   ANONYMOUS_SCOPES,
   needsCartToken,
@@ -12,23 +12,23 @@ import {
   scopesOf,
   type Access,
   type Scope,
-} from './http/scopes.ts';
-import { errorExamples, type ErrorExample } from './openapi-errors.ts';
-import { exampleOf, readExamples, withExample, type OperationExample } from './openapi-examples.ts';
-import { operationsOf } from './storefront/docs/operations.ts';
-import { webhookReference } from './shops/webhooks/reference.ts';
+} from '../http/scopes.ts';
+import { errorExamples, type ErrorExample } from './errors.ts';
+import { exampleOf, readExamples, withExample, type OperationExample } from './examples.ts';
+import { operationsOf } from '../storefront/docs/operations.ts';
+import { webhookReference } from '../shops/webhooks/reference.ts';
 import {
   withNamedParts,
   type DocumentedOperation,
   type DocumentedResponse,
   type OpenApiDocument,
   type Parameter,
-} from './openapi-components.ts';
+} from './components.ts';
 
 type Facts = NonNullable<FastifyContextConfig['operation']>;
 
 /** `npm run generate` writes it; at the root, where the compiled program finds it as well. */
-const FILE = new URL('../openapi.json', import.meta.url);
+const FILE = new URL('../../openapi.json', import.meta.url);
 
 /**
  * The reference as an OpenAPI 3.1 document, from the schemas that also validate and serialise. Must be registered
@@ -385,6 +385,6 @@ const INTRODUCTION = `Every address begins with \`/rs/shops/{shopId}\`; the demo
 **Media types.** Bodies are UTF-8 as \`application/json\`, \`application/vnd.epages.v1+json\` or, for changes, \`application/json-patch+json\`. Answers are \`application/json\`. Reads carry an \`ETag\`; \`If-None-Match\` is answered with 304. Carts have one in every answer: \`POST order\` takes it as \`If-Match\` and is answered with 412 when the cart is not that one any more.`;
 
 function packageVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   return (manifest as { version: string }).version;
 }

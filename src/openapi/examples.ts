@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { Parameter, Schema } from './openapi-components.ts';
+import type { Parameter, Schema } from './components.ts';
 
 /**
  * Examples of requests that succeed in the demo shop. `test/examples.test.ts` sends each of them. The ids are those of
@@ -27,7 +27,7 @@ interface ExampleFile {
 }
 
 /** In the root folder, where the compiled program finds it as well. */
-const FILE = new URL('../assets/api-examples.yaml', import.meta.url);
+const FILE = new URL('../../assets/api-examples.yaml', import.meta.url);
 
 /** The example of an operation, completed by the shared values. */
 export type OperationExample = RequestExample & { orderedCart: string };

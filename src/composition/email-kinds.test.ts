@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { EMAIL_KINDS } from './email-kinds.ts';
-import { signInCodes } from './people/accounts/sign-in-codes.ts';
-import { SAMPLE_ORDER } from './orders/order-email.ts';
-import { orderUrl } from './orders/order-link.ts';
-import { messages } from './kernel/messages.ts';
-import { placeholderMeanings } from './platform/email/kind.ts';
-import { oneLine } from './platform/email/letter.ts';
-import { emailDesign } from './shops/email/design.ts';
-import { renderEmail } from './shops/email/render.ts';
-import type { MailTexts } from './shops/settings/settings.ts';
+import { signInCodes } from '../people/accounts/sign-in-codes.ts';
+import { SAMPLE_ORDER } from '../orders/order-email.ts';
+import { orderUrl } from '../orders/order-link.ts';
+import { messages } from '../kernel/messages.ts';
+import { placeholderMeanings } from '../platform/email/kind.ts';
+import { oneLine } from '../platform/email/letter.ts';
+import { emailDesign } from '../shops/email/design.ts';
+import { renderEmail } from '../shops/email/render.ts';
+import type { MailTexts } from '../shops/settings/settings.ts';
 
 const context = {
   shopId: 'Harbour',
@@ -556,7 +556,7 @@ describe("a shop's own words", () => {
   });
 
   test.each(KIND_NAMES)('of %s are explained in docs/settings-file.md', (name) => {
-    const page = readFileSync(new URL('../docs/settings-file.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/settings-file.md', import.meta.url), 'utf8');
     const [row] = new RegExp(`^\\| \`${name}\` .*`, 'm').exec(page)!;
     const named = [...row.matchAll(/`\{(\w+)\}`/g)].map(([, name]) => name);
     expect(['shopName', 'shopUrl', ...named]).toEqual(Object.keys(placeholderMeanings(kindOf(name))));

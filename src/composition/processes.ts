@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolConfig } from 'pg';
-import type { Config } from './config.ts';
-import { startEmbedded } from './db/embedded.ts';
-import { createLog } from './platform/log.ts';
-import { terminalLines } from './platform/terminal-log.ts';
+import type { Config } from '../config.ts';
+import { startEmbedded } from '../db/embedded.ts';
+import { createLog } from '../platform/log.ts';
+import { terminalLines } from '../platform/terminal-log.ts';
 
 /*
  * The service in several processes on one machine, which share the port. Each is the whole service, as on its own

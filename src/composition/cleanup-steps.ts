@@ -1,0 +1,49 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { adminLinkCleanup } from '../admin/users/links.ts';
+import { adminSessionCleanup } from '../admin/users/queries.ts';
+import { appUseCleanup } from '../shops/apps/app-use.ts';
+import { auditCleanup } from '../shops/audit-log/queries.ts';
+import { abandonedCarts } from '../carts/abandoned.ts';
+import { importCleanup } from '../catalogue/products/import-queries.ts';
+import { sentPictureCleanup } from '../catalogue/products/sent-pictures.ts';
+import { cartCleanup } from '../carts/queries.ts';
+import type { Config } from '../config.ts';
+import { answerCleanup } from '../http/idempotency.ts';
+import { windowCleanup } from '../http/rate-limit.ts';
+import { emailCountCleanup } from '../platform/email/daily-limit.ts';
+import { eventCleanup } from '../platform/events/queries.ts';
+import { failedJobCleanup } from '../platform/jobs/queries.ts';
+import { openMediaStorage } from '../platform/media/open-storage.ts';
+import { mediaCleanup } from '../platform/media/sweep.ts';
+import { accountSessionCleanup, signInRequestCleanup } from '../people/accounts/queries.ts';
+import { requestCleanup } from '../people/newsletters/queries.ts';
+import type { CleanupStep } from '../platform/cleanup.ts';
+import { deliveryCleanup } from '../shops/webhooks/delivery-queries.ts';
+import { unpaidOrderRelease } from '../orders/release-unpaid.ts';
+import { wishlistCleanup } from '../storefront/wishlist/queries.ts';
+
+/** The steps of the clean-up: each module's own, one after the other in this order. */
+export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupStep[] {
+  return [
+    unpaidOrderRelease,
+    ...(config.CART_ABANDONED_AFTER > 0 ? [abandonedCarts(config.CART_ABANDONED_AFTER)] : []),
+    answerCleanup,
+    windowCleanup,
+    cartCleanup,
+    auditCleanup,
+    appUseCleanup,
+    requestCleanup,
+    signInRequestCleanup,
+    accountSessionCleanup,
+    adminSessionCleanup,
+    adminLinkCleanup,
+    wishlistCleanup,
+    emailCountCleanup,
+    failedJobCleanup,
+    importCleanup,
+    sentPictureCleanup,
+    deliveryCleanup(config.EVENT_DAYS),
+    eventCleanup(config.EVENT_DAYS),
+    mediaCleanup(openMediaStorage(config), { config, log }),
+  ];
+}

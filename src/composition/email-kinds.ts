@@ -1,0 +1,52 @@
+import { invitationEmail } from '../admin/users/invitation-email.ts';
+import { passwordEmail } from '../admin/users/password-email.ts';
+import { availabilityEmail } from '../catalogue/products/availability-email.ts';
+import { cartReminder } from '../carts/reminder-email.ts';
+import { orderConfirmation } from '../orders/confirmation-email.ts';
+import { cancelEmail } from '../orders/cancel-email.ts';
+import { returnEmail } from '../orders/return-email.ts';
+import { lowStockEmail } from '../catalogue/products/low-stock-email.ts';
+import { newOrderEmail } from '../orders/new-order-email.ts';
+import { documentEmail } from '../orders/documents/document-email.ts';
+import { paymentFailedEmail, paymentProblemEmail, paymentReceivedEmail } from '../orders/payment-emails.ts';
+import { paymentInstructionsEmail } from '../orders/payment-instructions-email.ts';
+import { refundEmail } from '../orders/refund-email.ts';
+import {
+  returnApprovedEmail,
+  returnNoticeEmail,
+  returnRejectedEmail,
+} from '../orders/return-request-emails.ts';
+import { shipmentEmail } from '../orders/shipment-email.ts';
+import { signInEmail } from '../people/accounts/sign-in-email.ts';
+import { withdrawalAcknowledgement, withdrawalLink } from '../orders/withdrawal-emails.ts';
+import { newsletterConfirmation } from '../people/newsletters/confirmation-email.ts';
+import type { EmailKind } from '../platform/email/kind.ts';
+import { deactivationEmail } from '../shops/webhooks/deactivation-email.ts';
+
+/** Every kind of email, in the order in which a settings file lists them. */
+export const EMAIL_KINDS: readonly EmailKind[] = [
+  orderConfirmation,
+  paymentReceivedEmail,
+  paymentFailedEmail,
+  paymentInstructionsEmail,
+  shipmentEmail,
+  documentEmail,
+  cancelEmail,
+  returnEmail,
+  refundEmail,
+  returnApprovedEmail,
+  returnRejectedEmail,
+  withdrawalLink,
+  withdrawalAcknowledgement,
+  returnNoticeEmail,
+  availabilityEmail,
+  newsletterConfirmation,
+  cartReminder,
+  newOrderEmail,
+  lowStockEmail,
+  paymentProblemEmail,
+  signInEmail,
+  deactivationEmail,
+  invitationEmail,
+  passwordEmail,
+];

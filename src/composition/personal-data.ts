@@ -1,0 +1,26 @@
+import { cartPersonalData } from '../carts/personal-data.ts';
+import { availabilityPersonalData } from '../catalogue/products/availability-personal-data.ts';
+import { orderPersonalData } from '../orders/personal-data.ts';
+import { accountPersonalData } from '../people/accounts/personal-data.ts';
+import { newsletterPersonalData } from '../people/newsletters/personal-data.ts';
+import { emailPersonalData } from '../platform/email/personal-data.ts';
+import type { PersonalData } from '../platform/personal-data.ts';
+import { auditPersonalData } from '../shops/audit-log/personal-data.ts';
+import { wishlistPersonalData } from '../storefront/wishlist/personal-data.ts';
+
+/**
+ * Every source of personal data beside the customer itself, in the order of an export. Admin users are not included:
+ * they are users of the installation and not customers of a shop, may share an address with a customer by chance, and
+ * erasing a customer must not lock anyone out.
+ */
+export const PERSONAL_DATA: readonly PersonalData[] = [
+  newsletterPersonalData,
+  availabilityPersonalData,
+  // Carts and wish lists of an account are found by the account, so they come before it.
+  cartPersonalData,
+  wishlistPersonalData,
+  accountPersonalData,
+  emailPersonalData,
+  orderPersonalData,
+  auditPersonalData,
+];
