@@ -21,14 +21,7 @@ beforeAll(async () => {
   // Sequences count what is rolled back, too.
   await db.run(sql`create sequence written minvalue 0 start 0`);
   await db.run(sql`create sequence refused minvalue 0 start 0`);
-  await db.run(sql`
-    create function refuse_write() returns trigger language plpgsql as $$
-    begin
-      if nextval('written') = (select last_value from refused) then
-        raise exception 'refused on purpose';
-      end if;
-      return null;
-    end $$`);
+  await refuseWith(FAILURE);
   const tables = await db.many<{ name: string }>(sql`
     select tablename as name from pg_tables
     where schemaname = 'public' and tablename not in ('app_use', 'demo_access_end', 'rate_window')`);
@@ -38,6 +31,27 @@ beforeAll(async () => {
   }
 }, 60_000);
 afterAll(() => service.close());
+
+const FAILURE = 'P0001';
+const DEADLOCK = '40P01';
+
+/** Sets the code of the error that refuses a write. */
+const refuseWith = (code: string) =>
+  service.db.run(
+    new Sql(
+      [
+        `create or replace function refuse_write() returns trigger language plpgsql as $$
+        begin
+          if nextval('written') = (select last_value from refused) then
+            raise exception 'refused on purpose' using errcode = '${code}';
+          end if;
+          return null;
+        end $$`,
+      ],
+      [],
+      false,
+    ),
+  );
 
 /** No write has this place. */
 const NONE = 0;
@@ -201,6 +215,23 @@ describe('with several writes:', () => {
     expect(answer.status).toBe(303);
     expect(writes).toBeGreaterThanOrEqual(leastWrites);
   });
+});
+
+test('a form that ends in a deadlock is retried as a whole, and is done once', async () => {
+  const root = await service.db.one<{ id: string }>(sql`
+    select upper(category_id::text) as id from category where shop_id = 'DemoShop' and parent_id is null`);
+  const added = () =>
+    service.db.one(sql`
+      select count(*) as count from category where shop_id = 'DemoShop' and name::text like '%Tides%'`);
+  await refuseWith(DEADLOCK);
+  // The second of its two operations meets the deadlock.
+  await refuseWrite(5);
+  const answer = await post(`/categories/${root!.id}/add`, { name: 'Tides' });
+  const writes = await countWrites();
+  await refuseWrite(NONE);
+  await refuseWith(FAILURE);
+  expect({ status: answer.status, added: await added() }).toEqual({ status: 303, added: { count: 1 } });
+  expect(writes).toBeGreaterThan(5);
 });
 
 test('every other form that is found on a page, a third of them a day', async () => {

@@ -1,12 +1,13 @@
 import { html } from '../http/html.ts';
 import type { HttpError } from '../http/errors.ts';
 import { FormLimitError } from '../http/form-fields.ts';
+import { refusalText } from './components/validation.ts';
 import type { AdminPage } from './page.ts';
 import type { ShopVisit, Visit } from './visit.ts';
 
 /** The page for a request that failed. */
 export function errorPage(visit: Visit<'anybody'> | ShopVisit, refusal: HttpError): AdminPage {
-  const { status, message } = refusal;
+  const { status } = refusal;
   const words = visit.words.error;
   const titles: Readonly<Record<number, string>> = words.titles;
   const texts: Readonly<Record<number, string>> = words.texts;
@@ -14,7 +15,9 @@ export function errorPage(visit: Visit<'anybody'> | ShopVisit, refusal: HttpErro
     status,
     title: titles[status] ?? words.other,
     main: html`<div class="card prose">
-      <p>${formLimitText(refusal, visit) ?? texts[status] ?? (status >= 500 ? words.later : message)}</p>
+      <p>
+        ${formLimitText(refusal, visit) ?? texts[status] ?? (status >= 500 ? words.later : refusalText(visit.words, refusal))}
+      </p>
       <p><a class="button" href="${'base' in visit ? visit.base : '/admin'}">${words.back}</a></p>
     </div>`,
   };

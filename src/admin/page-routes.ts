@@ -10,6 +10,7 @@ import { Nullable } from '../http/schemas.ts';
 import { createTurns } from '../http/turns.ts';
 import { registerUploadParser, withUpload, type Upload } from '../http/upload.ts';
 import { DEVICE_LIFETIME } from '../people/accounts/device-cookie.ts';
+import { refusalText } from './components/validation.ts';
 import { adminCookie, deviceCookieName, openShopVisit, openVisit, type OpenDeps } from './open-visit.ts';
 import { Redirect, type AdminFile, type AdminPage, type Notice } from './page.ts';
 import type { Draft, Form, FormOptions, FormRequest, Options, Pages, ShopPages } from './pages.ts';
@@ -158,7 +159,8 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       if (error instanceof FormLimitError) throw error;
       const refusal = refusalOf(error as Error, request);
       if (refusal.status >= 500 || refusal.status === 404) throw error;
-      const draft: Draft = { field: form.field, fieldList: form.fieldList, problem: refusal.message };
+      const problem = refusalText(visit.words, refusal);
+      const draft: Draft = { field: form.field, fieldList: form.fieldList, problem };
       return { ...(await show(visit, form, draft)), status: refusal.status };
     }
   };
@@ -256,9 +258,11 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
             const answer = await withUpload(request, field, config, take, limit);
             return await respond(request, reply, visit, answer);
           } catch (error) {
-            const { status, message } = refusalOf(error as Error, request);
+            const refusal = refusalOf(error as Error, request);
+            const { status } = refusal;
             if (status >= 500 || status === 404) throw error;
-            const draft: Draft = { field: () => '', fieldList: () => [], problem: message };
+            const problem = refusalText(visit.words, refusal);
+            const draft: Draft = { field: () => '', fieldList: () => [], problem };
             return respond(request, reply, visit, { ...(await show(visit, page, draft)), status });
           }
         });

@@ -2,7 +2,8 @@ import type { Runs } from './command.ts';
 
 export const runs = {
   serve: async ({ config }) => {
-    const { placeOfThisProcess, processCount, superviseProcesses } = await import('../composition/processes.ts');
+    const { placeOfThisProcess, processCount, superviseProcesses } =
+      await import('../composition/processes.ts');
     const place = placeOfThisProcess();
     const count = processCount(config);
     if (!place && count > 1) return superviseProcesses(config, count);

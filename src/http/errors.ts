@@ -6,11 +6,19 @@ export class HttpError extends Error {
   override name = 'HttpError';
   readonly status: number;
   readonly headers: Record<string, string>;
+  /** The wrong values, where it is about values. */
+  readonly problems: readonly Problem[];
 
-  constructor(status: number, text: string, headers: Record<string, string> = {}) {
+  constructor(
+    status: number,
+    text: string,
+    headers: Record<string, string> = {},
+    problems: readonly Problem[] = [],
+  ) {
     super(text);
     this.status = status;
     this.headers = headers;
+    this.problems = problems;
   }
 }
 
@@ -36,7 +44,8 @@ export function errorBody(status: number, text: string, method: string, path: st
   return { message: `${text}, Request: ${method} ${path}`, status: REASONS[status] ?? String(status) };
 }
 
-export const badRequest = (text: string) => new HttpError(400, text);
+export const badRequest = (text: string, problems?: readonly Problem[]) =>
+  new HttpError(400, text, {}, problems);
 
 export const unauthorised = (text: string) =>
   new HttpError(401, text, {

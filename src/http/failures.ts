@@ -13,6 +13,7 @@ import {
   unavailable,
   ValidationError,
 } from './errors.ts';
+import { reportFailure } from './internal-call.ts';
 import { problemOf } from './validation.ts';
 
 /** Answers any thrown error. An unknown error is a 500 with a log line and no detail for the caller. */
@@ -23,6 +24,7 @@ export function answerFailure(
 ): void {
   const refusal = refusalOf(error, request);
   logFailure(error, refusal, request);
+  reportFailure(error, refusal);
   const path = request.url.split('?', 1)[0]!;
   const body = JSON.stringify(errorBody(refusal.status, refusal.message, request.method, path));
   void reply
@@ -49,11 +51,11 @@ export function refusalOf(error: FastifyError | Error, request: FastifyRequest):
   if (error instanceof HttpError) return error;
   const operation = request.routeOptions.config.operation;
   const failed = `${operation?.action ?? operation?.summary ?? 'Request'} failed:`;
-  if (error instanceof ValidationError) return badRequest(failed + error.message);
+  if (error instanceof ValidationError) return badRequest(failed + error.message, error.problems);
 
   if ('validation' in error && error.validation) {
     const problem = problemOf(error.validation[0] as unknown as ErrorObject);
-    return badRequest(failed + new ValidationError([problem]).message);
+    return badRequest(failed + new ValidationError([problem]).message, [problem]);
   }
   const { code } = error as { code?: unknown };
   switch (code) {

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { ShopDatabase, Transaction } from '../db/database.ts';
 import { isDatabaseAway } from '../db/failure.ts';
@@ -18,6 +17,8 @@ interface InternalCaller {
   app: CallingApp;
   /** The transaction that this call belongs to; undefined: it has its own. */
   joined?: JoinedTransaction | undefined;
+  /** What the request was answered with, if it failed. */
+  failure?: Error | undefined;
 }
 
 /** A transaction of several calls: all or nothing. */
@@ -41,6 +42,15 @@ export function internalCallerOf(shopId: string): CallingApp | undefined {
 export function joinedTransactionOf(shopId: string): JoinedTransaction | undefined {
   const caller = internalCaller.getStore();
   return caller?.shopId === shopId ? caller.joined : undefined;
+}
+
+/**
+ * Hands a failure to the caller inside the process. A refusal keeps its problems, so no text has to be parsed; any other
+ * failure stays what it was, so that a transaction of several calls is retried after a deadlock.
+ */
+export function reportFailure(error: Error, refusal: HttpError): void {
+  const caller = internalCaller.getStore();
+  if (caller) caller.failure = refusal.status < 500 ? refusal : error;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -94,9 +104,10 @@ export function createInternalCall(app: FastifyInstance): InternalCall {
         [value ?? []].flat().map((one): [string, string] => [name, String(one)]),
       ),
     ).toString();
+    const known: InternalCaller = { ...caller };
     // Awaited inside: the request begins when it is awaited, and the caller must be known then.
     const response = await internalCaller.run(
-      caller,
+      known,
       async () =>
         await app.inject({
           method,
@@ -115,20 +126,12 @@ export function createInternalCall(app: FastifyInstance): InternalCall {
         }),
     );
     const { statusCode } = response;
-    if (statusCode >= 400) {
-      throw new HttpError(statusCode, refusalText(asStream ? await text(response.stream()) : response.body));
-    }
+    if (statusCode >= 400) throw known.failure ?? new HttpError(statusCode, `HTTP ${statusCode}`);
     onHeaders?.(response.headers);
     if (asStream) return response.stream() as Answer;
     const isJson = String(response.headers['content-type']).startsWith('application/json');
     return (isJson && response.body !== '' ? JSON.parse(response.body) : response.body) as Answer;
   };
-}
-
-/** The message of an error without the request that the contract adds. */
-function refusalText(body: string): string {
-  const { message = '' } = JSON.parse(body) as { message?: string };
-  return message.replace(/, Request: [A-Z]+ \S+$/, '');
 }
 
 /** Makes several calls in one transaction: all or none. */

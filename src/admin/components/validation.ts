@@ -1,16 +1,31 @@
 import { badRequest, conflict, HttpError } from '../../http/errors.ts';
 import type { Words } from '../messages.ts';
 
-const PROBLEM = /validation error ([A-Z_]+) on field (\S+)/g;
+/** The labels of fields by the last part of their path: `city` for `billingAddress.city`. */
+type Labels = Readonly<Record<string, string>>;
+
+/** A refusal in the reader's language, as far as it is about values. */
+export function refusalText(words: Words, { problems, message }: HttpError, labels: Labels = {}): string {
+  if (problems.length === 0) return message;
+  const texts: Readonly<Record<string, string | undefined>> = words.validation;
+  return problems
+    .map(({ code, field }) => {
+      const name = field
+        .split(/[./]/)
+        .at(-1)!
+        .replace(/\[\d+\]$/, '');
+      return `${labels[name] ?? name} ${texts[code] ?? words.validation.other}.`;
+    })
+    .join(' ');
+}
 
 /**
- * Runs a call of an operation and rewords its field problems with the labels of the form: `labels` are the labels of
- * fields by the last part of their path, `billingAddress.city`, without the place in a list. `taken` is the message
- * for a value that already exists.
+ * Runs a call of an operation and names refused values by the labels of the form. `taken` is the text for a value that
+ * exists already.
  */
 export async function explained<Answer>(
   words: Words,
-  labels: Readonly<Record<string, string>>,
+  labels: Labels,
   call: () => Promise<Answer>,
   taken?: string,
 ): Promise<Answer> {
@@ -19,19 +34,6 @@ export async function explained<Answer>(
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     if (error.status === 409 && taken !== undefined) throw conflict(taken);
-    const problems = [...error.message.matchAll(PROBLEM)];
-    if (problems.length === 0) throw error;
-    const texts: Readonly<Record<string, string | undefined>> = words.validation;
-    throw badRequest(
-      problems
-        .map(([, code, path]) => {
-          const name = path!
-            .split(/[./]/)
-            .at(-1)!
-            .replace(/\[\d+\]$/, '');
-          return `${labels[name] ?? name} ${texts[code!] ?? words.validation.other}.`;
-        })
-        .join(' '),
-    );
+    throw error.problems.length === 0 ? error : badRequest(refusalText(words, error, labels));
   }
 }

@@ -71,6 +71,16 @@ test('a value that the API refuses is refused in its words', async () => {
   expect(refused.text).toContain('This customerNumber is taken');
 });
 
+test('a wrong value is named in the language of the reader', async () => {
+  const german = await givenMerchant(service, 'owner', 'DemoShop', 'owner@german.example');
+  await service.db.run(sql`update admin_user set language = 'de' where email = ${german.email}`);
+  const path = `/customers/${customerId}`;
+  const version = valueIn((await german.get(path)).text, 'version')!;
+  const refused = await german.post(path, { version, customerNumber: '', internalNote: '' });
+  const said = /<p class="problem"[^>]*>([^<]*)/.exec(refused.text)?.[1];
+  expect([refused.status, said]).toEqual([400, 'Nummer darf nicht leer sein.']);
+});
+
 const read = async (id: string) =>
   (await service.call('GET', `/DemoShop/customers/${id}`, { token: 'demo-all' })).body;
 

@@ -71,21 +71,23 @@ export function customers(pages: ShopPages): void {
         const before = await readState(visit, customerId);
         requireUnchanged(form, before, visit.words);
         const groupId = form.field('customerGroupId');
-        await visit.inTransaction(async (call) => {
-          if (groupId !== (before.customerGroupId ?? '')) {
-            await call('PUT', `/manage/customers/${customerId}/group`, {
-              body: { customerGroupId: groupId === '' ? null : groupId },
+        await explained(visit.words, visit.words.customers.fields, () =>
+          visit.inTransaction(async (call) => {
+            if (groupId !== (before.customerGroupId ?? '')) {
+              await call('PUT', `/manage/customers/${customerId}/group`, {
+                body: { customerGroupId: groupId === '' ? null : groupId },
+              });
+            }
+            await call('PATCH', `/rs/customers/${customerId}`, {
+              body: [
+                { op: 'add', path: '/customerNumber', value: form.field('customerNumber') },
+                form.field('internalNote') === ''
+                  ? { op: 'remove', path: '/internalNote' }
+                  : { op: 'add', path: '/internalNote', value: form.field('internalNote') },
+              ],
             });
-          }
-          await call('PATCH', `/rs/customers/${customerId}`, {
-            body: [
-              { op: 'add', path: '/customerNumber', value: form.field('customerNumber') },
-              form.field('internalNote') === ''
-                ? { op: 'remove', path: '/internalNote' }
-                : { op: 'add', path: '/internalNote', value: form.field('internalNote') },
-            ],
-          });
-        });
+          }),
+        );
         const path = adminPath(visit, `/customers/${customerId}`);
         const { customerNumber, internalNote, customerGroupId } = before;
         return new Redirect(path, {

@@ -1,7 +1,9 @@
-import { isRefusal, badRequest, type HttpError } from '../../http/errors.ts';
+import { badRequest, HttpError } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { longTextField, problemOf } from '../components/form.ts';
+import { refusalText } from '../components/validation.ts';
+import type { Words } from '../messages.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -26,7 +28,7 @@ export function bulkOrders(pages: ShopPages): void {
     const done: string[] = [];
     // The oldest order gets the first number.
     for (const { orderId, orderNumber } of orders.toReversed()) {
-      const problem = await problemWith(() =>
+      const problem = await problemWith(visit.words, () =>
         visit.call('POST', `/manage/orders/${orderId}/invoices`, { body: {} }),
       );
       if (problem === undefined) done.push(orderId);
@@ -52,13 +54,13 @@ interface Refused {
 }
 
 /** The refusal of a call; undefined: it succeeded. */
-async function problemWith(call: () => Promise<unknown>): Promise<string | undefined> {
+async function problemWith(words: Words, call: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await call();
     return undefined;
   } catch (error) {
-    if (!isRefusal(error)) throw error;
-    return (error as HttpError).message;
+    if (!(error instanceof HttpError)) throw error;
+    return refusalText(words, error);
   }
 }
 
@@ -170,7 +172,7 @@ async function shipOne(
   const [order, another] = await findByNumber(visit.db, visit.shopId, number);
   if (!order) return words.unknownNumber;
   if (another) return words.severalOrders;
-  return problemWith(() =>
+  return problemWith(visit.words, () =>
     visit.call('POST', `/manage/orders/${order.orderId}/shipments`, { body: { carrier, trackingCode } }),
   );
 }

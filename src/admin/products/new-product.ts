@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { badRequest, isRefusal } from '../../http/errors.ts';
+import { badRequest, HttpError } from '../../http/errors.ts';
 import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { html } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
@@ -7,6 +7,7 @@ import { isId } from '../../kernel/ids.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { choiceField, longTextField, problemOf, textField, tickField } from '../components/form.ts';
 import { decimalOf } from '../components/decimal.ts';
+import { refusalText } from '../components/validation.ts';
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
 import { Redirect } from '../page.ts';
 import type { FormRequest, ShopPages } from '../pages.ts';
@@ -124,9 +125,9 @@ export function newProduct(pages: ShopPages): void {
           await makeVariations(visit, await readProduct(visit, productId), form);
         } catch (error) {
           // The product exists; its variations can be created on the page that shows their problems.
-          if (!isRefusal(error)) throw error;
+          if (!(error instanceof HttpError)) throw error;
           return new Redirect(adminPath(visit, `${path}/variations`), {
-            text: error.message,
+            text: refusalText(visit.words, error),
             isProblem: true,
           });
         }
