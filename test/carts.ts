@@ -298,6 +298,8 @@ export const price = (amount: number, taxType = 'GROSS') => ({
 /** Sent by timers, at any moment: counted calls, when tokens were last used, and the hosts of shops. */
 const BY_TIMERS =
   /\b(?:app_use|rate_window|last_used_at|shop_domain|demo_access_end)\b|from shop order by created_at/;
+/** Sent by each new connection: the pool closes those that were idle for ten seconds. */
+const BY_CONNECTIONS = /\bplan_cache_mode\b/;
 /** Who calls is asked again every few seconds. */
 const LOOKS_UP_CALLER = /from shop\s+left join token\b/;
 
@@ -313,7 +315,10 @@ export async function statementsOf(
       typeof query === 'string' ? query : (query as { text: string }).text,
     );
     return (IS_POOLED ? withoutFrames(texts) : texts).filter(
-      (text) => !BY_TIMERS.test(text) && (withCallers || !LOOKS_UP_CALLER.test(text)),
+      (text) =>
+        !BY_TIMERS.test(text) &&
+        !BY_CONNECTIONS.test(text) &&
+        (withCallers || !LOOKS_UP_CALLER.test(text)),
     );
   } finally {
     sent.mockRestore();
