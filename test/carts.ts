@@ -316,9 +316,7 @@ export async function statementsOf(
     );
     return (IS_POOLED ? withoutFrames(texts) : texts).filter(
       (text) =>
-        !BY_TIMERS.test(text) &&
-        !BY_CONNECTIONS.test(text) &&
-        (withCallers || !LOOKS_UP_CALLER.test(text)),
+        !BY_TIMERS.test(text) && !BY_CONNECTIONS.test(text) && (withCallers || !LOOKS_UP_CALLER.test(text)),
     );
   } finally {
     sent.mockRestore();
