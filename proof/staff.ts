@@ -56,7 +56,7 @@ export const staff: Check = {
       progress.advance(1);
     }
     progress.end();
-    const longest = waits.hostile.reduce((most, ms) => Math.max(most, ms), 0);
+    const longest = waits.hostile.reduce((max, ms) => Math.max(max, ms), 0);
     must(longest < MAX_WAIT_MS, `a visitor waited for ${longest.toFixed(0)} ms`);
     return `${line('quiet', waits.quiet)}; ${line('beside', waits.hostile)}; forms ${tally(statuses)}`;
   },

@@ -89,6 +89,17 @@ const WRITES_AFTER_COMMIT = /\/(?:invoice|credit)s?$/;
 /** Bits of `customer_order.states`: rejected, sent, invoiced, paid, returned, closed and archived. */
 const CLOSED_STATES = 2 + 32 + 64 + 128 + 256 + 512 + 1_024 + 2_048 + 4_096 + 8_192 + 16_384;
 
+/** Takes all connections but one: a form whose transaction needed a second one would wait for ever. */
+async function withOneConnection<Result>(work: () => Promise<Result>): Promise<Result> {
+  const { pool } = service.db;
+  const taken = await Promise.all(Array.from({ length: pool.options.max - 1 }, () => pool.connect()));
+  try {
+    return await work();
+  } finally {
+    for (const client of taken) client.release();
+  }
+}
+
 const productIds = async (numbers: readonly string[]) =>
   (
     await service.db.many<{ id: string }>(sql`
@@ -104,7 +115,7 @@ const valueIn = (text: string, name: string) =>
 
 describe('with several writes:', () => {
   type Sending = () => Promise<() => Promise<AdminAnswer>>;
-  const FORMS: [name: string, sending: Sending, leastWrites: number][] = [
+  const FORMS: [name: string, sending: Sending, minWrites: number][] = [
     [
       'an order by hand',
       async () => {
@@ -210,10 +221,11 @@ describe('with several writes:', () => {
     ],
   ];
 
-  test.each(FORMS)('%s', async (_name, sending, leastWrites) => {
-    const { writes, answer } = await breakForm(await sending());
+  test.each(FORMS)('%s', async (_name, sending, minWrites) => {
+    const send = await sending();
+    const { writes, answer } = await withOneConnection(() => breakForm(send));
     expect(answer.status).toBe(303);
-    expect(writes).toBeGreaterThanOrEqual(leastWrites);
+    expect(writes).toBeGreaterThanOrEqual(minWrites);
   });
 });
 

@@ -70,16 +70,16 @@ async function measure(path: string, headers: Record<string, string>) {
   return { ...answer, ms };
 }
 
-test.each<[name: string, pathOf: () => string, leastLength: number]>([
+test.each<[name: string, pathOf: () => string, minLength: number]>([
   ['the data of a customer', () => `/customers/${customerId}/export.json`, 10_000_000],
   ['the page of a customer', () => `/customers/${customerId}`, 5_000],
   ['the list of orders', () => '/orders', 5_000],
-])('%s', async (_name, pathOf, leastLength) => {
+])('%s', async (_name, pathOf, minLength) => {
   const { status, length, ms } = await measure(`/admin/shops/DemoShop${pathOf()}`, {
     cookie: merchant.cookie,
   });
   expect(status).toBe(200);
-  expect(length).toBeGreaterThan(leastLength);
+  expect(length).toBeGreaterThan(minLength);
   expect(ms).toBeLessThan(MAX_BLOCK);
 });
 
