@@ -4,7 +4,8 @@ import type { Database } from '../db/database.ts';
 import { forbidden, notFound } from '../http/errors.ts';
 import type { ObservedDemoAccess } from '../http/demo-access.ts';
 import { isOwnFormOnThisMachine } from '../http/forwarded.ts';
-import { joinCalls, type InternalCall, type JoinedTransaction } from '../http/internal-call.ts';
+import { joinCalls, type JoinedTransaction } from '../http/internal-call.ts';
+import type { Operations } from '../http/operations.ts';
 import { originOf, storefrontUrl } from '../http/links.ts';
 import { readingLocale } from '../http/locale.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
@@ -18,7 +19,7 @@ import type { NoticeCookie } from './notice-cookie.ts';
 import { DEMO_OWNER } from './users/demo-owner.ts';
 import { permissionsOf, type Permission } from './users/permissions.ts';
 import { findRole, findSignedInUser, touchSession, type SignedInUser } from './users/queries.ts';
-import type { Call, ShopVisit, Visit } from './visit.ts';
+import type { ShopVisit, Visit } from './visit.ts';
 
 export interface AdminDeps {
   db: Database;
@@ -26,7 +27,7 @@ export interface AdminDeps {
   limiter: RateLimiter;
   hosts: ShopHosts;
   demoAccess: ObservedDemoAccess;
-  call: InternalCall;
+  callAs: Operations['callAs'];
 }
 
 export interface OpenDeps extends AdminDeps {
@@ -113,13 +114,8 @@ export async function openShopVisit(
   if (!settings) throw notFound();
   const permissions = permissionsOf(role);
   const app = callerOf(user, permissions);
-  const callIn =
-    (joined: JoinedTransaction | undefined): Call =>
-    (method, path, options) =>
-      deps.call({ shopId, app, joined }, method, path, {
-        ...options,
-        host: request.headers.host ?? 'localhost',
-      });
+  const callIn = (joined: JoinedTransaction | undefined) =>
+    deps.callAs({ shopId, app, origin: visit.origin, request, joined });
   const shopVisit: ShopVisit = {
     ...visit,
     user,

@@ -1,5 +1,4 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { FORM_TYPE } from '../http/body.ts';
 import { isRefusal, notFound } from '../http/errors.ts';
@@ -275,19 +274,20 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         return sendFile(reply, await handler(visit, toPageRequest(request)));
       });
     },
-    upload(path, permission, handler) {
+    upload(path, permission, field, handler) {
       void app.register(async (scope) => {
-        scope.removeAllContentTypeParsers();
-        // The operation that takes the file reads it, with its own limits, and refuses other types: a stranger who
-        // sends one is told to sign in, like everyone else.
-        scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+        await registerUploadParser(scope);
+        // Another type is refused after the user is known: a stranger who sends one is told to sign in.
+        scope.addContentTypeParser('*', (_request, payload, done) => {
+          payload.resume();
+          done(null, undefined);
+        });
         scope.post(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
           const visit = await admittedToShop(request, reply, permission);
           if (!visit) return reply;
-          const { 'content-type': type, 'content-length': length } = request.headers;
-          const content = (request.body as Readable | undefined) ?? Readable.from([]);
-          const upload = { content, type: type ?? 'application/octet-stream', length };
-          return sendFile(reply, await handler(visit, { ...toPageRequest(request), upload }));
+          const take = () =>
+            handler(visit, toPageRequest(request), (request.body as Record<string, Upload>)[field]!);
+          return sendFile(reply, await withUpload(request, field, config, take));
         });
       });
     },

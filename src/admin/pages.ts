@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { FormFields, FormLimits } from '../http/form-fields.ts';
 import type { Upload } from '../http/upload.ts';
 import type { AdminFile, AdminPage, Redirect } from './page.ts';
@@ -28,11 +27,6 @@ export interface Draft {
   field: (name: string) => string;
   fieldList: (name: string) => string[];
   problem: string;
-}
-
-export interface UploadRequest extends PageRequest {
-  /** The raw body, passed on to the operation that accepts it. */
-  upload: { content: Readable; type: string; length: string | undefined };
 }
 
 /** A form with one file, as a browser sends it without a script. */
@@ -107,11 +101,12 @@ export interface ShopPages {
     options?: Options,
   ): void;
 
-  /** Accepts a form with a file from a script, and responds with a part of the page. */
+  /** Accepts a form with a file from a script, and responds with a part of the page. The file is deleted after it. */
   upload(
     path: string,
     permission: Permission,
-    handler: (visit: ShopVisit, request: UploadRequest) => Promise<AdminFile>,
+    field: string,
+    handler: (visit: ShopVisit, request: PageRequest, file: Upload) => Promise<AdminFile>,
   ): void;
 }
 

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import type { InternalRequest, Method } from '../http/internal-call.ts';
+import type { CallOperation } from '../http/internal-call.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { DomainPolicy } from '../shops/shop/domain-policy.ts';
 import type { Device } from '../people/accounts/device-cookie.ts';
@@ -61,22 +61,16 @@ export interface ShopVisit extends AnyVisit {
   /** The domains that the shop may name. */
   domainPolicy: DomainPolicy;
   /**
-   * Calls an operation of the API as the user: `call('GET', '/rs/orders', { query })`. Refusals are thrown. Reads in
-   * another shape than the API's are queries of the modules.
+   * Calls an operation of the API as the user: `call(createShipment, { params: { orderId }, body })`. Refusals are
+   * thrown. Reads in another shape than the API's are queries of the modules.
    */
-  call: Call;
+  call: CallOperation;
   /**
    * Makes several calls in one transaction: `inTransaction(async (call) => ...)`. All of them succeed, or none does.
    * Only `call` is used inside: any other read or write would wait for a second connection.
    */
-  inTransaction: <Result>(work: (call: Call) => Promise<Result>) => Promise<Result>;
+  inTransaction: <Result>(work: (call: CallOperation) => Promise<Result>) => Promise<Result>;
 }
-
-export type Call = <Answer = unknown>(
-  method: Method,
-  path: string,
-  request?: InternalRequest,
-) => Promise<Answer>;
 
 /** The path of a page of this shop: `adminPath(visit, '/orders', { page: '2' })`. Empty parameters are left out. */
 export function adminPath(

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { AddressRequest } from '../shops/countries/address.ts';
-import type { Operations } from '../http/operation.ts';
+import { operation } from '../http/operation.ts';
+import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
 import type { CartStore } from './cart-store.ts';
 import { removeAddress, setAddress } from './changes.ts';
@@ -18,54 +19,58 @@ const cartOperation = {
   keepsKeyOrder: true,
 } as const;
 
+export const updateBillingAddress = operation({
+  ...cartOperation,
+  method: 'PUT',
+  path: '/carts/:cartId/billing-address',
+  name: 'updateBillingAddress',
+  summary: 'Update billing address',
+  description:
+    'Replaces the whole address. Country and emailAddress are required, and what the shop demands beside them.',
+  body: AddressRequest,
+});
+
+const deleteBillingAddress = operation({
+  ...cartOperation,
+  method: 'DELETE',
+  path: '/carts/:cartId/billing-address',
+  name: 'deleteBillingAddress',
+  summary: 'Delete billing address',
+});
+
+export const updateShippingAddress = operation({
+  ...cartOperation,
+  method: 'PUT',
+  path: '/carts/:cartId/shipping-address',
+  name: 'updateShippingAddress',
+  summary: 'Update shipping address',
+  description: 'Replaces the whole address. Country is required.',
+  body: AddressRequest,
+});
+
+const deleteShippingAddress = operation({
+  ...cartOperation,
+  method: 'DELETE',
+  path: '/carts/:cartId/shipping-address',
+  name: 'deleteShippingAddress',
+  summary: 'Delete shipping address',
+});
+
 const ADDRESSES = [
-  {
-    path: 'billing-address',
-    key: 'billingAddress',
-    noun: 'billing address',
-    name: 'BillingAddress',
-    description:
-      'Replaces the whole address. Country and emailAddress are required, and what the shop demands beside them.',
-  },
-  {
-    path: 'shipping-address',
-    key: 'shippingAddress',
-    noun: 'shipping address',
-    name: 'ShippingAddress',
-    description: 'Replaces the whole address. Country is required.',
-  },
+  { key: 'billingAddress', update: updateBillingAddress, remove: deleteBillingAddress },
+  { key: 'shippingAddress', update: updateShippingAddress, remove: deleteShippingAddress },
 ] as const;
 
 export function addresses(api: Operations, carts: CartStore): void {
-  for (const { path, key, noun, name, description } of ADDRESSES) {
-    api.writeWithStore(
-      {
-        ...cartOperation,
-        method: 'PUT',
-        path: `/carts/:cartId/${path}`,
-        name: `update${name}`,
-        summary: `Update ${noun}`,
-        description,
-        body: AddressRequest,
-      },
-      async (call) => {
-        const changed = await carts.update(call, (_cart, context) => setAddress(key, call.body, context));
-        return toCart(changed, { origin: call.origin, hasPickup: true });
-      },
-    );
+  for (const { key, update, remove } of ADDRESSES) {
+    api.writeWithStore(update, async (call) => {
+      const changed = await carts.update(call, (_cart, context) => setAddress(key, call.body, context));
+      return toCart(changed, { origin: call.origin, hasPickup: true });
+    });
 
-    api.writeWithStore(
-      {
-        ...cartOperation,
-        method: 'DELETE',
-        path: `/carts/:cartId/${path}`,
-        name: `delete${name}`,
-        summary: `Delete ${noun}`,
-      },
-      async (call) => {
-        const changed = await carts.update(call, () => removeAddress(key));
-        return toCart(changed, { origin: call.origin, hasPickup: true });
-      },
-    );
+    api.writeWithStore(remove, async (call) => {
+      const changed = await carts.update(call, () => removeAddress(key));
+      return toCart(changed, { origin: call.origin, hasPickup: true });
+    });
   }
 }

@@ -32,7 +32,7 @@ export function removeAddress(key: AddressKey): CartPatch {
 }
 
 /** Adds the coupon, whose code must be prefetched, or replaces another one with it. */
-export function addCoupon({ coupon }: CartRow, codeKey: string, { now }: CartContext): CartPatch {
+export function applyCoupon({ coupon }: CartRow, codeKey: string, { now }: CartContext): CartPatch {
   if (coupon?.codeKey !== codeKey) throw new UnknownCoupon();
   return { couponLineItemId: newId(now), couponCodeKey: codeKey };
 }

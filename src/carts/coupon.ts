@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { couponKey } from './coupon-campaigns/campaign.ts';
-import type { Operations } from '../http/operation.ts';
+import { operation } from '../http/operation.ts';
+import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
 import type { CartStore } from './cart-store.ts';
-import { addCoupon, removeCoupon } from './changes.ts';
+import { applyCoupon, removeCoupon } from './changes.ts';
 import { couponLimit } from './coupon-limit.ts';
 import { CART_ETAG, toCart } from './render.ts';
 import { Cart, CouponForm } from './schema.ts';
@@ -18,43 +19,41 @@ const cartOperation = {
   keepsKeyOrder: true,
 } as const;
 
-export function coupon(api: Operations, carts: CartStore): void {
-  api.writeWithStore(
-    {
-      ...cartOperation,
-      method: 'POST',
-      path: '/carts/:cartId/coupon',
-      name: 'addCoupon',
-      summary: 'Add coupon',
-      description:
-        'A cart has one coupon: another one takes its place. A coupon that does not count for these goods stays with an amount of 0 and says why. Unknown codes are limited, so that nobody finds one by guessing: 60 per hour and client address, and with an access token 20 per hour and cart; then 429 with Retry-After.',
-      accepts: 'form',
-      failureLimit: ({ shopId, params, caller, address }) =>
-        couponLimit({ address, app: caller.app && { shopId, cartId: params['cartId']! } }),
-      params: Type.Object({ cartId: Id }),
-      body: CouponForm,
-    },
-    async (call) => {
-      const codeKey = couponKey(call.body.code);
-      const changed = await carts.update(call, (cart, context) => addCoupon(cart, codeKey, context), {
-        codeKey,
-      });
-      return toCart(changed, { origin: call.origin, hasPickup: true });
-    },
-  );
+const addCoupon = operation({
+  ...cartOperation,
+  method: 'POST',
+  path: '/carts/:cartId/coupon',
+  name: 'addCoupon',
+  summary: 'Add coupon',
+  description:
+    'A cart has one coupon: another one takes its place. A coupon that does not count for these goods stays with an amount of 0 and says why. Unknown codes are limited, so that nobody finds one by guessing: 60 per hour and client address, and with an access token 20 per hour and cart; then 429 with Retry-After.',
+  accepts: 'form',
+  failureLimit: ({ shopId, params, caller, address }) =>
+    couponLimit({ address, app: caller.app && { shopId, cartId: params['cartId']! } }),
+  params: Type.Object({ cartId: Id }),
+  body: CouponForm,
+});
 
-  api.writeWithStore(
-    {
-      ...cartOperation,
-      method: 'DELETE',
-      path: '/carts/:cartId/coupon/:couponLineItemId',
-      name: 'deleteCoupon',
-      summary: 'Delete coupon',
-      params: Type.Object({ cartId: Id, couponLineItemId: Id }),
-    },
-    async (call) => {
-      const changed = await carts.update(call, (cart) => removeCoupon(cart, call.params.couponLineItemId));
-      return toCart(changed, { origin: call.origin, hasPickup: true });
-    },
-  );
+const deleteCoupon = operation({
+  ...cartOperation,
+  method: 'DELETE',
+  path: '/carts/:cartId/coupon/:couponLineItemId',
+  name: 'deleteCoupon',
+  summary: 'Delete coupon',
+  params: Type.Object({ cartId: Id, couponLineItemId: Id }),
+});
+
+export function coupon(api: Operations, carts: CartStore): void {
+  api.writeWithStore(addCoupon, async (call) => {
+    const codeKey = couponKey(call.body.code);
+    const changed = await carts.update(call, (cart, context) => applyCoupon(cart, codeKey, context), {
+      codeKey,
+    });
+    return toCart(changed, { origin: call.origin, hasPickup: true });
+  });
+
+  api.writeWithStore(deleteCoupon, async (call) => {
+    const changed = await carts.update(call, (cart) => removeCoupon(cart, call.params.couponLineItemId));
+    return toCart(changed, { origin: call.origin, hasPickup: true });
+  });
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import type { Operations } from '../http/operation.ts';
+import { operation } from '../http/operation.ts';
+import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
 import type { CartChange } from './cart.ts';
 import type { CartStore } from './cart-store.ts';
@@ -21,108 +22,103 @@ const lineParams = Type.Object({ cartId: Id, lineItemId: Id });
 const CORRECTED =
   'The quantity is raised to the least order and the next step, and lowered to what is in stock and to what one order may hold (maxOrder of the product): compare it with what was sent.';
 
+const createLineItem = operation({
+  ...cartOperation,
+  method: 'POST',
+  path: '/carts/:cartId/line-items',
+  name: 'createLineItem',
+  summary: 'Create line item',
+  description: `More of a product that is in the cart already goes into its line. ${CORRECTED}`,
+  params,
+  body: NewLine,
+  status: 201,
+});
+
+const createLineItems = operation({
+  ...cartOperation,
+  method: 'POST',
+  path: '/carts/:cartId/multi-line-items',
+  name: 'createLineItems',
+  summary: 'Create line items',
+  description: `What can not go in is left out, and status is PartiallyComplete. ${CORRECTED}`,
+  params,
+  body: ManyNewLines,
+  status: 201,
+});
+
+const updateLineItem = operation({
+  ...cartOperation,
+  method: 'PUT',
+  path: '/carts/:cartId/line-items/:lineItemId',
+  name: 'updateLineItem',
+  summary: 'Update line item',
+  description: CORRECTED,
+  params: lineParams,
+  body: LineUpdate,
+});
+
+const deleteLineItem = operation({
+  ...cartOperation,
+  method: 'DELETE',
+  path: '/carts/:cartId/line-items/:lineItemId',
+  name: 'deleteLineItem',
+  summary: 'Delete line item',
+  params: lineParams,
+});
+
+export const updateLineItemPrice = operation({
+  ...cartOperation,
+  method: 'PUT',
+  path: '/carts/:cartId/line-items/:lineItemId/product-price',
+  name: 'updateLineItemPrice',
+  summary: 'Update line item price',
+  description: 'For this line only, until it is taken away; tiers do not change it.',
+  access: { cartTokenAnd: 'carts_price_write' },
+  params: lineParams,
+  body: LinePrice,
+});
+
 export function lineItems(api: Operations, carts: CartStore): void {
-  api.writeWithStore(
-    {
-      ...cartOperation,
-      method: 'POST',
-      path: '/carts/:cartId/line-items',
-      name: 'createLineItem',
-      summary: 'Create line item',
-      description: `More of a product that is in the cart already goes into its line. ${CORRECTED}`,
-      params,
-      body: NewLine,
-      status: 201,
-    },
-    async (call) => {
-      const { body, origin } = call;
-      const productIds = namedProducts([body]);
-      const changed = await carts.update(call, (cart, context) => addLine(cart, body, context), {
-        productIds,
-      });
-      return toCart(changed, { origin, hasPickup: true });
-    },
-  );
+  api.writeWithStore(createLineItem, async (call) => {
+    const { body, origin } = call;
+    const productIds = namedProducts([body]);
+    const changed = await carts.update(call, (cart, context) => addLine(cart, body, context), {
+      productIds,
+    });
+    return toCart(changed, { origin, hasPickup: true });
+  });
 
-  api.writeWithStore(
-    {
-      ...cartOperation,
-      method: 'POST',
-      path: '/carts/:cartId/multi-line-items',
-      name: 'createLineItems',
-      summary: 'Create line items',
-      description: `What can not go in is left out, and status is PartiallyComplete. ${CORRECTED}`,
-      params,
-      body: ManyNewLines,
-      status: 201,
-    },
-    async (call) => {
-      const { body, origin } = call;
-      let isComplete = true;
-      const change: CartChange = (cart, context) => {
-        const { lines, refusals } = addLines(cart, body, context, { mayFail: true });
-        isComplete = refusals.length === 0;
-        return { lines };
-      };
-      const changed = await carts.update(call, change, { productIds: namedProducts(body) });
-      const status = isComplete ? 'Complete' : 'PartiallyComplete';
-      return toCart(changed, { origin, status, hasPickup: true });
-    },
-  );
+  api.writeWithStore(createLineItems, async (call) => {
+    const { body, origin } = call;
+    let isComplete = true;
+    const change: CartChange = (cart, context) => {
+      const { lines, refusals } = addLines(cart, body, context, { mayFail: true });
+      isComplete = refusals.length === 0;
+      return { lines };
+    };
+    const changed = await carts.update(call, change, { productIds: namedProducts(body) });
+    const status = isComplete ? 'Complete' : 'PartiallyComplete';
+    return toCart(changed, { origin, status, hasPickup: true });
+  });
 
-  api.writeWithStore(
-    {
-      ...cartOperation,
-      method: 'PUT',
-      path: '/carts/:cartId/line-items/:lineItemId',
-      name: 'updateLineItem',
-      summary: 'Update line item',
-      description: CORRECTED,
-      params: lineParams,
-      body: LineUpdate,
-    },
-    async (call) => {
-      const { params, body, origin } = call;
-      const changed = await carts.update(call, (cart, context) =>
-        setQuantity(cart, params.lineItemId, body.quantity, context),
-      );
-      return toCart(changed, { origin, hasPickup: true });
-    },
-  );
+  api.writeWithStore(updateLineItem, async (call) => {
+    const { params, body, origin } = call;
+    const changed = await carts.update(call, (cart, context) =>
+      setQuantity(cart, params.lineItemId, body.quantity, context),
+    );
+    return toCart(changed, { origin, hasPickup: true });
+  });
 
-  api.writeWithStore(
-    {
-      ...cartOperation,
-      method: 'DELETE',
-      path: '/carts/:cartId/line-items/:lineItemId',
-      name: 'deleteLineItem',
-      summary: 'Delete line item',
-      params: lineParams,
-    },
-    async (call) => {
-      const changed = await carts.update(call, (cart) => removeLine(cart, call.params.lineItemId));
-      return toCart(changed, { origin: call.origin, hasPickup: true });
-    },
-  );
+  api.writeWithStore(deleteLineItem, async (call) => {
+    const changed = await carts.update(call, (cart) => removeLine(cart, call.params.lineItemId));
+    return toCart(changed, { origin: call.origin, hasPickup: true });
+  });
 
-  api.writeWithStore(
-    {
-      ...cartOperation,
-      method: 'PUT',
-      path: '/carts/:cartId/line-items/:lineItemId/product-price',
-      name: 'updateLineItemPrice',
-      summary: 'Update line item price',
-      description: 'For this line only, until it is taken away; tiers do not change it.',
-      access: { cartTokenAnd: 'carts_price_write' },
-      params: lineParams,
-      body: LinePrice,
-    },
-    async (call) => {
-      const { params, body, origin } = call;
-      const changed = await carts.update(call, (cart) =>
-        setLinePrice(cart, params.lineItemId, body.singleItemPrice),
-      );
-      return toCart(changed, { origin, hasPickup: true });
-    },
-  );
+  api.writeWithStore(updateLineItemPrice, async (call) => {
+    const { params, body, origin } = call;
+    const changed = await carts.update(call, (cart) =>
+      setLinePrice(cart, params.lineItemId, body.singleItemPrice),
+    );
+    return toCart(changed, { origin, hasPickup: true });
+  });
 }

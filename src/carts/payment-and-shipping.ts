@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import type { Operations } from '../http/operation.ts';
+import { operation } from '../http/operation.ts';
+import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
 import type { CartStore } from './cart-store.ts';
 import { choosePayment, chooseShipping, setPayment } from './changes.ts';
@@ -18,39 +19,37 @@ const cartOperation = {
   keepsKeyOrder: true,
 } as const;
 
-export function paymentAndShipping(api: Operations, carts: CartStore): void {
-  api.writeWithStore(
-    {
-      ...cartOperation,
-      path: '/carts/:cartId/payment-data',
-      name: 'updatePaymentData',
-      summary: 'Update payment data',
-      description:
-        'A payment with a name and a price of its own, which is none of the methods of the shop: paymentMethod becomes null, and the name is for the merchant only. Or, with an id, one of the methods, and what its provider says of the payment.',
-      body: PaymentUpdate,
-    },
-    async (call) => {
-      const { body, origin } = call;
-      const changed = await carts.update(call, (cart, context) =>
-        body.id ? choosePayment(body.id, body, context) : setPayment(cart, body),
-      );
-      return toCart(changed, { origin, hasPickup: true });
-    },
-  );
+export const updatePaymentData = operation({
+  ...cartOperation,
+  path: '/carts/:cartId/payment-data',
+  name: 'updatePaymentData',
+  summary: 'Update payment data',
+  description:
+    'A payment with a name and a price of its own, which is none of the methods of the shop: paymentMethod becomes null, and the name is for the merchant only. Or, with an id, one of the methods, and what its provider says of the payment.',
+  body: PaymentUpdate,
+});
 
-  api.writeWithStore(
-    {
-      ...cartOperation,
-      path: '/carts/:cartId/shipping-data',
-      name: 'updateShippingData',
-      summary: 'Update shipping data',
-      description:
-        'The method must be one that all goods of the cart can be delivered by. When the goods change and it no longer is, the first possible one takes its place.',
-      body: ShippingUpdate,
-    },
-    async (call) => {
-      const changed = await carts.update(call, (cart, context) => chooseShipping(cart, call.body, context));
-      return toCart(changed, { origin: call.origin, hasPickup: true });
-    },
-  );
+export const updateShippingData = operation({
+  ...cartOperation,
+  path: '/carts/:cartId/shipping-data',
+  name: 'updateShippingData',
+  summary: 'Update shipping data',
+  description:
+    'The method must be one that all goods of the cart can be delivered by. When the goods change and it no longer is, the first possible one takes its place.',
+  body: ShippingUpdate,
+});
+
+export function paymentAndShipping(api: Operations, carts: CartStore): void {
+  api.writeWithStore(updatePaymentData, async (call) => {
+    const { body, origin } = call;
+    const changed = await carts.update(call, (cart, context) =>
+      body.id ? choosePayment(body.id, body, context) : setPayment(cart, body),
+    );
+    return toCart(changed, { origin, hasPickup: true });
+  });
+
+  api.writeWithStore(updateShippingData, async (call) => {
+    const changed = await carts.update(call, (cart, context) => chooseShipping(cart, call.body, context));
+    return toCart(changed, { origin: call.origin, hasPickup: true });
+  });
 }

@@ -4,7 +4,8 @@ import { CART_TOKEN_HEADER } from '../http/cart-token.ts';
 import { parseMoment } from '../http/dates.ts';
 import { badRequest, conflict, invalid, missingScope } from '../http/errors.ts';
 import { readingLocale } from '../http/locale.ts';
-import type { Operations } from '../http/operation.ts';
+import { operation } from '../http/operation.ts';
+import type { Operations } from '../http/operations.ts';
 import { paged, paging } from '../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { isId, isSecretOf } from '../kernel/ids.ts';
@@ -22,112 +23,109 @@ const moment = (description: string) =>
   Type.Optional(Type.String({ description, examples: ['2026-11-01T00:00:00Z'] }));
 const MAX_WINDOW = 30 * 86_400_000;
 
-export function carts(api: Operations, store: CartStore): void {
-  api.read(
-    {
-      ...cartOperation,
-      method: 'GET',
-      path: '/carts',
-      name: 'listCarts',
-      summary: 'List carts',
-      description:
-        'Open carts, newest first. What has become an order, or was picked up in the shop and continued as a copy, is no cart any more.',
-      access: 'carts_read',
-      query: Type.Object({
-        locale: LocaleParameter,
-        ...parameters,
-        createdBefore: moment('Only carts made before this moment; at most 30 days after createdAfter.'),
-        createdAfter: moment('Only carts made after this moment.'),
-        hasAddressData: Type.Optional(
-          Type.Boolean({
-            description: 'true: only carts with an address; false: only those without.',
-            examples: [true],
-          }),
-        ),
+const listCarts = operation({
+  ...cartOperation,
+  method: 'GET',
+  path: '/carts',
+  name: 'listCarts',
+  summary: 'List carts',
+  description:
+    'Open carts, newest first. What has become an order, or was picked up in the shop and continued as a copy, is no cart any more.',
+  access: 'carts_read',
+  query: Type.Object({
+    locale: LocaleParameter,
+    ...parameters,
+    createdBefore: moment('Only carts made before this moment; at most 30 days after createdAfter.'),
+    createdAfter: moment('Only carts made after this moment.'),
+    hasAddressData: Type.Optional(
+      Type.Boolean({
+        description: 'true: only carts with an address; false: only those without.',
+        examples: [true],
       }),
-      answer: Paged(Cart, 'cart list'),
-    },
-    async ({ db, shopId, query, origin, caller, cartToken }) => {
-      const page = pageOf(query);
-      const { createdAfter, createdBefore, hasAddressData } = query;
-      const filter = {
-        createdAfter: createdAfter === undefined ? null : parseMoment(createdAfter, 'createdAfter'),
-        createdBefore: createdBefore === undefined ? null : parseMoment(createdBefore, 'createdBefore'),
-        hasAddress: hasAddressData ?? null,
-      };
-      if (filter.createdAfter && filter.createdBefore) {
-        const window = filter.createdBefore.getTime() - filter.createdAfter.getTime();
-        if (window > MAX_WINDOW) {
-          throw badRequest('createdAfter and createdBefore must not be more than 30 days apart');
-        }
+    ),
+  }),
+  answer: Paged(Cart, 'cart list'),
+});
+
+export const createCart = operation({
+  ...cartOperation,
+  method: 'POST',
+  path: '/carts',
+  name: 'createCart',
+  summary: 'Create cart',
+  description: 'An empty object makes an empty cart. Its token is in a header of the answer.',
+  access: 'public',
+  secretAnswer: true,
+  ...CART_ETAG,
+  answerHeaders: {
+    ...CART_ETAG.answerHeaders,
+    'X-ePages-Cart-Token': 'The token that every later call on the cart needs; it is shown this once.',
+  },
+  body: NewCart,
+  status: 201,
+  answer: Cart,
+  constraints: { cart_customer: () => conflict('The customer was erased in the meantime') },
+});
+
+const getCart = operation({
+  ...cartOperation,
+  method: 'GET',
+  path: '/carts/:cartId',
+  name: 'getCart',
+  summary: 'Get cart',
+  access: 'cart token',
+  params: Type.Object({ cartId: Id }),
+  answer: Cart,
+  ...CART_ETAG,
+});
+
+export function carts(api: Operations, store: CartStore): void {
+  api.read(listCarts, async ({ db, shopId, query, origin, caller, cartToken }) => {
+    const page = pageOf(query);
+    const { createdAfter, createdBefore, hasAddressData } = query;
+    const filter = {
+      createdAfter: createdAfter === undefined ? null : parseMoment(createdAfter, 'createdAfter'),
+      createdBefore: createdBefore === undefined ? null : parseMoment(createdBefore, 'createdBefore'),
+      hasAddress: hasAddressData ?? null,
+    };
+    if (filter.createdAfter && filter.createdBefore) {
+      const window = filter.createdBefore.getTime() - filter.createdAfter.getTime();
+      if (window > MAX_WINDOW) {
+        throw badRequest('createdAfter and createdBefore must not be more than 30 days apart');
       }
-      const settings = await shopSettings(db, shopId);
-      const locale = readingLocale(query.locale, settings);
-      const [results, rows] = await Promise.all([
-        countCarts(db, shopId, filter),
-        findCarts(db, shopId, filter, { limit: page.resultsPerPage, offset: page.offset }),
-      ]);
-      const items = rows.map((cart) => {
-        const hasToken = cartToken !== undefined && isSecretOf(cartToken, cart.tokenHash);
-        const priced = contentOf(cart, settings, db.now);
-        return toCart(
-          { cart, settings, priced },
-          { locale, origin, hasPickup: hasToken || isMaker(caller, cart) },
-        );
-      });
-      return paged(page, results, items);
-    },
-  );
+    }
+    const settings = await shopSettings(db, shopId);
+    const locale = readingLocale(query.locale, settings);
+    const [results, rows] = await Promise.all([
+      countCarts(db, shopId, filter),
+      findCarts(db, shopId, filter, { limit: page.resultsPerPage, offset: page.offset }),
+    ]);
+    const items = rows.map((cart) => {
+      const hasToken = cartToken !== undefined && isSecretOf(cartToken, cart.tokenHash);
+      const priced = contentOf(cart, settings, db.now);
+      return toCart(
+        { cart, settings, priced },
+        { locale, origin, hasPickup: hasToken || isMaker(caller, cart) },
+      );
+    });
+    return paged(page, results, items);
+  });
 
-  api.writeWithStore(
-    {
-      ...cartOperation,
-      method: 'POST',
-      path: '/carts',
-      name: 'createCart',
-      summary: 'Create cart',
-      description: 'An empty object makes an empty cart. Its token is in a header of the answer.',
-      access: 'public',
-      secretAnswer: true,
-      ...CART_ETAG,
-      answerHeaders: {
-        ...CART_ETAG.answerHeaders,
-        'X-ePages-Cart-Token': 'The token that every later call on the cart needs; it is shown this once.',
-      },
-      body: NewCart,
-      status: 201,
-      answer: Cart,
-      constraints: { cart_customer: () => conflict('The customer was erased in the meantime') },
-    },
-    async (call) => {
-      const { body, caller } = call;
-      const customerId = body.customerId ?? null;
-      // Both change the price: a group has its own prices, and without tax it is lower.
-      const isPriced = customerId !== null || body.taxType === 'NONE';
-      if (isPriced && !hasScope(caller, 'carts_price_write')) throw missingScope('carts_price_write');
-      if (customerId !== null && !isId(customerId)) throw invalid('UNKNOWN_VALUE', 'customerId');
-      const made = await store.create(call);
-      call.header(CART_TOKEN_HEADER, made.token);
-      return toCart(made, { origin: call.origin, status: made.status, hasPickup: true });
-    },
-  );
+  api.writeWithStore(createCart, async (call) => {
+    const { body, caller } = call;
+    const customerId = body.customerId ?? null;
+    // Both change the price: a group has its own prices, and without tax it is lower.
+    const isPriced = customerId !== null || body.taxType === 'NONE';
+    if (isPriced && !hasScope(caller, 'carts_price_write')) throw missingScope('carts_price_write');
+    if (customerId !== null && !isId(customerId)) throw invalid('UNKNOWN_VALUE', 'customerId');
+    const made = await store.create(call);
+    call.header(CART_TOKEN_HEADER, made.token);
+    return toCart(made, { origin: call.origin, status: made.status, hasPickup: true });
+  });
 
-  api.read(
-    {
-      ...cartOperation,
-      method: 'GET',
-      path: '/carts/:cartId',
-      name: 'getCart',
-      summary: 'Get cart',
-      access: 'cart token',
-      params: Type.Object({ cartId: Id }),
-      answer: Cart,
-      ...CART_ETAG,
-    },
-    async (call) => {
-      return toCart(await store.open(call), { origin: call.origin, hasPickup: true });
-    },
-  );
+  api.read(getCart, async (call) => {
+    return toCart(await store.open(call), { origin: call.origin, hasPickup: true });
+  });
 }
 
 /**

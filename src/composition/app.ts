@@ -43,8 +43,7 @@ import { errorBody, unavailable } from '../http/errors.ts';
 import { answerFailure } from '../http/failures.ts';
 import { proxyWarning } from '../http/forwarded.ts';
 import { createAuthentication } from '../http/authentication.ts';
-import { createInternalCall } from '../http/internal-call.ts';
-import { operations } from '../http/operation.ts';
+import { operations } from '../http/operations.ts';
 import { rateLimiter } from '../http/rate-limit.ts';
 import { requestHostReader } from '../http/request-host.ts';
 import { buildSerializer } from '../http/serialisation.ts';
@@ -76,7 +75,7 @@ import { privacy } from '../people/privacy/routes.ts';
 import { availabilityNotifications } from '../catalogue/products/availability-notifications.ts';
 import { crossSelling } from '../catalogue/products/cross-selling.ts';
 import { customAttributes } from '../catalogue/products/custom-attributes.ts';
-import { exportProducts } from '../catalogue/products/export.ts';
+import { productExport } from '../catalogue/products/export.ts';
 import { lowestPrice } from '../catalogue/products/lowest-price.ts';
 import { products } from '../catalogue/products/routes.ts';
 import { productManagement } from '../catalogue/products/manage-routes.ts';
@@ -298,7 +297,7 @@ export async function buildApp({
   productWrites(api, media);
   productManagement(api);
   updatedProducts(api);
-  exportProducts(api);
+  productExport(api);
   variations(api);
   customAttributes(api);
   crossSelling(api);
@@ -335,7 +334,7 @@ export async function buildApp({
     limiter,
     hosts,
     demoAccess,
-    call: createInternalCall(app),
+    callAs: api.callAs,
     isMigrated,
     settingsFormat,
     emailKinds: EMAIL_KINDS,

@@ -8,7 +8,7 @@ import { createCallerDirectory } from './callers.ts';
 import { conflict } from './errors.ts';
 import { answerFailure } from './failures.ts';
 import { createAuthentication } from './authentication.ts';
-import { operations } from './operation.ts';
+import { operations } from './operations.ts';
 import { rateLimiter } from './rate-limit.ts';
 
 let service: Service;

@@ -1,18 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
-import { hasScope, tokenProblem, type Caller, type CallerDirectory } from './callers.ts';
+import { requireScopes, tokenProblem, type Caller, type CallerDirectory } from './callers.ts';
 import { CART_TOKEN_HEADER, wrongCartToken } from './cart-token.ts';
 import type { DemoTokenCheck } from './demo-tokens.ts';
-import {
-  badRequest,
-  forbidden,
-  missingScope,
-  notAcceptable,
-  notFound,
-  tooManyRequests,
-  unauthorised,
-} from './errors.ts';
-import { internalCallerOf } from './internal-call.ts';
+import { badRequest, forbidden, notAcceptable, notFound, tooManyRequests, unauthorised } from './errors.ts';
 import { addressCaller, type Allowance, type RateLimiter } from './rate-limit.ts';
 import { ANONYMOUS_SCOPES, needsCartToken, needsToken, scopesOf, type Access } from './scopes.ts';
 
@@ -127,7 +118,7 @@ export function createAuthentication(deps: {
       const { caller } = request;
       if (!needsToken(access)) return;
       if (caller.app) {
-        for (const scope of scopes) if (!hasScope(caller, scope)) throw missingScope(scope);
+        requireScopes(caller.app, scopes);
         return;
       }
       if (request.headers.authorization !== undefined) {
@@ -156,12 +147,6 @@ export function createAuthentication(deps: {
       try {
         if (!SHOP_ID.test(shopId)) throw notFound();
         if (request.url.includes('%00')) throw badRequest('The address holds a NUL character');
-        const user = internalCallerOf(shopId);
-        if (user) {
-          admit(request, { app: user, publicCatalogue: false, isSuspended: false }, undefined);
-          done();
-          return;
-        }
         const accepted = acceptedToken(request, token);
         const caller = cachedCaller(request, reply, shopId, accepted);
         if (caller) admit(request, caller, token);

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { secretHash } from '../kernel/ids.ts';
+import { missingScope } from './errors.ts';
 import { tokenCaller } from './rate-limit.ts';
 import type { Scope } from './scopes.ts';
 
@@ -42,6 +43,10 @@ export function tokenProblem({ expiresAt, networks }: CallingApp, address: strin
 
 export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.app?.scopes.has(scope) ?? false;
+}
+
+export function requireScopes(app: CallingApp, scopes: readonly Scope[]): void {
+  for (const scope of scopes) if (!app.scopes.has(scope)) throw missingScope(scope);
 }
 
 /** Milliseconds for which a token revocation by another process may go unnoticed; the contract allows 5 s. */

@@ -13,7 +13,7 @@ import {
   unavailable,
   ValidationError,
 } from './errors.ts';
-import { reportFailure } from './internal-call.ts';
+import type { OperationMetadata } from './operation.ts';
 import { problemOf } from './validation.ts';
 
 /** Answers any thrown error. An unknown error is a 500 with a log line and no detail for the caller. */
@@ -24,7 +24,6 @@ export function answerFailure(
 ): void {
   const refusal = refusalOf(error, request);
   logFailure(error, refusal, request);
-  reportFailure(error, refusal);
   const path = request.url.split('?', 1)[0]!;
   const body = JSON.stringify(errorBody(refusal.status, refusal.message, request.method, path));
   void reply
@@ -46,10 +45,13 @@ export function logFailure(error: Error, refusal: HttpError, request: FastifyReq
   else log.error({ err: error, requestId }, 'request failed');
 }
 
-/** The answer to the caller. */
-export function refusalOf(error: FastifyError | Error, request: FastifyRequest): HttpError {
+/** The answer to the caller. A page of the admin names the operation that it called. */
+export function refusalOf(
+  error: FastifyError | Error,
+  request: FastifyRequest,
+  operation: OperationMetadata | undefined = request.routeOptions.config.operation,
+): HttpError {
   if (error instanceof HttpError) return error;
-  const operation = request.routeOptions.config.operation;
   const failed = `${operation?.action ?? operation?.summary ?? 'Request'} failed:`;
   if (error instanceof ValidationError) return badRequest(failed + error.message, error.problems);
 

@@ -19,7 +19,7 @@ import { sentQuantities } from './returns.ts';
  * customer) and the reason. The customer gets an email. Money paid through a provider is refunded through it. Returns
  * the cancelled order.
  */
-export async function cancelOrder(
+export async function recordCancellation(
   tx: Transaction,
   shopId: string,
   open: Omit<OpenOrder, 'appId'> & { appId: string | null },
@@ -75,7 +75,7 @@ export async function cancelOrder(
 async function refundCancelled(
   tx: Transaction,
   shopId: string,
-  open: Parameters<typeof cancelOrder>[2],
+  open: Parameters<typeof recordCancellation>[2],
 ): Promise<ManagedOrder> {
   const { order, appId, settings } = open;
   const paid = order.paidAmount - order.refundedAmount;

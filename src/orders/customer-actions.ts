@@ -6,7 +6,7 @@ import { newId } from '../kernel/ids.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { cancelOrder } from './cancel.ts';
+import { recordCancellation } from './cancel.ts';
 import { changeOrder } from './change.ts';
 import {
   millionths,
@@ -63,7 +63,7 @@ export function mayCancel(open: CustomerOrder): boolean {
 export async function cancelForCustomer(tx: Transaction, shopId: string, orderId: string): Promise<void> {
   const open = await openCustomerOrder(tx, shopId, orderId);
   if (!mayCancel(open)) throw conflict('The order can not be cancelled any more');
-  await cancelOrder(tx, shopId, open, null, 'customer');
+  await recordCancellation(tx, shopId, open, null, 'customer');
 }
 
 /** A customer who asks again and again must not fill the order. */
@@ -155,7 +155,7 @@ export async function withdraw(
     declaredBy: name,
     contact,
   });
-  if (isWhole(open, unsentLines)) await cancelOrder(tx, shopId, open, null, 'withdrawal');
+  if (isWhole(open, unsentLines)) await recordCancellation(tx, shopId, open, null, 'withdrawal');
   else await removeUnsent(tx, shopId, open, unsentLines);
   recordEvents(tx, shopId, [{ type: 'ORDER_WITHDRAWN', resourceId: orderId, data: { returnId } }]);
   await record({ tx, shopId }, open, 'withdrawn', {

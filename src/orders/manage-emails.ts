@@ -1,5 +1,6 @@
 import { conflict, invalid } from '../http/errors.ts';
-import type { Operations } from '../http/operation.ts';
+import { operation } from '../http/operation.ts';
+import type { Operations } from '../http/operations.ts';
 import { isId } from '../kernel/ids.ts';
 import { EMAIL_QUEUE, queueEmails } from '../platform/email/queue.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
@@ -11,45 +12,44 @@ import { EmailAgain } from './manage-schema.ts';
 import { emailAddressOf } from './order-email.ts';
 import { placedEmails } from './placed-emails.ts';
 
+export const sendOrderEmail = operation({
+  ...manageOperation,
+  method: 'POST',
+  path: '/orders/:orderId/emails',
+  name: 'sendOrderEmail',
+  summary: 'Send order email',
+  description:
+    'Sends the confirmation of the order once more, or one of its documents, to the email address that the order has now. 409: the customer was erased.',
+  body: EmailAgain,
+  status: 201,
+});
+
 export function managedEmails(api: Operations): void {
-  api.write(
-    {
-      ...manageOperation,
-      method: 'POST',
-      path: '/orders/:orderId/emails',
-      name: 'sendOrderEmail',
-      summary: 'Send order email',
-      description:
-        'Sends the confirmation of the order once more, or one of its documents, to the email address that the order has now. 409: the customer was erased.',
-      body: EmailAgain,
-      status: 201,
-    },
-    async (call) => {
-      const { tx, shopId, body } = call;
-      const open = await openOrder(call);
-      const { order, settings } = open;
-      const to = emailAddressOf(order);
-      if (to === undefined) throw conflict('The customer of the order was erased');
-      const documentId = body.documentId ?? null;
-      if (documentId === null) {
-        const { orderId, locale } = order;
-        const toCustomerAlone = { ...settings, emailNewOrders: false };
-        const emails = placedEmails({ orderId, email: to, locale }, toCustomerAlone, tx.now);
-        await queueJobs(tx, shopId, EMAIL_QUEUE, emails);
-        await record(call, open, 'email sent', { email: 'order' });
-      } else {
-        const document = isId(documentId) ? await findDocument(tx, shopId, documentId) : undefined;
-        if (document?.orderId !== order.orderId) throw invalid('UNKNOWN_VALUE', 'documentId');
-        const emails = emailsOf(document).map((email) => ({ ...email, to }));
-        await queueEmails(tx, shopId, documentEmail, emails);
-        await record(call, open, 'email sent', {
-          email: 'invoice',
-          documentId: document.documentId,
-          documentType: document.kind,
-          documentNumber: String(document.number),
-        });
-      }
-      return managedOrder(tx, call, order, settings);
-    },
-  );
+  api.write(sendOrderEmail, async (call) => {
+    const { tx, shopId, body } = call;
+    const open = await openOrder(call);
+    const { order, settings } = open;
+    const to = emailAddressOf(order);
+    if (to === undefined) throw conflict('The customer of the order was erased');
+    const documentId = body.documentId ?? null;
+    if (documentId === null) {
+      const { orderId, locale } = order;
+      const toCustomerAlone = { ...settings, emailNewOrders: false };
+      const emails = placedEmails({ orderId, email: to, locale }, toCustomerAlone, tx.now);
+      await queueJobs(tx, shopId, EMAIL_QUEUE, emails);
+      await record(call, open, 'email sent', { email: 'order' });
+    } else {
+      const document = isId(documentId) ? await findDocument(tx, shopId, documentId) : undefined;
+      if (document?.orderId !== order.orderId) throw invalid('UNKNOWN_VALUE', 'documentId');
+      const emails = emailsOf(document).map((email) => ({ ...email, to }));
+      await queueEmails(tx, shopId, documentEmail, emails);
+      await record(call, open, 'email sent', {
+        email: 'invoice',
+        documentId: document.documentId,
+        documentType: document.kind,
+        documentNumber: String(document.number),
+      });
+    }
+    return managedOrder(tx, call, order, settings);
+  });
 }

@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import { contentMethod, contentOf, named, type Content, type ContentLine } from './pricing/content.ts';
 import { MAX_LINES } from './line-item-schema.ts';
 import { badRequest, conflict, invalid, notFound } from '../http/errors.ts';
-import type { Operations } from '../http/operation.ts';
+import { operation } from '../http/operation.ts';
+import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
 import { isId, newId } from '../kernel/ids.ts';
 import { customTextProblem, givenText } from '../catalogue/products/custom-text.ts';
@@ -43,174 +44,169 @@ const lineParams = Type.Object({ orderId: Id, lineItemId: Id });
 const IN_EDIT_MODE =
   'The order must be in edit mode of this app, and not invoiced: 409. All of it is computed anew, from the terms that were agreed.';
 
+export const addOrderLine = operation({
+  ...manageOperation,
+  method: 'POST',
+  path: '/orders/:orderId/line-items',
+  name: 'addOrderLine',
+  summary: 'Add order line',
+  description: `A line of its own, with the price and the texts of today; its goods are taken from the stock. ${IN_EDIT_MODE} 409: there is not enough of it.`,
+  body: AddedLine,
+  status: 201,
+});
+
+export const updateOrderLine = operation({
+  ...manageOperation,
+  method: 'PUT',
+  path: '/orders/:orderId/line-items/:lineItemId',
+  name: 'updateOrderLine',
+  summary: 'Update order line',
+  description: `Quantity, price or both; the difference is taken from the stock or given back. The price stays as agreed unless one is named. ${IN_EDIT_MODE} 409: there is not enough of it, or more was sent already.`,
+  params: lineParams,
+  body: ChangedLine,
+});
+
+export const removeOrderLine = operation({
+  ...manageOperation,
+  method: 'DELETE',
+  path: '/orders/:orderId/line-items/:lineItemId',
+  name: 'removeOrderLine',
+  summary: 'Remove order line',
+  description: `Its goods go back into the stock. ${IN_EDIT_MODE} 409: it is the last one, or a part was sent already.`,
+  params: lineParams,
+});
+
+export const updateOrderShipping = operation({
+  ...manageOperation,
+  method: 'PUT',
+  path: '/orders/:orderId/shipping',
+  name: 'updateOrderShipping',
+  summary: 'Update order shipping',
+  description: `Another delivery, or another price of it. ${IN_EDIT_MODE}`,
+  body: ChangedShipping,
+});
+
+export const updateOrderPayment = operation({
+  ...manageOperation,
+  method: 'PUT',
+  path: '/orders/:orderId/payment',
+  name: 'updateOrderPayment',
+  summary: 'Update order payment',
+  description: `Another payment method, or another price of it, which may be a discount. ${IN_EDIT_MODE}`,
+  body: ChangedPayment,
+});
+
 export function managedLines(api: Operations): void {
-  api.write(
-    {
-      ...manageOperation,
-      method: 'POST',
-      path: '/orders/:orderId/line-items',
-      name: 'addOrderLine',
-      summary: 'Add order line',
-      description: `A line of its own, with the price and the texts of today; its goods are taken from the stock. ${IN_EDIT_MODE} 409: there is not enough of it.`,
-      body: AddedLine,
-      status: 201,
-    },
-    async (call) => {
-      const open = await openOrder(call);
-      requireChangeable(open);
-      const added = await lineOfToday(call, open, call.body);
-      const { lineItemId, productId, quantity } = added;
-      await moveStock(call, open, [{ productId, quantity: -Number(quantity) }], [added]);
-      return edited(call, open, { added }, 'line added', ({ lines }) => {
-        const { unitPrice } = lines.find((line) => line.lineItemId === lineItemId)!;
-        return {
-          lineItemId,
-          productId,
-          quantity: { from: 0, to: Number(quantity) },
-          price: moneyChange(0, unitPrice, open.order),
-        };
-      });
-    },
-  );
-
-  api.write(
-    {
-      ...manageOperation,
-      method: 'PUT',
-      path: '/orders/:orderId/line-items/:lineItemId',
-      name: 'updateOrderLine',
-      summary: 'Update order line',
-      description: `Quantity, price or both; the difference is taken from the stock or given back. The price stays as agreed unless one is named. ${IN_EDIT_MODE} 409: there is not enough of it, or more was sent already.`,
-      params: lineParams,
-      body: ChangedLine,
-    },
-    async (call) => {
-      const { params, body } = call;
-      const open = await openOrder(call);
-      const line = lineOf(open, params.lineItemId);
-      requireChangeable(open);
-      const quantity = isGiven(body.quantity) ? quantityOf(body.quantity) : undefined;
-      const price = isGiven(body.price) ? exactAmount(body.price, open.order, 'price') : undefined;
-      if (quantity === undefined && price === undefined) throw invalid('MISSING', 'quantity');
-      const { lineItemId, productId } = line;
-      const wanted = quantity ?? line.quantity;
-      refuseBelowShipped(open, line, millionths(wanted));
-      const more = millionths(wanted) - millionths(line.quantity);
-      await moveStock(call, open, [{ productId, quantity: -Number(quantityText(more)) }]);
-      return edited(call, open, { changed: { lineItemId, quantity, price } }, 'line changed', ({ lines }) => {
-        const after = lines.find((one) => one.lineItemId === lineItemId)!;
-        return {
-          lineItemId,
-          productId,
-          quantity: { from: Number(line.quantity), to: Number(after.quantity) },
-          price: moneyChange(line.unitPrice, after.unitPrice, open.order),
-        };
-      });
-    },
-  );
-
-  api.write(
-    {
-      ...manageOperation,
-      method: 'DELETE',
-      path: '/orders/:orderId/line-items/:lineItemId',
-      name: 'removeOrderLine',
-      summary: 'Remove order line',
-      description: `Its goods go back into the stock. ${IN_EDIT_MODE} 409: it is the last one, or a part was sent already.`,
-      params: lineParams,
-    },
-    async (call) => {
-      const open = await openOrder(call);
-      const line = lineOf(open, call.params.lineItemId);
-      requireChangeable(open);
-      refuseBelowShipped(open, line, 0);
-      if (open.order.content.lines.length === 1) {
-        throw conflict('The last line can not be removed, cancel the order instead');
-      }
-      const { lineItemId, productId, quantity, unitPrice } = line;
-      await moveStock(call, open, [{ productId, quantity: Number(quantity) }]);
-      return edited(call, open, { removed: lineItemId }, 'line removed', () => ({
+  api.write(addOrderLine, async (call) => {
+    const open = await openOrder(call);
+    requireChangeable(open);
+    const added = await lineOfToday(call, open, call.body);
+    const { lineItemId, productId, quantity } = added;
+    await moveStock(call, open, [{ productId, quantity: -Number(quantity) }], [added]);
+    return edited(call, open, { added }, 'line added', ({ lines }) => {
+      const { unitPrice } = lines.find((line) => line.lineItemId === lineItemId)!;
+      return {
         lineItemId,
         productId,
-        quantity: { from: Number(quantity), to: 0 },
-        price: moneyChange(unitPrice, 0, open.order),
-      }));
-    },
-  );
-
-  api.write(
-    {
-      ...manageOperation,
-      method: 'PUT',
-      path: '/orders/:orderId/shipping',
-      name: 'updateOrderShipping',
-      summary: 'Update order shipping',
-      description: `Another delivery, or another price of it. ${IN_EDIT_MODE}`,
-      body: ChangedShipping,
-    },
-    async (call) => {
-      const open = await openOrder(call);
-      requireChangeable(open);
-      refuseEmpty(open);
-      const { order, settings } = open;
-      const { content } = order;
-      const { shippingMethodId, price } = call.body;
-      const wanted = shippingMethodId.toUpperCase();
-      const method = settings.shippingMethods.find((one) => one.shippingMethodId === wanted);
-      if (!method) throw invalid('UNKNOWN_VALUE', 'shippingMethodId');
-      const shipping = {
-        shippingMethodId: wanted,
-        name: named(method, settings),
-        price: isGiven(price)
-          ? exactAmount(price, order, 'price')
-          : deliveryPriceToday(content, method, countryOf(order, settings), pricedHere(order, settings)),
+        quantity: { from: 0, to: Number(quantity) },
+        price: moneyChange(0, unitPrice, open.order),
       };
-      return edited(call, open, { shipping }, 'shipping changed', (after) => ({
-        shippingMethodId: { from: content.shipping?.shippingMethodId ?? null, to: wanted },
-        price: moneyChange(content.shippingPrice, after.shippingPrice, order),
-      }));
-    },
-  );
+    });
+  });
 
-  api.write(
-    {
-      ...manageOperation,
-      method: 'PUT',
-      path: '/orders/:orderId/payment',
-      name: 'updateOrderPayment',
-      summary: 'Update order payment',
-      description: `Another payment method, or another price of it, which may be a discount. ${IN_EDIT_MODE}`,
-      body: ChangedPayment,
-    },
-    async (call) => {
-      const open = await openOrder(call);
-      requireChangeable(open);
-      refuseEmpty(open);
-      const { order, settings } = open;
-      const { content } = order;
-      const { paymentMethodId, price } = call.body;
-      const wanted = paymentMethodId.toUpperCase();
-      const method = settings.paymentMethods.find((one) => one.paymentMethodId === wanted);
-      if (!method) throw invalid('UNKNOWN_VALUE', 'paymentMethodId');
-      const before = content.payment?.method?.paymentMethodId ?? null;
-      const payment = {
-        method: contentMethod(method, settings),
-        name: null,
-        // The provider's message is about its own payment.
-        transactionId: before === wanted ? content.payment!.transactionId : null,
-        status: before === wanted ? content.payment!.status : null,
-        price: isGiven(price)
-          ? exactAmount(price, order, 'price', { least: -MAX_MINOR })
-          : paymentPriceToday(content, method, countryOf(order, settings), pricedHere(order, settings)),
+  api.write(updateOrderLine, async (call) => {
+    const { params, body } = call;
+    const open = await openOrder(call);
+    const line = lineOf(open, params.lineItemId);
+    requireChangeable(open);
+    const quantity = isGiven(body.quantity) ? quantityOf(body.quantity) : undefined;
+    const price = isGiven(body.price) ? exactAmount(body.price, open.order, 'price') : undefined;
+    if (quantity === undefined && price === undefined) throw invalid('MISSING', 'quantity');
+    const { lineItemId, productId } = line;
+    const wanted = quantity ?? line.quantity;
+    refuseBelowShipped(open, line, millionths(wanted));
+    const more = millionths(wanted) - millionths(line.quantity);
+    await moveStock(call, open, [{ productId, quantity: -Number(quantityText(more)) }]);
+    return edited(call, open, { changed: { lineItemId, quantity, price } }, 'line changed', ({ lines }) => {
+      const after = lines.find((one) => one.lineItemId === lineItemId)!;
+      return {
+        lineItemId,
+        productId,
+        quantity: { from: Number(line.quantity), to: Number(after.quantity) },
+        price: moneyChange(line.unitPrice, after.unitPrice, open.order),
       };
-      // The page of the former method asks for the wrong payment.
-      if (before !== wanted) await requestCancel(call.tx, call.shopId, order.orderId);
-      return edited(call, open, { payment }, 'payment method changed', (after) => ({
-        paymentMethodId: { from: before, to: wanted },
-        price: moneyChange(content.payment?.price ?? 0, after.payment!.price, order),
-      }));
-    },
-  );
+    });
+  });
+
+  api.write(removeOrderLine, async (call) => {
+    const open = await openOrder(call);
+    const line = lineOf(open, call.params.lineItemId);
+    requireChangeable(open);
+    refuseBelowShipped(open, line, 0);
+    if (open.order.content.lines.length === 1) {
+      throw conflict('The last line can not be removed, cancel the order instead');
+    }
+    const { lineItemId, productId, quantity, unitPrice } = line;
+    await moveStock(call, open, [{ productId, quantity: Number(quantity) }]);
+    return edited(call, open, { removed: lineItemId }, 'line removed', () => ({
+      lineItemId,
+      productId,
+      quantity: { from: Number(quantity), to: 0 },
+      price: moneyChange(unitPrice, 0, open.order),
+    }));
+  });
+
+  api.write(updateOrderShipping, async (call) => {
+    const open = await openOrder(call);
+    requireChangeable(open);
+    refuseEmpty(open);
+    const { order, settings } = open;
+    const { content } = order;
+    const { shippingMethodId, price } = call.body;
+    const wanted = shippingMethodId.toUpperCase();
+    const method = settings.shippingMethods.find((one) => one.shippingMethodId === wanted);
+    if (!method) throw invalid('UNKNOWN_VALUE', 'shippingMethodId');
+    const shipping = {
+      shippingMethodId: wanted,
+      name: named(method, settings),
+      price: isGiven(price)
+        ? exactAmount(price, order, 'price')
+        : deliveryPriceToday(content, method, countryOf(order, settings), pricedHere(order, settings)),
+    };
+    return edited(call, open, { shipping }, 'shipping changed', (after) => ({
+      shippingMethodId: { from: content.shipping?.shippingMethodId ?? null, to: wanted },
+      price: moneyChange(content.shippingPrice, after.shippingPrice, order),
+    }));
+  });
+
+  api.write(updateOrderPayment, async (call) => {
+    const open = await openOrder(call);
+    requireChangeable(open);
+    refuseEmpty(open);
+    const { order, settings } = open;
+    const { content } = order;
+    const { paymentMethodId, price } = call.body;
+    const wanted = paymentMethodId.toUpperCase();
+    const method = settings.paymentMethods.find((one) => one.paymentMethodId === wanted);
+    if (!method) throw invalid('UNKNOWN_VALUE', 'paymentMethodId');
+    const before = content.payment?.method?.paymentMethodId ?? null;
+    const payment = {
+      method: contentMethod(method, settings),
+      name: null,
+      // The provider's message is about its own payment.
+      transactionId: before === wanted ? content.payment!.transactionId : null,
+      status: before === wanted ? content.payment!.status : null,
+      price: isGiven(price)
+        ? exactAmount(price, order, 'price', { least: -MAX_MINOR })
+        : paymentPriceToday(content, method, countryOf(order, settings), pricedHere(order, settings)),
+    };
+    // The page of the former method asks for the wrong payment.
+    if (before !== wanted) await requestCancel(call.tx, call.shopId, order.orderId);
+    return edited(call, open, { payment }, 'payment method changed', (after) => ({
+      paymentMethodId: { from: before, to: wanted },
+      price: moneyChange(content.payment?.price ?? 0, after.payment!.price, order),
+    }));
+  });
 }
 
 /** Saves the edited order, and answers with it. */

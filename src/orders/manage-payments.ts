@@ -1,5 +1,6 @@
 import { badRequest, conflict } from '../http/errors.ts';
-import type { Operations } from '../http/operation.ts';
+import { operation } from '../http/operation.ts';
+import type { Operations } from '../http/operations.ts';
 import { newId } from '../kernel/ids.ts';
 import {
   exactAmount,
@@ -16,88 +17,85 @@ import { requestCancel, requestCapture } from './payments/queries.ts';
 import { recordPayment } from './record-payment.ts';
 import { refunded } from './refund.ts';
 
+export const createOrderPayment = operation({
+  ...manageOperation,
+  method: 'POST',
+  path: '/orders/:orderId/payments',
+  name: 'createOrderPayment',
+  summary: 'Create order payment',
+  description:
+    'Records money that came in, and tells the customer by email. 400: more than what is outstanding. 409: the order is cancelled.',
+  body: MoneyRequest,
+  status: 201,
+});
+
+export const createOrderRefund = operation({
+  ...manageOperation,
+  method: 'POST',
+  path: '/orders/:orderId/refunds',
+  name: 'createOrderRefund',
+  summary: 'Create order refund',
+  description:
+    'Pays money back that came through a payment provider, and records money that went back by hand; then the customer is told by email. A refund through a provider is requested first, and done a moment later. 409: more than what is left of the payments.',
+  body: MoneyRequest,
+  status: 201,
+});
+
+export const captureOrderPayment = operation({
+  ...manageOperation,
+  method: 'POST',
+  path: '/orders/:orderId/capture',
+  name: 'captureOrderPayment',
+  summary: 'Capture order payment',
+  description:
+    'Takes the money that a payment provider has reserved for the order (capture: manual in the settings). The payment is recorded a moment later. An order that is sent in full is captured by itself, so this is for taking the money before, or again after it failed. Once more changes nothing. 409: nothing is reserved.',
+});
+
 export function managedPayments(api: Operations): void {
-  api.write(
-    {
-      ...manageOperation,
-      method: 'POST',
-      path: '/orders/:orderId/payments',
-      name: 'createOrderPayment',
-      summary: 'Create order payment',
-      description:
-        'Records money that came in, and tells the customer by email. 400: more than what is outstanding. 409: the order is cancelled.',
-      body: MoneyRequest,
-      status: 201,
-    },
-    async (call) => {
-      const { tx, shopId, body } = call;
-      const open = await openOrder(call);
-      const { order, settings } = open;
-      refuseCancelled(order);
-      const amount = exactAmount(body.amount, order, 'amount', { least: 1 });
-      const outstanding = outstandingOf(order);
-      if (amount > outstanding) {
-        throw badRequest(`No more than ${decimalMoney(outstanding, order)} are outstanding`);
-      }
-      // A customer who has paid by hand must not pay again on the page of a provider.
-      if (amount === outstanding) await requestCancel(tx, shopId, order.orderId);
-      const paid = await recordPayment(tx, shopId, open, {
-        paymentId: newId(tx.now),
-        amount,
-        reference: body.reference ?? null,
-        note: body.note ?? null,
-      });
-      await queuePaymentReceived(tx, shopId, paid, amount);
-      return managedOrder(tx, call, paid, settings);
-    },
-  );
+  api.write(createOrderPayment, async (call) => {
+    const { tx, shopId, body } = call;
+    const open = await openOrder(call);
+    const { order, settings } = open;
+    refuseCancelled(order);
+    const amount = exactAmount(body.amount, order, 'amount', { least: 1 });
+    const outstanding = outstandingOf(order);
+    if (amount > outstanding) {
+      throw badRequest(`No more than ${decimalMoney(outstanding, order)} are outstanding`);
+    }
+    // A customer who has paid by hand must not pay again on the page of a provider.
+    if (amount === outstanding) await requestCancel(tx, shopId, order.orderId);
+    const paid = await recordPayment(tx, shopId, open, {
+      paymentId: newId(tx.now),
+      amount,
+      reference: body.reference ?? null,
+      note: body.note ?? null,
+    });
+    await queuePaymentReceived(tx, shopId, paid, amount);
+    return managedOrder(tx, call, paid, settings);
+  });
 
-  api.write(
-    {
-      ...manageOperation,
-      method: 'POST',
-      path: '/orders/:orderId/refunds',
-      name: 'createOrderRefund',
-      summary: 'Create order refund',
-      description:
-        'Pays money back that came through a payment provider, and records money that went back by hand; then the customer is told by email. A refund through a provider is requested first, and done a moment later. 409: more than what is left of the payments.',
-      body: MoneyRequest,
-      status: 201,
-    },
-    async (call) => {
-      const { tx, body } = call;
-      const open = await openOrder(call);
-      const { order, settings } = open;
-      const amount = exactAmount(body.amount, order, 'amount', { least: 1 });
-      const paymentId = newId(tx.now);
-      const after = await refunded(call, open, amount, {
-        paymentId,
-        reference: body.reference ?? null,
-        note: body.note ?? null,
-        returnId: null,
-      });
-      return managedOrder(tx, call, after, settings);
-    },
-  );
+  api.write(createOrderRefund, async (call) => {
+    const { tx, body } = call;
+    const open = await openOrder(call);
+    const { order, settings } = open;
+    const amount = exactAmount(body.amount, order, 'amount', { least: 1 });
+    const paymentId = newId(tx.now);
+    const after = await refunded(call, open, amount, {
+      paymentId,
+      reference: body.reference ?? null,
+      note: body.note ?? null,
+      returnId: null,
+    });
+    return managedOrder(tx, call, after, settings);
+  });
 
-  api.write(
-    {
-      ...manageOperation,
-      method: 'POST',
-      path: '/orders/:orderId/capture',
-      name: 'captureOrderPayment',
-      summary: 'Capture order payment',
-      description:
-        'Takes the money that a payment provider has reserved for the order (capture: manual in the settings). The payment is recorded a moment later. An order that is sent in full is captured by itself, so this is for taking the money before, or again after it failed. Once more changes nothing. 409: nothing is reserved.',
-    },
-    async (call) => {
-      const { tx, shopId } = call;
-      const { order, settings } = await openOrder(call);
-      refuseCancelled(order);
-      if ((await requestCapture(tx, shopId, order.orderId)) === 0) {
-        throw conflict('No payment provider has reserved money for the order');
-      }
-      return managedOrder(tx, call, order, settings);
-    },
-  );
+  api.write(captureOrderPayment, async (call) => {
+    const { tx, shopId } = call;
+    const { order, settings } = await openOrder(call);
+    refuseCancelled(order);
+    if ((await requestCapture(tx, shopId, order.orderId)) === 0) {
+      throw conflict('No payment provider has reserved money for the order');
+    }
+    return managedOrder(tx, call, order, settings);
+  });
 }

@@ -242,7 +242,7 @@ export function insertReturn(
 }
 
 /** Moves a return of an order that is locked to its next state. */
-export function updateReturn(
+export function updateReturnRow(
   tx: Transaction,
   shopId: string,
   orderId: string,

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { conflict, invalid, notFound } from '../http/errors.ts';
-import type { Operations } from '../http/operation.ts';
+import { operation } from '../http/operation.ts';
+import type { Operations } from '../http/operations.ts';
 import { paged, paging } from '../http/paging.ts';
 import { Id, Paged } from '../http/schemas.ts';
 import { newId } from '../kernel/ids.ts';
@@ -19,7 +20,7 @@ import {
   type OpenOrder,
   type OrderCall,
 } from './manage-change.ts';
-import { countReturns, findReturns, RETURN_STATES, updateReturn, type Return } from './manage-queries.ts';
+import { countReturns, findReturns, RETURN_STATES, updateReturnRow, type Return } from './manage-queries.ts';
 import { ListedReturnAnswer, ReturnUpdate } from './manage-schema.ts';
 import { lineOf, partsOf, partText } from './manage-shipments.ts';
 import { emailAddressOf } from './order-email.ts';
@@ -31,72 +32,70 @@ import { isBack, mayBecome, orderedLines, sentLines } from './returns.ts';
 
 const { parameters, pageOf } = paging();
 
-export function managedReturns(api: Operations): void {
-  api.read(
-    {
-      under: 'manage',
-      tag: 'orders',
-      labels: [],
-      method: 'GET',
-      path: '/returns',
-      name: 'listReturns',
-      summary: 'List returns',
-      description:
-        'Returns of all orders, oldest first: those that wait for the merchant (requested, approved, withdrawn, refundFailed), or those of one state.',
-      access: 'orders_read',
-      query: Type.Object({
-        ...parameters,
-        state: Type.Optional(
-          Type.Enum([...RETURN_STATES], {
-            description: 'Only returns of this state.',
-            examples: ['requested'],
-          }),
-        ),
+const listReturns = operation({
+  under: 'manage',
+  tag: 'orders',
+  labels: [],
+  method: 'GET',
+  path: '/returns',
+  name: 'listReturns',
+  summary: 'List returns',
+  description:
+    'Returns of all orders, oldest first: those that wait for the merchant (requested, approved, withdrawn, refundFailed), or those of one state.',
+  access: 'orders_read',
+  query: Type.Object({
+    ...parameters,
+    state: Type.Optional(
+      Type.Enum([...RETURN_STATES], {
+        description: 'Only returns of this state.',
+        examples: ['requested'],
       }),
-      answer: Paged(ListedReturnAnswer, 'return list'),
-    },
-    async ({ db, shopId, query }) => {
-      const page = pageOf(query);
-      const state = query.state ?? null;
-      const [count, rows] = await Promise.all([
-        countReturns(db, shopId, state),
-        findReturns(db, shopId, state, page.resultsPerPage, page.offset),
-      ]);
-      return paged(
-        page,
-        count,
-        rows.map(({ orderId, orderNumber, ...row }) => ({ orderId, orderNumber, ...toReturn(row) })),
-      );
-    },
-  );
+    ),
+  }),
+  answer: Paged(ListedReturnAnswer, 'return list'),
+});
 
-  api.write(
-    {
-      ...manageOperation,
-      method: 'PUT',
-      path: '/orders/:orderId/returns/:returnId',
-      name: 'updateReturn',
-      summary: 'Update return',
-      description:
-        'Moves a return to its next state: requested to approved or rejected, approved or withdrawn to received when the goods are back, received to refunded when the money is paid back: what came through a payment provider goes back through it. A return whose refund the provider could not make becomes refundFailed by itself, and can be refunded again. 409: it can not reach that state, or more money than what is left of the payments.',
-      params: Type.Object({ orderId: Id, returnId: Id }),
-      body: ReturnUpdate,
-    },
-    async (call) => {
-      const open = await openOrder(call);
-      const returned = open.activity.returns.find(({ returnId }) => returnId === call.params.returnId);
-      if (!returned) throw notFound();
-      const { state, note = null, refund = null } = call.body;
-      if (!mayBecome(returned, state))
-        throw conflict(`A return that is ${returned.state} can not become ${state}`);
-      if ((refund !== null) !== (state === 'refunded')) {
-        throw invalid(refund === null ? 'MISSING' : 'OUT_OF_RANGE', 'refund');
-      }
-      const next = { ...returned, state, note: note ?? returned.note };
-      const order = await NEXT_STEPS[state](call, open, next);
-      return managedOrder(call.tx, call, order, open.settings);
-    },
-  );
+export const updateReturn = operation({
+  ...manageOperation,
+  method: 'PUT',
+  path: '/orders/:orderId/returns/:returnId',
+  name: 'updateReturn',
+  summary: 'Update return',
+  description:
+    'Moves a return to its next state: requested to approved or rejected, approved or withdrawn to received when the goods are back, received to refunded when the money is paid back: what came through a payment provider goes back through it. A return whose refund the provider could not make becomes refundFailed by itself, and can be refunded again. 409: it can not reach that state, or more money than what is left of the payments.',
+  params: Type.Object({ orderId: Id, returnId: Id }),
+  body: ReturnUpdate,
+});
+
+export function managedReturns(api: Operations): void {
+  api.read(listReturns, async ({ db, shopId, query }) => {
+    const page = pageOf(query);
+    const state = query.state ?? null;
+    const [count, rows] = await Promise.all([
+      countReturns(db, shopId, state),
+      findReturns(db, shopId, state, page.resultsPerPage, page.offset),
+    ]);
+    return paged(
+      page,
+      count,
+      rows.map(({ orderId, orderNumber, ...row }) => ({ orderId, orderNumber, ...toReturn(row) })),
+    );
+  });
+
+  api.write(updateReturn, async (call) => {
+    const open = await openOrder(call);
+    const returned = open.activity.returns.find(({ returnId }) => returnId === call.params.returnId);
+    if (!returned) throw notFound();
+    const { state, note = null, refund = null } = call.body;
+    if (!mayBecome(returned, state))
+      throw conflict(`A return that is ${returned.state} can not become ${state}`);
+    if ((refund !== null) !== (state === 'refunded')) {
+      throw invalid(refund === null ? 'MISSING' : 'OUT_OF_RANGE', 'refund');
+    }
+    const next = { ...returned, state, note: note ?? returned.note };
+    const order = await NEXT_STEPS[state](call, open, next);
+    return managedOrder(call.tx, call, order, open.settings);
+  });
 }
 
 type UpdateCall = OrderCall & { body: { restock?: boolean | null; refund?: number | string | null } };
@@ -115,7 +114,7 @@ async function answerRequest(call: UpdateCall, open: OpenOrder, returned: Return
   const { order } = open;
   const isApproved = returned.state === 'approved';
   const { returnId, lines, note } = returned;
-  await updateReturn(tx, shopId, order.orderId, returned);
+  await updateReturnRow(tx, shopId, order.orderId, returned);
   const changed = await changeOrder(tx, shopId, order, {}, { also: ['returns'] });
   recordReturnEvent(call, open, isApproved ? 'RETURN_APPROVED' : 'RETURN_REJECTED', returned);
   await record(call, open, isApproved ? 'return approved' : 'return rejected', { returnId });
@@ -138,7 +137,7 @@ async function receiveGoods(call: UpdateCall, open: OpenOrder, returned: Return)
   const available = returned.origin === 'withdrawal' ? orderedLines(open, isBack) : sentLines(open, isBack);
   const lines = partsOf(returned.lines, open, available, 'returned');
   const restocked = body.restock ?? true;
-  await updateReturn(tx, shopId, order.orderId, { ...returned, restocked });
+  await updateReturnRow(tx, shopId, order.orderId, { ...returned, restocked });
   if (restocked) {
     await moveStock(
       call,
@@ -160,7 +159,7 @@ async function refundReturn(call: UpdateCall, open: OpenOrder, returned: Return)
   const { returnId, note } = returned;
   const amount = exactAmount(body.refund!, order, 'refund', { least: 1 });
   const paymentId = newId(tx.now);
-  await updateReturn(tx, shopId, order.orderId, returned);
+  await updateReturnRow(tx, shopId, order.orderId, returned);
   const refund = { paymentId, returnId, reference: null, note };
   const changed = await refunded(call, open, amount, refund, { also: ['returns'] });
   recordReturnEvent(call, open, 'RETURN_REFUNDED', returned);

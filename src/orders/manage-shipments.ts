@@ -1,6 +1,7 @@
 import type { ContentLine } from './pricing/content.ts';
 import { conflict, invalid } from '../http/errors.ts';
-import type { Operations } from '../http/operation.ts';
+import { operation } from '../http/operation.ts';
+import type { Operations } from '../http/operations.ts';
 import { newId } from '../kernel/ids.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
@@ -36,134 +37,132 @@ import { isBack, sentLines } from './returns.ts';
 import { shipmentEmail } from './shipment-email.ts';
 import { trackingUrl } from './tracking.ts';
 
+export const createShipment = operation({
+  ...manageOperation,
+  method: 'POST',
+  path: '/orders/:orderId/shipments',
+  name: 'createShipment',
+  summary: 'Create shipment',
+  description:
+    'Records that goods were sent, and tells the customer by email. 409: more than what is left to be sent, the order is cancelled, or it is to be paid through a payment provider and its money is neither there nor reserved. Reserved money is captured when all of the order is sent.',
+  body: NewShipment,
+  status: 201,
+});
+
+export const createReturn = operation({
+  ...manageOperation,
+  method: 'POST',
+  path: '/orders/:orderId/returns',
+  name: 'createReturn',
+  summary: 'Create return',
+  description:
+    'Records that goods came back, and tells the customer by email. They go into the stock again unless said otherwise, and what is to be refunded for them is recorded along with it. 409: more than what was sent and is not back yet, or more money than what is left of the payments.',
+  body: NewReturn,
+  status: 201,
+});
+
 export function managedShipments(api: Operations): void {
-  api.write(
-    {
-      ...manageOperation,
-      method: 'POST',
-      path: '/orders/:orderId/shipments',
-      name: 'createShipment',
-      summary: 'Create shipment',
-      description:
-        'Records that goods were sent, and tells the customer by email. 409: more than what is left to be sent, the order is cancelled, or it is to be paid through a payment provider and its money is neither there nor reserved. Reserved money is captured when all of the order is sent.',
-      body: NewShipment,
-      status: 201,
-    },
-    async (call) => {
-      const { tx, shopId, body } = call;
-      const open = await openOrder(call);
-      const { order, activity, settings } = open;
-      refuseCancelled(order);
-      refuseUnpaid(open);
-      const left = unshippedLines(order.content, activity.shipments);
-      if (left.length === 0) throw conflict('There is nothing left to be sent');
-      const lines = body.lines ? partsOf(body.lines, open, left, 'sent') : left;
-      const shipment = {
-        shipmentId: newId(tx.now),
-        lines,
-        carrier: body.carrier ?? null,
-        trackingCode: body.trackingCode ?? null,
-      };
-      await insertShipment(tx, shopId, order.orderId, shipment);
-      const shipments = [...activity.shipments, { ...shipment, at: tx.now.toISOString() }];
-      const reached = statesReached(order, shipments, tx.now);
-      const sent = await changeOrder(tx, shopId, order, reached, { also: ['shipments'] });
-      await captureWhenSent(tx, shopId, order, sent);
-      recordEvents(tx, shopId, [
+  api.write(createShipment, async (call) => {
+    const { tx, shopId, body } = call;
+    const open = await openOrder(call);
+    const { order, activity, settings } = open;
+    refuseCancelled(order);
+    refuseUnpaid(open);
+    const left = unshippedLines(order.content, activity.shipments);
+    if (left.length === 0) throw conflict('There is nothing left to be sent');
+    const lines = body.lines ? partsOf(body.lines, open, left, 'sent') : left;
+    const shipment = {
+      shipmentId: newId(tx.now),
+      lines,
+      carrier: body.carrier ?? null,
+      trackingCode: body.trackingCode ?? null,
+    };
+    await insertShipment(tx, shopId, order.orderId, shipment);
+    const shipments = [...activity.shipments, { ...shipment, at: tx.now.toISOString() }];
+    const reached = statesReached(order, shipments, tx.now);
+    const sent = await changeOrder(tx, shopId, order, reached, { also: ['shipments'] });
+    await captureWhenSent(tx, shopId, order, sent);
+    recordEvents(tx, shopId, [
+      {
+        type: 'ORDER_SHIPPED',
+        resourceId: order.orderId,
+        data: { shipmentId: shipment.shipmentId },
+      },
+    ]);
+    await record(call, open, 'shipped', { shipmentId: shipment.shipmentId, lines: numbered(lines) });
+    const to = emailAddressOf(order);
+    if (to !== undefined) {
+      await queueEmails(tx, shopId, shipmentEmail, [
         {
-          type: 'ORDER_SHIPPED',
-          resourceId: order.orderId,
-          data: { shipmentId: shipment.shipmentId },
+          to,
+          locale: order.locale,
+          facts: {
+            orderId: order.orderId,
+            orderNumber: order.orderNumber,
+            goods: lines.map((part) => partText(part, open)),
+            isRest: unshippedLines(order.content, shipments).length === 0,
+            carrier: shipment.carrier,
+            trackingCode: shipment.trackingCode,
+            trackingUrl: trackingUrl(shipment, settings) ?? null,
+          },
         },
       ]);
-      await record(call, open, 'shipped', { shipmentId: shipment.shipmentId, lines: numbered(lines) });
-      const to = emailAddressOf(order);
-      if (to !== undefined) {
-        await queueEmails(tx, shopId, shipmentEmail, [
-          {
-            to,
-            locale: order.locale,
-            facts: {
-              orderId: order.orderId,
-              orderNumber: order.orderNumber,
-              goods: lines.map((part) => partText(part, open)),
-              isRest: unshippedLines(order.content, shipments).length === 0,
-              carrier: shipment.carrier,
-              trackingCode: shipment.trackingCode,
-              trackingUrl: trackingUrl(shipment, settings) ?? null,
-            },
-          },
-        ]);
-      }
-      return managedOrder(tx, call, sent, settings);
-    },
-  );
+    }
+    return managedOrder(tx, call, sent, settings);
+  });
 
-  api.write(
-    {
-      ...manageOperation,
-      method: 'POST',
-      path: '/orders/:orderId/returns',
-      name: 'createReturn',
-      summary: 'Create return',
-      description:
-        'Records that goods came back, and tells the customer by email. They go into the stock again unless said otherwise, and what is to be refunded for them is recorded along with it. 409: more than what was sent and is not back yet, or more money than what is left of the payments.',
-      body: NewReturn,
-      status: 201,
-    },
-    async (call) => {
-      const { tx, shopId, body } = call;
-      const open = await openOrder(call);
-      const { order, settings } = open;
-      const lines = partsOf(body.lines, open, sentLines(open, isBack), 'returned');
-      const refund =
-        body.refund === null || body.refund === undefined
-          ? null
-          : exactAmount(body.refund, order, 'refund', { least: 1 });
-      const returnId = newId(tx.now);
-      const restocked = body.restock ?? true;
-      const note = body.note ?? null;
-      const state = refund === null ? 'received' : 'refunded';
-      await insertReturn(tx, shopId, order.orderId, { returnId, state, lines, restocked, note });
-      if (restocked) {
-        await moveStock(
-          call,
-          open,
-          lines.map((part) => ({
-            productId: lineOf(part, open).productId,
-            quantity: Number(part.quantity),
-          })),
-        );
-      }
-      const changes = { returnedOn: order.returnedOn ?? tx.now };
-      const also = ['returns'];
-      const details = { returnId, lines: numbered(lines), restocked };
-      const received = { type: 'RETURN_RECEIVED', resourceId: order.orderId, data: { returnId } } as const;
-      if (refund === null) {
-        const returned = await changeOrder(tx, shopId, order, changes, { also });
-        recordEvents(tx, shopId, [received]);
-        await record(call, open, 'returned', details);
-        await queueOrderReturned(tx, shopId, open, lines);
-        return managedOrder(tx, call, returned, settings);
-      }
-      const paymentId = newId(tx.now);
-      const returned = await refunded(
+  api.write(createReturn, async (call) => {
+    const { tx, shopId, body } = call;
+    const open = await openOrder(call);
+    const { order, settings } = open;
+    const lines = partsOf(body.lines, open, sentLines(open, isBack), 'returned');
+    const refund =
+      body.refund === null || body.refund === undefined
+        ? null
+        : exactAmount(body.refund, order, 'refund', { least: 1 });
+    const returnId = newId(tx.now);
+    const restocked = body.restock ?? true;
+    const note = body.note ?? null;
+    const state = refund === null ? 'received' : 'refunded';
+    await insertReturn(tx, shopId, order.orderId, { returnId, state, lines, restocked, note });
+    if (restocked) {
+      await moveStock(
         call,
         open,
-        refund,
-        { paymentId, returnId, reference: null, note },
-        { changes, also, isPartOfReturn: true },
+        lines.map((part) => ({
+          productId: lineOf(part, open).productId,
+          quantity: Number(part.quantity),
+        })),
       );
-      recordEvents(tx, shopId, [received, { ...received, type: 'RETURN_REFUNDED' }]);
-      await record(call, open, 'returned', {
-        ...details,
-        paymentId,
-        refund: toDecimal(refund, order.currency),
-      });
+    }
+    const changes = { returnedOn: order.returnedOn ?? tx.now };
+    const also = ['returns'];
+    const details = { returnId, lines: numbered(lines), restocked };
+    const received = { type: 'RETURN_RECEIVED', resourceId: order.orderId, data: { returnId } } as const;
+    if (refund === null) {
+      const returned = await changeOrder(tx, shopId, order, changes, { also });
+      recordEvents(tx, shopId, [received]);
+      await record(call, open, 'returned', details);
       await queueOrderReturned(tx, shopId, open, lines);
       return managedOrder(tx, call, returned, settings);
-    },
-  );
+    }
+    const paymentId = newId(tx.now);
+    const returned = await refunded(
+      call,
+      open,
+      refund,
+      { paymentId, returnId, reference: null, note },
+      { changes, also, isPartOfReturn: true },
+    );
+    recordEvents(tx, shopId, [received, { ...received, type: 'RETURN_REFUNDED' }]);
+    await record(call, open, 'returned', {
+      ...details,
+      paymentId,
+      refund: toDecimal(refund, order.currency),
+    });
+    await queueOrderReturned(tx, shopId, open, lines);
+    return managedOrder(tx, call, returned, settings);
+  });
 }
 
 /** A payment through a provider must be paid, or reserved, before goods are sent. */

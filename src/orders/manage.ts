@@ -2,11 +2,12 @@ import { Type } from 'typebox';
 import { toMilliseconds } from '../http/dates.ts';
 import { notFound } from '../http/errors.ts';
 import { readingLocale } from '../http/locale.ts';
-import type { Operations } from '../http/operation.ts';
+import { operation } from '../http/operation.ts';
+import type { Operations } from '../http/operations.ts';
 import { paged, paging } from '../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { cancelOrder } from './cancel.ts';
+import { recordCancellation } from './cancel.ts';
 import { changeOrder } from './change.ts';
 import { findHistory } from './history.ts';
 import {
@@ -24,143 +25,138 @@ import { findManagedOrder } from './queries.ts';
 
 const { parameters, pageOf } = paging();
 
+export const getManagedOrder = operation({
+  ...manageOperation,
+  method: 'GET',
+  path: '/orders/:orderId',
+  name: 'getManagedOrder',
+  summary: 'Get managed order',
+  description: 'The order with what was paid, sent and returned, and who edits it.',
+  access: 'orders_read',
+  answer: ManagedOrderAnswer,
+});
+
+export const listOrderHistory = operation({
+  under: 'manage',
+  tag: 'orders',
+  labels: [],
+  method: 'GET',
+  path: '/orders/:orderId/history',
+  name: 'listOrderHistory',
+  summary: 'List order history',
+  description: 'Who did what to the order, and when. Oldest first: it begins with the placement.',
+  access: 'orders_read',
+  params: Type.Object({ orderId: Id }),
+  query: Type.Object(parameters),
+  answer: Paged(HistoryEntry, 'order history'),
+});
+
+export const startOrderEditing = operation({
+  ...manageOperation,
+  method: 'POST',
+  path: '/orders/:orderId/edit',
+  name: 'startOrderEditing',
+  summary: 'Start order editing',
+  description:
+    'From now on this app may change lines and methods, and nobody else changes the order. Once more changes nothing. 409: another app edits it, or it is cancelled.',
+});
+
+export const endOrderEditing = operation({
+  ...manageOperation,
+  method: 'DELETE',
+  path: '/orders/:orderId/edit',
+  name: 'endOrderEditing',
+  summary: 'End order editing',
+  description:
+    'What was changed stays. With force it also ends when another app edits the order; otherwise that is 409. When nobody does, nothing happens.',
+  query: Type.Object({
+    force: Type.Optional(
+      Type.Boolean({ description: 'End what another app has started.', examples: [true] }),
+    ),
+    locale: LocaleParameter,
+  }),
+});
+
+export const cancelOrder = operation({
+  ...manageOperation,
+  method: 'POST',
+  path: '/orders/:orderId/cancel',
+  name: 'cancelOrder',
+  summary: 'Cancel order',
+  description:
+    'What was not sent goes back into the stock, the use of the coupon is given back, and the customer gets an email. What was paid through a payment provider goes back through it, unless a part of the order was sent; other money stays paid until it is refunded, and the shop gets an email about it. 409: all of it was sent, or it is cancelled already.',
+  body: Cancellation,
+});
+
 export function managedOrders(api: Operations): void {
-  api.read(
-    {
-      ...manageOperation,
-      method: 'GET',
-      path: '/orders/:orderId',
-      name: 'getManagedOrder',
-      summary: 'Get managed order',
-      description: 'The order with what was paid, sent and returned, and who edits it.',
-      access: 'orders_read',
-      answer: ManagedOrderAnswer,
-    },
-    async ({ db, shopId, params, query, origin }) => {
-      const [order, settings] = await Promise.all([
-        findManagedOrder(db, shopId, params.orderId),
-        shopSettings(db, shopId),
-      ]);
-      if (!order) throw notFound();
-      const locale = readingLocale(query.locale, settings);
-      return toManagedOrder(db, shopId, order, { locale, origin, settings });
-    },
-  );
+  api.read(getManagedOrder, async ({ db, shopId, params, query, origin }) => {
+    const [order, settings] = await Promise.all([
+      findManagedOrder(db, shopId, params.orderId),
+      shopSettings(db, shopId),
+    ]);
+    if (!order) throw notFound();
+    const locale = readingLocale(query.locale, settings);
+    return toManagedOrder(db, shopId, order, { locale, origin, settings });
+  });
 
-  api.read(
-    {
-      under: 'manage',
-      tag: 'orders',
-      labels: [],
-      method: 'GET',
-      path: '/orders/:orderId/history',
-      name: 'listOrderHistory',
-      summary: 'List order history',
-      description: 'Who did what to the order, and when. Oldest first: it begins with the placement.',
-      access: 'orders_read',
-      params: Type.Object({ orderId: Id }),
-      query: Type.Object(parameters),
-      answer: Paged(HistoryEntry, 'order history'),
-    },
-    async ({ db, shopId, params: { orderId }, query }) => {
-      const page = pageOf(query);
-      const { resultsPerPage, offset } = page;
-      // The placing is the first entry, and not an event.
-      const isFirst = offset === 0;
-      const [placement, events] = await Promise.all([
-        findPlacing(db, shopId, orderId),
-        isFirst
-          ? findHistory(db, shopId, orderId, resultsPerPage - 1, 0)
-          : findHistory(db, shopId, orderId, resultsPerPage, offset - 1),
-      ]);
-      if (!placement) throw notFound();
-      const { at, appId, appName } = placement;
-      const entries = [
-        ...(isFirst ? [{ eventId: orderId, at, appId, appName, kind: 'placed' as const, details: {} }] : []),
-        ...events,
-      ];
-      return paged(
-        page,
-        placement.events + 1,
-        entries.map(({ at: moment, ...entry }) => ({
-          eventId: entry.eventId,
-          date: toMilliseconds(moment),
-          appId: entry.appId,
-          appName: entry.appName,
-          kind: entry.kind,
-          details: entry.details,
-        })),
-      );
-    },
-  );
+  api.read(listOrderHistory, async ({ db, shopId, params: { orderId }, query }) => {
+    const page = pageOf(query);
+    const { resultsPerPage, offset } = page;
+    // The placing is the first entry, and not an event.
+    const isFirst = offset === 0;
+    const [placement, events] = await Promise.all([
+      findPlacing(db, shopId, orderId),
+      isFirst
+        ? findHistory(db, shopId, orderId, resultsPerPage - 1, 0)
+        : findHistory(db, shopId, orderId, resultsPerPage, offset - 1),
+    ]);
+    if (!placement) throw notFound();
+    const { at, appId, appName } = placement;
+    const entries = [
+      ...(isFirst ? [{ eventId: orderId, at, appId, appName, kind: 'placed' as const, details: {} }] : []),
+      ...events,
+    ];
+    return paged(
+      page,
+      placement.events + 1,
+      entries.map(({ at: moment, ...entry }) => ({
+        eventId: entry.eventId,
+        date: toMilliseconds(moment),
+        appId: entry.appId,
+        appName: entry.appName,
+        kind: entry.kind,
+        details: entry.details,
+      })),
+    );
+  });
 
-  api.write(
-    {
-      ...manageOperation,
-      method: 'POST',
-      path: '/orders/:orderId/edit',
-      name: 'startOrderEditing',
-      summary: 'Start order editing',
-      description:
-        'From now on this app may change lines and methods, and nobody else changes the order. Once more changes nothing. 409: another app edits it, or it is cancelled.',
-    },
-    async (call) => {
-      const { tx, shopId } = call;
-      const open = await openOrder(call);
-      const { order, settings, appId } = open;
-      refuseCancelled(order);
-      if (order.editingAppId === appId) return managedOrder(tx, call, order, settings);
-      const edited = await changeOrder(tx, shopId, order, { editingAppId: appId, editingSince: tx.now });
-      await record(call, open, 'editing started', {});
-      return managedOrder(tx, call, edited, settings);
-    },
-  );
+  api.write(startOrderEditing, async (call) => {
+    const { tx, shopId } = call;
+    const open = await openOrder(call);
+    const { order, settings, appId } = open;
+    refuseCancelled(order);
+    if (order.editingAppId === appId) return managedOrder(tx, call, order, settings);
+    const edited = await changeOrder(tx, shopId, order, { editingAppId: appId, editingSince: tx.now });
+    await record(call, open, 'editing started', {});
+    return managedOrder(tx, call, edited, settings);
+  });
 
-  api.write(
-    {
-      ...manageOperation,
-      method: 'DELETE',
-      path: '/orders/:orderId/edit',
-      name: 'endOrderEditing',
-      summary: 'End order editing',
-      description:
-        'What was changed stays. With force it also ends when another app edits the order; otherwise that is 409. When nobody does, nothing happens.',
-      query: Type.Object({
-        force: Type.Optional(
-          Type.Boolean({ description: 'End what another app has started.', examples: [true] }),
-        ),
-        locale: LocaleParameter,
-      }),
-    },
-    async (call) => {
-      const { tx, shopId, query } = call;
-      const open = await openOrder(call, { force: query.force === true });
-      const { order, settings } = open;
-      if (order.editingAppId === null) return managedOrder(tx, call, order, settings);
-      const left = await changeOrder(tx, shopId, order, { editingAppId: null, editingSince: null });
-      const isOwn = order.editingAppId === appIdOf(call);
-      await record(call, open, 'editing ended', isOwn ? {} : { startedBy: order.editingAppId });
-      return managedOrder(tx, call, left, settings);
-    },
-  );
+  api.write(endOrderEditing, async (call) => {
+    const { tx, shopId, query } = call;
+    const open = await openOrder(call, { force: query.force === true });
+    const { order, settings } = open;
+    if (order.editingAppId === null) return managedOrder(tx, call, order, settings);
+    const left = await changeOrder(tx, shopId, order, { editingAppId: null, editingSince: null });
+    const isOwn = order.editingAppId === appIdOf(call);
+    await record(call, open, 'editing ended', isOwn ? {} : { startedBy: order.editingAppId });
+    return managedOrder(tx, call, left, settings);
+  });
 
-  api.write(
-    {
-      ...manageOperation,
-      method: 'POST',
-      path: '/orders/:orderId/cancel',
-      name: 'cancelOrder',
-      summary: 'Cancel order',
-      description:
-        'What was not sent goes back into the stock, the use of the coupon is given back, and the customer gets an email. What was paid through a payment provider goes back through it, unless a part of the order was sent; other money stays paid until it is refunded, and the shop gets an email about it. 409: all of it was sent, or it is cancelled already.',
-      body: Cancellation,
-    },
-    async (call) => {
-      const { tx, shopId, body } = call;
-      const open = await openOrder(call);
-      refuseCancelled(open.order);
-      const cancelled = await cancelOrder(tx, shopId, open, body.reason ?? null);
-      return managedOrder(tx, call, cancelled, open.settings);
-    },
-  );
+  api.write(cancelOrder, async (call) => {
+    const { tx, shopId, body } = call;
+    const open = await openOrder(call);
+    refuseCancelled(open.order);
+    const cancelled = await recordCancellation(tx, shopId, open, body.reason ?? null);
+    return managedOrder(tx, call, cancelled, open.settings);
+  });
 }

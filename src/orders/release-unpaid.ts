@@ -2,7 +2,7 @@ import type { Database, Queries, Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { cancelOrder } from './cancel.ts';
+import { recordCancellation } from './cancel.ts';
 import { findOrderActivity } from './manage-queries.ts';
 import { lockOrder } from './queries.ts';
 
@@ -43,7 +43,12 @@ async function releaseOrder(tx: Transaction, { shopId, orderId }: DueOrder): Pro
   const order = await lockOrder(tx, shopId, orderId);
   const activity = await findOrderActivity(tx, shopId, orderId);
   const settings = await shopSettings(tx, shopId);
-  await cancelOrder(tx, shopId, { order: order!, activity, settings, appId: null }, 'Not paid in time');
+  await recordCancellation(
+    tx,
+    shopId,
+    { order: order!, activity, settings, appId: null },
+    'Not paid in time',
+  );
   return true;
 }
 

@@ -3,7 +3,8 @@ import type { RenderContext } from './line-item-view.ts';
 import { conflict, notFound } from '../http/errors.ts';
 import { JsonPatch } from '../http/json-patch.ts';
 import { readingLocale, writingLocale } from '../http/locale.ts';
-import type { Operations } from '../http/operation.ts';
+import { operation } from '../http/operation.ts';
+import type { Operations } from '../http/operations.ts';
 import { paged, paging } from '../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { isId } from '../kernel/ids.ts';
@@ -60,108 +61,105 @@ const OrdersQuery = Type.Object({
   ),
 });
 
+const listOrders = operation({
+  ...shared,
+  method: 'GET',
+  path: '/orders',
+  name: 'listOrders',
+  summary: 'List orders',
+  description: 'Newest first. All filters must hold.',
+  access: 'orders_read',
+  query: OrdersQuery,
+  answer: Paged(ListedOrder, 'order list'),
+});
+
+const getOrder = operation({
+  ...shared,
+  method: 'GET',
+  path: '/orders/:orderId',
+  name: 'getOrder',
+  summary: 'Get order',
+  access: 'orders_read',
+  params: Type.Object({ orderId: Id }),
+  query: Type.Object({ locale: LocaleParameter }),
+  answer: Order,
+});
+
+export const updateOrder = operation({
+  ...shared,
+  method: 'PATCH',
+  path: '/orders/:orderId',
+  name: 'updateOrder',
+  summary: 'Update order',
+  description:
+    'Paths: /orderNumber, /billingAddress, /shippingAddress, /payment (add), /customerComment, /internalNote and all states such as /viewedOn (add, remove). All or nothing. A payment is one that was made by hand: it costs nothing and its name is not shown. 409: the number is taken, or somebody is editing the order.',
+  access: 'orders_write',
+  params: Type.Object({ orderId: Id }),
+  query: Type.Object({ locale: LocaleParameter }),
+  body: JsonPatch,
+  answer: Order,
+  constraints: { customer_order_number: () => conflict('This orderNumber is taken') },
+});
+
 export function orders(api: Operations): void {
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/orders',
-      name: 'listOrders',
-      summary: 'List orders',
-      description: 'Newest first. All filters must hold.',
-      access: 'orders_read',
-      query: OrdersQuery,
-      answer: Paged(ListedOrder, 'order list'),
-    },
-    async ({ db, shopId, query, origin }) => {
-      const page = pageOf(query);
-      const filter = filterOf(query);
-      const sort = {
-        by: query.lastUpdated === true ? 'touched' : 'created',
-        limit: page.resultsPerPage,
-        offset: page.offset,
-      } as const;
-      const areIds = [filter.customerId, filter.productId].every((id) => id === null || isId(id));
-      if (!areIds) {
-        // A bad locale is refused regardless of the result.
-        readingLocale(query.locale, await shopSettings(db, shopId));
-        return paged(page, 0, []);
-      }
-      const answer = async <Row, Item>(
-        found: OrderPage<Row>,
-        toItem: (order: Row, context: RenderContext) => Item,
-      ) => {
-        const settings = await settingsSince(db, shopId, found.settingsVersion);
-        const context = { locale: readingLocale(query.locale, settings), origin, settings };
-        return paged(
-          page,
-          found.results,
-          found.orders.map((order) => toItem(order, context)),
-        );
-      };
-      return query.include === 'lineItems'
-        ? answer(await findWholeOrders(db, shopId, filter, sort), toOrder)
-        : answer(await findOrders(db, shopId, filter, sort), toListedOrder);
-    },
-  );
-
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/orders/:orderId',
-      name: 'getOrder',
-      summary: 'Get order',
-      access: 'orders_read',
-      params: Type.Object({ orderId: Id }),
-      query: Type.Object({ locale: LocaleParameter }),
-      answer: Order,
-    },
-    async ({ db, shopId, params, query, origin }) => {
-      const versions = await findOrderVersions(db, shopId, params.orderId);
-      if (!versions) throw notFound();
-      const settings = await settingsSince(db, shopId, versions.settingsVersion);
+  api.read(listOrders, async ({ db, shopId, query, origin }) => {
+    const page = pageOf(query);
+    const filter = filterOf(query);
+    const sort = {
+      by: query.lastUpdated === true ? 'touched' : 'created',
+      limit: page.resultsPerPage,
+      offset: page.offset,
+    } as const;
+    const areIds = [filter.customerId, filter.productId].every((id) => id === null || isId(id));
+    if (!areIds) {
+      // A bad locale is refused regardless of the result.
+      readingLocale(query.locale, await shopSettings(db, shopId));
+      return paged(page, 0, []);
+    }
+    const answer = async <Row, Item>(
+      found: OrderPage<Row>,
+      toItem: (order: Row, context: RenderContext) => Item,
+    ) => {
+      const settings = await settingsSince(db, shopId, found.settingsVersion);
       const context = { locale: readingLocale(query.locale, settings), origin, settings };
-      const order = await cachedOrder(db, params.orderId, versions, context);
-      if (!order) throw notFound();
-      return order;
-    },
-  );
+      return paged(
+        page,
+        found.results,
+        found.orders.map((order) => toItem(order, context)),
+      );
+    };
+    return query.include === 'lineItems'
+      ? answer(await findWholeOrders(db, shopId, filter, sort), toOrder)
+      : answer(await findOrders(db, shopId, filter, sort), toListedOrder);
+  });
 
-  api.write(
-    {
-      ...shared,
-      method: 'PATCH',
-      path: '/orders/:orderId',
-      name: 'updateOrder',
-      summary: 'Update order',
-      description:
-        'Paths: /orderNumber, /billingAddress, /shippingAddress, /payment (add), /customerComment, /internalNote and all states such as /viewedOn (add, remove). All or nothing. A payment is one that was made by hand: it costs nothing and its name is not shown. 409: the number is taken, or somebody is editing the order.',
-      access: 'orders_write',
-      params: Type.Object({ orderId: Id }),
-      query: Type.Object({ locale: LocaleParameter }),
-      body: JsonPatch,
-      answer: Order,
-      constraints: { customer_order_number: () => conflict('This orderNumber is taken') },
-    },
-    async ({ tx, shopId, params, query, body, origin, caller }) => {
-      const patch = orderPatch(body);
-      const settings = await shopSettings(tx, shopId);
-      const locale = writingLocale(query.locale, settings);
-      const order = await lockOrder(tx, shopId, params.orderId);
-      if (!order) throw notFound();
-      if (order.editingAppId !== null) throw conflict('The order is being edited');
-      const { changes, moves } = patchedOrder(order, patch, settings);
-      const patched = await changeOrder(tx, shopId, order, changes, { moves });
-      await captureWhenSent(tx, shopId, order, patched);
-      await recordHistory(tx, shopId, order.orderId, {
-        appId: caller.app?.appId ?? null,
-        kind: 'patched',
-        details: { paths: [...new Set(patch.map(({ path }) => path))] },
-      });
-      return toOrder(patched, { locale, origin, settings });
-    },
-  );
+  api.read(getOrder, async ({ db, shopId, params, query, origin }) => {
+    const versions = await findOrderVersions(db, shopId, params.orderId);
+    if (!versions) throw notFound();
+    const settings = await settingsSince(db, shopId, versions.settingsVersion);
+    const context = { locale: readingLocale(query.locale, settings), origin, settings };
+    const order = await cachedOrder(db, params.orderId, versions, context);
+    if (!order) throw notFound();
+    return order;
+  });
+
+  api.write(updateOrder, async ({ tx, shopId, params, query, body, origin, caller }) => {
+    const patch = orderPatch(body);
+    const settings = await shopSettings(tx, shopId);
+    const locale = writingLocale(query.locale, settings);
+    const order = await lockOrder(tx, shopId, params.orderId);
+    if (!order) throw notFound();
+    if (order.editingAppId !== null) throw conflict('The order is being edited');
+    const { changes, moves } = patchedOrder(order, patch, settings);
+    const patched = await changeOrder(tx, shopId, order, changes, { moves });
+    await captureWhenSent(tx, shopId, order, patched);
+    await recordHistory(tx, shopId, order.orderId, {
+      appId: caller.app?.appId ?? null,
+      kind: 'patched',
+      details: { paths: [...new Set(patch.map(({ path }) => path))] },
+    });
+    return toOrder(patched, { locale, origin, settings });
+  });
 }
 
 function filterOf(query: Static<typeof OrdersQuery>): OrderFilter {

@@ -1,7 +1,7 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { deleteScriptTag, lockScriptTag } from '../../shops/script-tags/queries.ts';
+import { deleteScriptTagRow, lockScriptTag } from '../../shops/script-tags/queries.ts';
 import { applySettings } from '../../shops/settings/file.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { problemOf, tickField } from '../components/form.ts';
@@ -90,7 +90,7 @@ export function scripts(pages: ShopPages): void {
       if (!(await lockScriptTag(tx, shopId, scriptTagId))) throw notFound();
       // Every page of the storefront loads it.
       await moveSettingsVersion(tx, shopId);
-      await deleteScriptTag(tx, shopId, scriptTagId);
+      await deleteScriptTagRow(tx, shopId, scriptTagId);
       await recordAction(tx, visit, '/apps/scripts/:scriptTagId/remove', { scriptTagId });
     });
     return new Redirect(adminPath(visit, '/apps/scripts'), visit.words.scripts.removed);

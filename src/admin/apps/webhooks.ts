@@ -3,7 +3,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { redeliverOne, replayFrom, setActive, WebhookRefusal } from '../../shops/webhooks/actions.ts';
 import {
-  deleteWebhook,
+  deleteWebhookRow,
   endPause,
   findDeliveries,
   findWebhookOfShop,
@@ -159,7 +159,7 @@ export function webhooks(pages: ShopPages): void {
   action(
     'delete',
     ({ words }) => words.webhooks.deleted,
-    (tx, { shopId }, { webhookId }) => deleteWebhook(tx, shopId, webhookId),
+    (tx, { shopId }, { webhookId }) => deleteWebhookRow(tx, shopId, webhookId),
     (visit) => adminPath(visit, '/apps/webhooks'),
   );
 }

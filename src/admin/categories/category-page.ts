@@ -1,3 +1,5 @@
+import { createAssignments, deleteAssignments } from '../../catalogue/categories/assignments.ts';
+import { deleteCategory, getCategory, updateCategory } from '../../catalogue/categories/routes.ts';
 import { notFound } from '../../http/errors.ts';
 import { MAX_DESCRIPTION_LENGTH } from '../../catalogue/categories/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -51,7 +53,7 @@ export function categoryPages(pages: ShopPages): void {
 
   pages.post('/categories/:categoryId/delete', 'products_write', async (visit, form) => {
     const { categoryId } = await readCategory(visit, form);
-    await visit.call('DELETE', `/rs/categories/${categoryId}`);
+    await visit.call(deleteCategory, { params: { categoryId } });
     return new Redirect(adminPath(visit, '/categories'), visit.words.categories.deleted);
   });
 
@@ -80,14 +82,14 @@ const pathOf = (visit: ShopVisit, categoryId: string) => adminPath(visit, `/cate
 async function readCategory(visit: ShopVisit, { params }: PageRequest): Promise<ShownCategory> {
   const categoryId = params['categoryId']!;
   if (!isId(categoryId)) throw notFound();
-  const query = { locale: visit.locale, includeInvisible: 'true' };
-  return visit.call<ShownCategory>('GET', `/rs/categories/${categoryId}`, { query });
+  const query = { locale: visit.locale, includeInvisible: true };
+  return visit.call(getCategory, { params: { categoryId }, query });
 }
 
 const assign = (visit: ShopVisit, method: 'POST' | 'DELETE', categoryId: string, productId: string) =>
   method === 'POST'
-    ? visit.call('POST', '/rs/product-category-assignments', { body: { categoryId, productId } })
-    : visit.call('DELETE', '/rs/product-category-assignments', { query: { categoryId, productId } });
+    ? visit.call(createAssignments, { body: { categoryId, productId } })
+    : visit.call(deleteAssignments, { query: { categoryId, productId } });
 
 /** The data of the form: the state that must be unchanged when it is saved. */
 async function loadForm(visit: ShopVisit, request: PageRequest) {
@@ -188,7 +190,8 @@ async function saveCategory(visit: ShopVisit, form: FormRequest): Promise<Redire
       const typed = Object.fromEntries(TEXTS.map((name) => [name, form.field(`${name}.${locale}`)]));
       const isFirst = locale === visit.settings.locales[0];
       if (!isFirst && TEXTS.every((name) => typed[name] === (texts[name][locale] ?? ''))) continue;
-      await call('PUT', `/rs/categories/${categoryId}`, {
+      await call(updateCategory, {
+        params: { categoryId },
         query: { locale },
         body: { categoryId, alias, ...flags, ...typed },
       });

@@ -1,3 +1,5 @@
+import { moveCategory } from '../../catalogue/categories/move.ts';
+import { createSubcategory, updateCategory } from '../../catalogue/categories/routes.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
@@ -44,7 +46,7 @@ export function categoryTree(pages: ShopPages): void {
     const before = placeOf(rows, categoryId);
     if (!before) throw notFound();
     const place = wantedPlace(rows, categoryId, form.field('direction')) ?? sentPlace(form.field);
-    await visit.call('PUT', `/manage/categories/${categoryId}/place`, { body: place });
+    await visit.call(moveCategory, { params: { categoryId }, body: place });
     return new Redirect(`${adminPath(visit, '/categories', { moved: categoryId })}#category-${categoryId}`, {
       text: visit.words.categories.moved({ name: nameOf(visit, rows, categoryId) }),
       undo: {
@@ -57,13 +59,13 @@ export function categoryTree(pages: ShopPages): void {
   pages.post('/categories/:categoryId/add', 'products_write', async (visit, form) => {
     const name = form.field('name');
     if (name === '') throw badRequest(visit.words.categories.nameMissing);
-    const path = `/rs/categories/${encodeURIComponent(form.params['categoryId']!)}`;
+    const params = { categoryId: form.params['categoryId']! };
     const query = { locale: visit.locale };
     const categoryId = await visit.inTransaction(async (call) => {
-      const made = await call<{ categoryId: string }>('POST', path, { query, body: { name } });
+      const made = await call(createSubcategory, { params, query, body: { name } });
       // A category created here should be visible in the shop.
       const body = { categoryId: made.categoryId, name, visible: true };
-      await call('PUT', `/rs/categories/${made.categoryId}`, { query, body });
+      await call(updateCategory, { params: { categoryId: made.categoryId }, query, body });
       return made.categoryId;
     });
     return new Redirect(

@@ -1,3 +1,4 @@
+import { getCustomer } from '../../people/customers/routes.ts';
 import type { Customer } from '../../people/customers/schema.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { nameOf } from './names.ts';
@@ -17,4 +18,4 @@ export const titleOf = ({ billingAddress, customerNumber }: Customer) =>
   nameOf(billingAddress ?? {}) || customerNumber;
 
 export const readCustomer = (visit: ShopVisit, customerId: string) =>
-  visit.call<Customer>('GET', `/rs/customers/${encodeURIComponent(customerId)}`);
+  visit.call(getCustomer, { params: { customerId } });

@@ -1,3 +1,5 @@
+import { setCustomerGroup } from '../../people/customers/manage-routes.ts';
+import { createCustomer, updateCustomer } from '../../people/customers/routes.ts';
 import { MAX_CUSTOMER_NOTE_LENGTH } from '../../people/customers/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { Customer } from '../../people/customers/schema.ts';
@@ -47,7 +49,7 @@ export function customers(pages: ShopPages): void {
         const number = form.field('customerNumber');
         const note = form.field('internalNote');
         const customer = await explained(words, words.customers.fields, () =>
-          visit.call<Customer>('POST', '/rs/customers', {
+          visit.call(createCustomer, {
             body: {
               billingAddress: typedAddress(form) ?? {},
               ...(number !== '' && { customerNumber: number }),
@@ -74,11 +76,13 @@ export function customers(pages: ShopPages): void {
         await explained(visit.words, visit.words.customers.fields, () =>
           visit.inTransaction(async (call) => {
             if (groupId !== (before.customerGroupId ?? '')) {
-              await call('PUT', `/manage/customers/${customerId}/group`, {
+              await call(setCustomerGroup, {
+                params: { customerId },
                 body: { customerGroupId: groupId === '' ? null : groupId },
               });
             }
-            await call('PATCH', `/rs/customers/${customerId}`, {
+            await call(updateCustomer, {
+              params: { customerId },
               body: [
                 { op: 'add', path: '/customerNumber', value: form.field('customerNumber') },
                 form.field('internalNote') === ''
@@ -131,7 +135,8 @@ export function customers(pages: ShopPages): void {
         requireUnchanged(form, before.billingAddress, words);
         const address = typedAddress(form);
         await explained(words, words.customers.fields, () =>
-          visit.call('PATCH', `/rs/customers/${customerId}`, {
+          visit.call(updateCustomer, {
+            params: { customerId },
             body: [
               address === undefined
                 ? { op: 'remove', path: '/billingAddress' }

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { eraseCustomer, exportCustomer } from '../../people/privacy/routes.ts';
 import { html } from '../../http/html.ts';
 import { problemOf, tickField } from '../components/form.ts';
 import { Redirect } from '../page.ts';
@@ -11,11 +11,10 @@ import { nameOf } from './names.ts';
 export function privacy(pages: ShopPages): void {
   pages.file('/customers/:customerId/export.json', 'customers_read', async (visit, request) => {
     const customerId = request.params['customerId']!;
-    const path = `/manage/customers/${encodeURIComponent(customerId)}/export`;
     return {
       type: 'application/json; charset=utf-8',
       fileName: `${visit.shopId}-${customerId}.json`,
-      content: await visit.call<Readable>('GET', path, { asStream: true }),
+      content: await visit.call(exportCustomer, { params: { customerId } }),
     };
   });
 
@@ -47,12 +46,11 @@ export function privacy(pages: ShopPages): void {
         };
       },
       save: async (visit, form) => {
-        const customerId = encodeURIComponent(form.params['customerId']!);
-        const { customerNumber } = await visit.call<{ customerNumber: string }>(
-          'POST',
-          `/manage/customers/${customerId}/erase`,
-          { query: { force: String(form.field('force') === 'yes') } },
-        );
+        const customerId = form.params['customerId']!;
+        const { customerNumber } = await visit.call(eraseCustomer, {
+          params: { customerId },
+          query: { force: form.field('force') === 'yes' },
+        });
         return new Redirect(
           adminPath(visit, '/customers'),
           visit.words.customers.erased({ number: customerNumber }),

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { findProductsById, findProductsByNumber } from '../../carts/coupon-campaigns/queries.ts';
 import { KINDS } from '../../carts/coupon-campaigns/campaign.ts';
-import type { CouponCampaign } from '../../carts/coupon-campaigns/schema.ts';
+import type { CouponCampaign, CouponCampaignChange } from '../../carts/coupon-campaigns/schema.ts';
 import { badRequest } from '../../http/errors.ts';
 import type { FormLimits } from '../../http/form-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -154,23 +154,25 @@ export async function campaignFields(
 }
 
 /** The body of the operation, from the typed values. */
-export async function typedCampaign(visit: ShopVisit, form: FormRequest): Promise<Record<string, unknown>> {
-  const given = (name: string) => form.field(name) || undefined;
+export async function typedCampaign(
+  visit: ShopVisit,
+  form: FormRequest,
+): Promise<Static<typeof CouponCampaignChange>> {
+  const given = (name: string) => form.field(name) || null;
   const kind = form.field('kind');
   const currency = given('currency') ?? visit.settings.defaultCurrency;
   // A campaign may have a currency that the shop has dropped since, and the form shows it.
   if (!visit.settings.currencies.includes(currency)) {
     throw badRequest(visit.words.settings.problems.foreignCurrency({ value: currency }));
   }
-  /** A value that is not a number is sent as typed, so that it is refused and not left out. */
+  /** A value that is not a number is sent as it is, so that it is refused and not left out. */
   const decimal = (name: string) => {
     const text = given(name);
     return text && (decimalOf(text, visit.language) ?? text);
   };
   const number = (name: string) => {
     const text = decimal(name);
-    const value = Number(text);
-    return text === undefined || Number.isNaN(value) ? text : value;
+    return text === null ? null : Number(text);
   };
   return {
     name: form.field('name'),

@@ -1,3 +1,14 @@
+import type { CallOperation } from '../../http/internal-call.ts';
+import {
+  changeCouponCampaign,
+  deleteCouponCampaign,
+  makeCouponCodes,
+} from '../../carts/coupon-campaigns/manage-routes.ts';
+import {
+  addCampaignCoupon,
+  createCouponCampaign,
+  getCouponCampaign,
+} from '../../carts/coupon-campaigns/routes.ts';
 import { Readable } from 'node:stream';
 import { couponKey } from '../../carts/coupon-campaigns/campaign.ts';
 import { notFound } from '../../http/errors.ts';
@@ -13,16 +24,10 @@ import { explained } from '../components/validation.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, PageRequest, ShopPages } from '../pages.ts';
-import { adminPath, type Call, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { campaignColumns, discountText, stateChip, usedText } from './campaign-columns.ts';
 import { codesCard, codesText, SHOWN_CODES } from './coupon-codes.ts';
-import {
-  CAMPAIGN_LIMITS,
-  campaignFields,
-  campaignLabels,
-  typedCampaign,
-  type ShownCampaign,
-} from './campaign-form.ts';
+import { CAMPAIGN_LIMITS, campaignFields, campaignLabels, typedCampaign } from './campaign-form.ts';
 import {
   countCampaigns,
   findCampaignDays,
@@ -106,8 +111,7 @@ export function coupons(pages: ShopPages): void {
           const made = await explained(
             words,
             campaignLabels(visit),
-            () =>
-              call<ShownCampaign>('POST', '/rs/coupon-campaigns', { query: { locale: visit.locale }, body }),
+            () => call(createCouponCampaign, { query: { locale: visit.locale }, body }),
             words.coupons.identifierTaken,
           );
           if (code !== '') await addCode(visit, call, made.campaignId, code);
@@ -129,7 +133,8 @@ export function coupons(pages: ShopPages): void {
         const { campaign } = await loadCampaign(visit, form);
         requireUnchanged(form, campaign, words);
         await explained(words, campaignLabels(visit), async () =>
-          visit.call('PUT', `/manage/coupon-campaigns/${campaign.campaignId}`, {
+          visit.call(changeCouponCampaign, {
+            params: { couponCampaignId: campaign.campaignId },
             query: { locale: visit.locale },
             body: await typedCampaign(visit, form),
           }),
@@ -155,7 +160,8 @@ export function coupons(pages: ShopPages): void {
           return new Redirect(path, words.coupons.codeAdded({ code }));
         }
         const { codes } = await explained(words, campaignLabels(visit), () =>
-          visit.call<{ codes: string[] }>('POST', `/manage/coupon-campaigns/${campaignId}/codes`, {
+          visit.call(makeCouponCodes, {
+            params: { couponCampaignId: campaignId },
             body: { count: Number(form.field('count')), prefix: form.field('prefix') },
           }),
         );
@@ -166,7 +172,7 @@ export function coupons(pages: ShopPages): void {
 
   pages.post('/marketing/coupons/:campaignId/delete', 'coupons_write', async (visit, form) => {
     const { campaignId, name } = await readCampaign(visit, form);
-    await visit.call('DELETE', `/manage/coupon-campaigns/${campaignId}`);
+    await visit.call(deleteCouponCampaign, { params: { couponCampaignId: campaignId } });
     return new Redirect(adminPath(visit, '/marketing'), visit.words.coupons.deleted({ name }));
   });
 
@@ -180,11 +186,11 @@ export function coupons(pages: ShopPages): void {
   });
 }
 
-function addCode(visit: ShopVisit, call: Call, campaignId: string, code: string): Promise<unknown> {
+function addCode(visit: ShopVisit, call: CallOperation, campaignId: string, code: string): Promise<unknown> {
   return explained(
     visit.words,
     campaignLabels(visit),
-    () => call('PUT', `/rs/coupon-campaigns/${campaignId}/coupons`, { body: { code } }),
+    () => call(addCampaignCoupon, { params: { couponCampaignId: campaignId }, body: { code } }),
     visit.words.coupons.codeTaken({ code }),
   );
 }
@@ -202,7 +208,7 @@ const identifierOf = (name: string) =>
 const readCampaign = (visit: ShopVisit, { params }: Pick<PageRequest, 'params'>) => {
   const campaignId = params['campaignId']!;
   if (!isId(campaignId)) throw notFound();
-  return visit.call<ShownCampaign>('GET', `/rs/coupon-campaigns/${campaignId}`);
+  return visit.call(getCouponCampaign, { params: { couponCampaignId: campaignId } });
 };
 
 /** The operation responds in the default locale; the form shows the name in the reader's language, as lists do. */

@@ -1,3 +1,4 @@
+import { listNewsletterCampaigns } from '../../people/newsletters/routes.ts';
 import { Readable } from 'node:stream';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
 import { notFound } from '../../http/errors.ts';
@@ -13,16 +14,12 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { findListedSubscribers, findSubscribersAfter, type ListedSubscriber } from './newsletter-queries.ts';
 import { marketingStep, marketingTabs } from './tabs.ts';
 
-interface NewsletterPage {
-  items: { campaignId: string; name: string; language: string; numberOfSubscribers: number }[];
-}
-
 const MAX_CHOSEN = 100;
 
 export function newsletters(pages: ShopPages): void {
   pages.get('/marketing/newsletters', 'newsletters_read', async (visit) => {
     const words = visit.words.newsletters;
-    const { items } = await visit.call<NewsletterPage>('GET', '/rs/newsletter-campaigns', {
+    const { items } = await visit.call(listNewsletterCampaigns, {
       query: { resultsPerPage: 100 },
     });
     const languages = new Intl.DisplayNames([visit.language], { type: 'language' });

@@ -1,3 +1,5 @@
+import { finaliseInvoice } from '../../orders/documents/routes.ts';
+import { createShipment } from '../../orders/manage-shipments.ts';
 import { badRequest, HttpError } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -29,7 +31,7 @@ export function bulkOrders(pages: ShopPages): void {
     // The oldest order gets the first number.
     for (const { orderId, orderNumber } of orders.toReversed()) {
       const problem = await problemWith(visit.words, () =>
-        visit.call('POST', `/manage/orders/${orderId}/invoices`, { body: {} }),
+        visit.call(finaliseInvoice, { params: { orderId }, body: {} }),
       );
       if (problem === undefined) done.push(orderId);
       else refusals.push({ orderNumber, problem });
@@ -173,6 +175,6 @@ async function shipOne(
   if (!order) return words.unknownNumber;
   if (another) return words.severalOrders;
   return problemWith(visit.words, () =>
-    visit.call('POST', `/manage/orders/${order.orderId}/shipments`, { body: { carrier, trackingCode } }),
+    visit.call(createShipment, { params: { orderId: order.orderId }, body: { carrier, trackingCode } }),
   );
 }

@@ -1,3 +1,4 @@
+import { listProducts } from '../../catalogue/products/routes.ts';
 import type { CartProduct } from '../../catalogue/products/cart-product.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -116,7 +117,7 @@ export async function loadChosen(
 }
 
 async function searchProducts(visit: ShopVisit, text: string): Promise<string[]> {
-  const { items } = await visit.call<{ items: { productId: string }[] }>('GET', '/rs/products', {
+  const { items } = await visit.call(listProducts, {
     query: { q: text, resultsPerPage: 8, locale: visit.locale },
   });
   return findSellable(

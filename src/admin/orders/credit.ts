@@ -1,3 +1,4 @@
+import { finaliseCreditNote } from '../../orders/documents/routes.ts';
 import { badRequest } from '../../http/errors.ts';
 import { MAX_DOCUMENT_NOTE_LENGTH } from '../../orders/documents/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -11,11 +12,6 @@ import type { OrderAction } from './action.ts';
 import { contentLineName } from './chosen-lines.ts';
 import { typedDecimal } from './decimal.ts';
 import type { OrderView } from './order-view.ts';
-
-interface Credited {
-  documentId: string;
-  documentNumber: string;
-}
 
 /** Credits an invoice, or some of its lines, and refunds the money with it. */
 export const credit: OrderAction = {
@@ -55,19 +51,16 @@ export const credit: OrderAction = {
     const invoiceNumber = form.field('invoiceNumber');
     const isRefunded = form.field('refund') !== '';
     const shipping = { yes: true, no: false }[form.field('shipping')] ?? null;
-    const { documentId, documentNumber } = await visit.call<Credited>(
-      'POST',
-      `/manage/orders/${orderId}/credit-notes`,
-      {
-        body: {
-          invoiceNumber: invoiceNumber || null,
-          lines: typedLines(visit, form, invoiceNumber),
-          note: form.field('note') || null,
-          shipping,
-          refund: isRefunded,
-        },
+    const { documentId, documentNumber } = await visit.call(finaliseCreditNote, {
+      params: { orderId },
+      body: {
+        invoiceNumber: invoiceNumber || null,
+        lines: typedLines(visit, form, invoiceNumber),
+        note: form.field('note') || null,
+        shipping,
+        refund: isRefunded,
       },
-    );
+    });
     const words = visit.words.orders.documents;
     const number = documentNumber;
     const text = isRefunded ? words.creditedAndRefunded({ number }) : words.credited({ number });

@@ -1,3 +1,7 @@
+import type { Static } from 'typebox';
+import type { JsonPatch } from '../../http/json-patch.ts';
+import { cancelOrder } from '../../orders/manage.ts';
+import { updateOrder } from '../../orders/routes.ts';
 import { countryName, isCountry } from '../../shops/countries/countries.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { MAX_NOTE_LENGTH } from '../../orders/patch.ts';
@@ -60,9 +64,7 @@ export const cancel: OrderAction = {
       ${textField({ name: 'reason', label: words.reason, hint: words.reasonHint, maxLength: 1000, draft })}`;
   },
   save: async (visit, form, { orderId }) => {
-    await visit.call('POST', `/manage/orders/${orderId}/cancel`, {
-      body: { reason: form.field('reason') || null },
-    });
+    await visit.call(cancelOrder, { params: { orderId }, body: { reason: form.field('reason') || null } });
     return { text: visit.words.orders.cancelling.done };
   },
 };
@@ -153,10 +155,10 @@ async function patched(
   visit: ShopVisit,
   { orderId }: ManagedOrderAnswer,
   name: OrderAction['name'],
-  body: readonly object[],
+  body: Static<typeof JsonPatch>,
   before: Readonly<Record<string, string>>,
 ): Promise<SavedAction> {
-  await visit.call('PATCH', `/rs/orders/${orderId}`, { body });
+  await visit.call(updateOrder, { params: { orderId }, body });
   const version = versionOf(await readOrder(visit, orderId));
   return {
     text: visit.words.form.saved,

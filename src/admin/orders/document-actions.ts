@@ -1,13 +1,10 @@
+import { finaliseInvoice } from '../../orders/documents/routes.ts';
+import { sendOrderEmail } from '../../orders/manage-emails.ts';
 import { MAX_DOCUMENT_NOTE_LENGTH } from '../../orders/documents/schema.ts';
 import { html } from '../../http/html.ts';
 import { choiceField, longTextField, textField } from '../components/form.ts';
 import type { OrderAction } from './action.ts';
 import { documentTitleIn } from './documents.ts';
-
-interface Finalised {
-  documentId: string;
-  documentNumber: string;
-}
 
 export const invoice: OrderAction = {
   name: 'invoice',
@@ -20,11 +17,10 @@ export const invoice: OrderAction = {
       ${textField({ name: 'issueDate', label: words.issueDate, type: 'date', hint: words.issueDateHint, draft })}`;
   },
   save: async (visit, form, { orderId }) => {
-    const { documentId, documentNumber } = await visit.call<Finalised>(
-      'POST',
-      `/manage/orders/${orderId}/invoices`,
-      { body: { note: form.field('note') || null, issueDate: form.field('issueDate') || null } },
-    );
+    const { documentId, documentNumber } = await visit.call(finaliseInvoice, {
+      params: { orderId },
+      body: { note: form.field('note') || null, issueDate: form.field('issueDate') || null },
+    });
     const text = visit.words.orders.documents.invoiced({ number: documentNumber });
     return { text, query: { document: documentId } };
   },
@@ -49,7 +45,8 @@ export const email: OrderAction = {
       })}`;
   },
   save: async (visit, form, { orderId }) => {
-    await visit.call('POST', `/manage/orders/${orderId}/emails`, {
+    await visit.call(sendOrderEmail, {
+      params: { orderId },
       body: { documentId: form.field('documentId') || null },
     });
     return { text: visit.words.orders.email.sent };

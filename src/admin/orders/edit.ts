@@ -1,3 +1,11 @@
+import {
+  addOrderLine,
+  removeOrderLine,
+  updateOrderLine,
+  updateOrderPayment,
+  updateOrderShipping,
+} from '../../orders/manage-lines.ts';
+import { endOrderEditing, startOrderEditing } from '../../orders/manage.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
@@ -7,7 +15,8 @@ import { choiceField, problemOf, textField } from '../components/form.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
-import { adminPath, type Call, type ShopVisit } from '../visit.ts';
+import type { CallOperation } from '../../http/internal-call.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenHeads, chosenLines, chosenRows, loadChosen, productFinder } from './chosen-lines.ts';
 import { typedDecimal } from './decimal.ts';
 import { lineName, linePicture } from './line-view.ts';
@@ -27,10 +36,10 @@ export function editPages(pages: ShopPages): void {
         if (form.field('do') !== 'save') return editPage(visit, order, { ...form, problem: '' });
         requireUnchanged(form, order, visit.words);
         await visit.inTransaction(async (call) => {
-          const mode = `/manage/orders/${order.orderId}/edit`;
-          await call('POST', mode);
+          const params = { orderId: order.orderId };
+          await call(startOrderEditing, { params });
           await saveEdits(call, order, form);
-          await call('DELETE', mode);
+          await call(endOrderEditing, { params });
         });
         return new Redirect(adminPath(visit, `/orders/${order.orderId}`), visit.words.orders.edit.saved);
       },
@@ -39,7 +48,7 @@ export function editPages(pages: ShopPages): void {
 
   pages.post('/orders/:orderId/edit/end', 'orders_write', async (visit, { params }) => {
     const { orderId } = await readOrder(visit, params['orderId']!);
-    await visit.call('DELETE', `/manage/orders/${orderId}/edit`, { query: { force: 'true' } });
+    await visit.call(endOrderEditing, { params: { orderId }, query: { force: true } });
     return new Redirect(adminPath(visit, `/orders/${orderId}`), visit.words.orders.edit.ended);
   });
 }
@@ -48,15 +57,15 @@ const nameOf = (field: 'quantity' | 'price' | 'remove', { lineItemId }: OrderLin
   `${field}-${lineItemId}`;
 
 /** Each change is an operation. Additions come first, because the last line of an order can't be removed. */
-async function saveEdits(call: Call, order: ManagedOrderAnswer, form: FormRequest): Promise<void> {
-  const path = `/manage/orders/${order.orderId}`;
+async function saveEdits(call: CallOperation, order: ManagedOrderAnswer, form: FormRequest): Promise<void> {
+  const params = { orderId: order.orderId };
   for (const { productId, quantity, price } of chosenLines(form)) {
-    await call('POST', `${path}/line-items`, { body: { productId, quantity, price: price || null } });
+    await call(addOrderLine, { params, body: { productId, quantity, price: price || null } });
   }
   for (const line of linesOf(order)) {
-    const at = `${path}/line-items/${line.lineItemId}`;
+    const ofLine = { ...params, lineItemId: line.lineItemId };
     if (form.field(nameOf('remove', line)) !== '') {
-      await call('DELETE', at);
+      await call(removeOrderLine, { params: ofLine });
       continue;
     }
     const quantity = typedDecimal(form.field(nameOf('quantity', line)));
@@ -65,20 +74,21 @@ async function saveEdits(call: Call, order: ManagedOrderAnswer, form: FormReques
       ...(quantity !== '' && Number(quantity) !== line.quantity.amount && { quantity }),
       ...(price !== '' && Number(price) !== line.singleItemPrice.amount && { price }),
     };
-    if (Object.keys(body).length > 0) await call('PUT', at, { body });
+    if (Object.keys(body).length > 0) await call(updateOrderLine, { params: ofLine, body });
   }
   const shippingMethodId = form.field('shippingMethodId');
   const shippingPrice = typedDecimal(form.field('shippingPrice'));
   if (shippingMethodId !== '' || shippingPrice !== '') {
-    await call('PUT', `${path}/shipping`, {
+    await call(updateOrderShipping, {
+      params,
       body: {
-        shippingMethodId: shippingMethodId || order.shippingData?.shippingMethod.id,
+        shippingMethodId: shippingMethodId || (order.shippingData?.shippingMethod.id ?? ''),
         price: shippingPrice || null,
       },
     });
   }
   const paymentMethodId = form.field('paymentMethodId');
-  if (paymentMethodId !== '') await call('PUT', `${path}/payment`, { body: { paymentMethodId } });
+  if (paymentMethodId !== '') await call(updateOrderPayment, { params, body: { paymentMethodId } });
 }
 
 async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Draft): Promise<AdminPage> {

@@ -1,3 +1,4 @@
+import { captureOrderPayment, createOrderPayment, createOrderRefund } from '../../orders/manage-payments.ts';
 import { html } from '../../http/html.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { decimalText } from '../components/decimal.ts';
@@ -28,7 +29,8 @@ export const pay: OrderAction = {
   },
   save: async (visit, form, { orderId, currencyId }) => {
     const amount = typedDecimal(form.field('amount'));
-    await visit.call('POST', `/manage/orders/${orderId}/payments`, {
+    await visit.call(createOrderPayment, {
+      params: { orderId },
       body: { amount, reference: form.field('reference') || null, note: form.field('note') || null },
     });
     const money = moneyIn(visit)({ amount: Number(amount), currency: currencyId });
@@ -43,7 +45,7 @@ export const capture: OrderAction = {
     order.management.paymentAttempts?.some(({ state }) => state === 'authorized') ?? false,
   fields: ({ visit }) => html`<p>${visit.words.orders.payment.captureText}</p>`,
   save: async (visit, _form, { orderId }) => {
-    await visit.call('POST', `/manage/orders/${orderId}/capture`);
+    await visit.call(captureOrderPayment, { params: { orderId } });
     return { text: visit.words.orders.payment.captured };
   },
 };
@@ -73,7 +75,8 @@ export const refund: OrderAction = {
   },
   save: async (visit, form, { orderId, currencyId }) => {
     const amount = typedDecimal(form.field('amount'));
-    await visit.call('POST', `/manage/orders/${orderId}/refunds`, {
+    await visit.call(createOrderRefund, {
+      params: { orderId },
       body: { amount, note: form.field('note') || null },
     });
     const money = moneyIn(visit)({ amount: Number(amount), currency: currencyId });

@@ -1,9 +1,9 @@
+import { getCustomer } from '../../people/customers/routes.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { toMinor } from '../../kernel/money.ts';
 import type { Content } from '../../orders/pricing/content.ts';
-import type { Customer } from '../../people/customers/schema.ts';
 import { choiceField, longTextField, problemOf, textField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import { Redirect, type AdminPage } from '../page.ts';
@@ -44,7 +44,7 @@ export function newOrderPages(pages: ShopPages): void {
 async function draftOf(visit: ShopVisit, form: FormRequest): Promise<Draft> {
   const [what, customerId = ''] = form.field('do').split(':');
   const isChosen = what === 'customer' && isId(customerId);
-  const customer = isChosen ? await visit.call<Customer>('GET', `/rs/customers/${customerId}`) : undefined;
+  const customer = isChosen ? await visit.call(getCustomer, { params: { customerId } }) : undefined;
   const field = (name: string) => {
     if (customer && name === 'customerId') return customer.customerId;
     if (customer && name === 'customerNumber') return customer.customerNumber;

@@ -1,3 +1,4 @@
+import { getManagedOrder, listOrderHistory } from '../../orders/manage.ts';
 import type { Static } from 'typebox';
 import { priceText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -29,9 +30,7 @@ const MAX_ENTRIES = 100;
 
 export function readOrder(visit: ShopVisit, orderId: string): Promise<ManagedOrderAnswer> {
   if (!isId(orderId)) throw notFound();
-  return visit.call<ManagedOrderAnswer>('GET', `/manage/orders/${orderId}`, {
-    query: { locale: visit.locale },
-  });
+  return visit.call(getManagedOrder, { params: { orderId }, query: { locale: visit.locale } });
 }
 
 /** Opening an order marks it as seen. */
@@ -39,9 +38,7 @@ export async function loadView(visit: ShopVisit, orderId: string): Promise<Order
   const { db, shopId } = visit;
   const order = await readOrder(visit, orderId);
   const [{ items: history }, documents] = await Promise.all([
-    visit.call<{ items: Entry[] }>('GET', `/manage/orders/${orderId}/history`, {
-      query: { resultsPerPage: MAX_ENTRIES },
-    }),
+    visit.call(listOrderHistory, { params: { orderId }, query: { resultsPerPage: MAX_ENTRIES } }),
     findDocuments(db, shopId, orderId, { limit: MAX_DOCUMENTS, offset: 0, withPdf: false }),
     markSeen(db, shopId, orderId),
   ]);

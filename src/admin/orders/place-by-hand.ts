@@ -1,11 +1,17 @@
+import { updatePaymentData, updateShippingData } from '../../carts/payment-and-shipping.ts';
+import { updateLineItemPrice } from '../../carts/line-items.ts';
+import { createCart } from '../../carts/routes.ts';
+import { updateOrder } from '../../orders/routes.ts';
 import { CART_TOKEN_HEADER } from '../../http/cart-token.ts';
 import { badRequest } from '../../http/errors.ts';
 import { isId } from '../../kernel/ids.ts';
-import type { Cart } from '../../carts/schema.ts';
 import type { Order } from '../../orders/schema.ts';
 import { countryName, isCountry } from '../../shops/countries/countries.ts';
 import type { FormRequest } from '../pages.ts';
-import type { Call, ShopVisit } from '../visit.ts';
+import type { CallOperation } from '../../http/internal-call.ts';
+import { updateBillingAddress, updateShippingAddress } from '../../carts/addresses.ts';
+import { createOrder } from '../../carts/order.ts';
+import type { ShopVisit } from '../visit.ts';
 import { chosenLines } from './chosen-lines.ts';
 import { typedAddress } from './data-actions.ts';
 import { typedDecimal } from './decimal.ts';
@@ -29,14 +35,14 @@ export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<
 /** Creates a cart and orders it, by the operations that a client would call. */
 async function orderCart(
   visit: ShopVisit,
-  call: Call,
+  call: CallOperation,
   form: FormRequest,
   lines: ReturnType<typeof chosenLines>,
 ): Promise<Order> {
   const words = visit.words.orders;
   const customerId = form.field('customerId');
   let cartToken: string | undefined;
-  const cart = await call<Cart>('POST', '/rs/carts', {
+  const cart = await call(createCart, {
     body: {
       ...(isId(customerId) && { customerId }),
       currency: form.field('currency') || null,
@@ -44,10 +50,10 @@ async function orderCart(
       lineItems: lines.map(({ productId, quantity }) => ({ productId, quantity })),
     },
     onHeaders: (headers) => {
-      cartToken = headers[CART_TOKEN_HEADER] as string;
+      cartToken = headers[CART_TOKEN_HEADER];
     },
   });
-  const path = `/rs/carts/${cart.cartId}`;
+  const params = { cartId: cart.cartId };
   const { productLineItems } = cart.lineItemContainer;
   for (const { productId, quantity, price } of lines) {
     const line = productLineItems.find((one) => one.productId === productId);
@@ -57,28 +63,32 @@ async function orderCart(
     }
     if (line && price !== '') {
       const body = { singleItemPrice: price };
-      await call('PUT', `${path}/line-items/${line.lineItemId}/product-price`, { body, cartToken });
+      await call(updateLineItemPrice, {
+        params: { ...params, lineItemId: line.lineItemId },
+        body,
+        cartToken,
+      });
     }
   }
-  await call('PUT', `${path}/billing-address`, { body: typedAddress(form, BILLING), cartToken });
+  await call(updateBillingAddress, { params, body: typedAddress(form, BILLING), cartToken });
   if (isElsewhere(form)) {
-    await call('PUT', `${path}/shipping-address`, { body: typedAddress(form, SHIPPING), cartToken });
+    await call(updateShippingAddress, { params, body: typedAddress(form, SHIPPING), cartToken });
   }
   const shippingMethodId = form.field('shippingMethodId');
   const shippingPrice = typedDecimal(form.field('shippingPrice'));
   if (shippingMethodId !== '') {
     const body = { id: shippingMethodId, priceAmount: shippingPrice || null };
-    await call('PUT', `${path}/shipping-data`, { body, cartToken });
+    await call(updateShippingData, { params, body, cartToken });
   }
   const paymentMethodId = form.field('paymentMethodId');
   if (paymentMethodId !== '') {
-    await call('PUT', `${path}/payment-data`, { body: { id: paymentMethodId }, cartToken });
+    await call(updatePaymentData, { params, body: { id: paymentMethodId }, cartToken });
   }
-  const order = await call<Order>('POST', `${path}/order`, { cartToken });
+  const order = await call(createOrder, { params, cartToken });
   const note = form.field('note');
   if (note !== '') {
     const body = [{ op: 'add', path: '/internalNote', value: note }];
-    await call('PATCH', `/rs/orders/${order.orderId}`, { body });
+    await call(updateOrder, { params: { orderId: order.orderId }, body });
   }
   return order;
 }

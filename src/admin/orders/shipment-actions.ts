@@ -1,3 +1,5 @@
+import { updateReturn } from '../../orders/manage-returns.ts';
+import { createReturn, createShipment } from '../../orders/manage-shipments.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
@@ -29,7 +31,8 @@ export const ship: OrderAction = {
       <p class="hint">${words.tellsCustomer}</p>`;
   },
   save: async (visit, form, order) => {
-    await visit.call('POST', `/manage/orders/${order.orderId}/shipments`, {
+    await visit.call(createShipment, {
+      params: { orderId: order.orderId },
       body: {
         lines: typedLines(visit, form, order),
         carrier: form.field('carrier') || null,
@@ -62,7 +65,8 @@ export const recordReturn: OrderAction = {
       </div>`;
   },
   save: async (visit, form, order) => {
-    await visit.call('POST', `/manage/orders/${order.orderId}/returns`, {
+    await visit.call(createReturn, {
+      params: { orderId: order.orderId },
       body: {
         lines: typedLines(visit, form, order),
         restock: form.field('restock') !== '',
@@ -135,7 +139,8 @@ export async function saveReturn(
   const returned = order.management.returns.find((one) => one.returnId === returnId);
   if (!returned) throw notFound();
   const state = form.field('state') as (typeof STEPS)[number];
-  await visit.call('PUT', `/manage/orders/${order.orderId}/returns/${returned.returnId}`, {
+  await visit.call(updateReturn, {
+    params: { orderId: order.orderId, returnId: returned.returnId },
     body: {
       state,
       note: form.field('note') || null,

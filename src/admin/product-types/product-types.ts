@@ -1,3 +1,7 @@
+import type { Static } from 'typebox';
+import type { JsonPatch } from '../../http/json-patch.ts';
+import type { CallOperation } from '../../http/internal-call.ts';
+import { createProductType, updateProductType } from '../../catalogue/producttypes/routes.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
@@ -7,7 +11,7 @@ import { languageName } from '../components/language-name.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
-import { adminPath, type Call, type ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 
 /** One value per line. */
 const NEW_VALUES = { characters: 20_000, lines: 500 };
@@ -63,8 +67,12 @@ function typeOf({ settings }: ShopVisit, { params }: PageRequest): ProductType {
   return found;
 }
 
-const patchType = (call: Call, { productTypeId }: ProductType, locale: string, body: object[]) =>
-  call('PATCH', `/rs/producttypes/${productTypeId}`, { query: { locale }, body });
+const patchType = (
+  call: CallOperation,
+  { productTypeId }: ProductType,
+  locale: string,
+  body: Static<typeof JsonPatch>,
+) => call(updateProductType, { params: { productTypeId }, query: { locale }, body });
 
 const nameOf = ({ locale, settings }: ShopVisit, name: Localised, key: string) =>
   textIn(name, locale, settings.defaultLocale) ?? key;
@@ -112,7 +120,7 @@ async function addType(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
   const name = form.field('name');
   if (name === '') throw badRequest(visit.words.productTypes.nameMissing);
   const query = { locale: visit.settings.defaultLocale };
-  const made = await visit.call<{ productTypeId: string }>('POST', '/rs/producttypes', {
+  const made = await visit.call(createProductType, {
     query,
     body: { name },
   });

@@ -1,3 +1,4 @@
+import { updateCustomAttributes } from '../../catalogue/products/custom-attributes.ts';
 import { FormLimitError } from '../../http/form-fields.ts';
 import { html } from '../../http/html.ts';
 import { shownAttributes } from '../../catalogue/products/attributes.ts';
@@ -83,7 +84,8 @@ export function attributes(pages: ShopPages): void {
         const [newKey, newValue] = [form.field('newKey'), form.field('newValue')];
         if (newKey !== '' && newValue !== '') operations.push(...attributeOperations(newKey, newValue));
         if (operations.length > 0) {
-          await visit.call('PATCH', `/rs/products/${row.productId}/custom-attributes`, {
+          await visit.call(updateCustomAttributes, {
+            params: { productId: row.productId },
             query: { locale: visit.locale },
             body: operations,
           });

@@ -1,3 +1,4 @@
+import { deleteProduct, updateProduct } from '../../catalogue/products/write-routes.ts';
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -76,7 +77,7 @@ export function bulk(pages: ShopPages): void {
       save: async (visit, form) => {
         const ids = requireChosen(visit, form.queryList('id'));
         await visit.inTransaction(async (call) => {
-          for (const id of ids) await call('DELETE', `/rs/products/${id}`);
+          for (const id of ids) await call(deleteProduct, { params: { productId: id } });
         });
         return new Redirect(
           adminPath(visit, '/products'),
@@ -141,7 +142,8 @@ export function bulk(pages: ShopPages): void {
         const changes = priceChanges(await ownPrices(visit, ids), change);
         await visit.inTransaction(async (call) => {
           for (const { productId, currency, after } of changes) {
-            await call('PATCH', `/rs/products/${productId}`, {
+            await call(updateProduct, {
+              params: { productId },
               query: { currency },
               body: [{ op: 'add', path: '/priceInfo/price/amount', value: toDecimal(after, currency) }],
             });
@@ -187,7 +189,8 @@ async function setVisible(visit: ShopVisit, ids: readonly string[], visible: boo
   const others = products.filter((product) => product.visible !== visible);
   await visit.inTransaction(async (call) => {
     for (const { productId } of others) {
-      await call('PATCH', `/rs/products/${productId}`, {
+      await call(updateProduct, {
+        params: { productId },
         body: [{ op: 'add', path: '/visible', value: visible }],
       });
     }

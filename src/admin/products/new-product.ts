@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream';
+import { createAssignments } from '../../catalogue/categories/assignments.ts';
+import { createProduct } from '../../catalogue/products/write-routes.ts';
 import { badRequest, HttpError } from '../../http/errors.ts';
 import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { html } from '../../http/html.ts';
@@ -116,7 +117,7 @@ export function newProduct(pages: ShopPages): void {
         };
       },
       save: async (visit, form) => {
-        const productId = await createProduct(visit, form);
+        const productId = await saveProduct(visit, form);
         const path = `/products/${productId}`;
         if (form.field('attribute.0') === '') {
           return new Redirect(adminPath(visit, path), visit.words.products.new.created);
@@ -138,7 +139,7 @@ export function newProduct(pages: ShopPages): void {
   );
 }
 
-async function createProduct(visit: ShopVisit, form: FormRequest): Promise<string> {
+async function saveProduct(visit: ShopVisit, form: FormRequest): Promise<string> {
   const { settings, language, words } = visit;
   const decimal = (name: string) => {
     const typed = form.field(name);
@@ -159,12 +160,9 @@ async function createProduct(visit: ShopVisit, form: FormRequest): Promise<strin
     visible: form.field('visible') === 'yes',
   };
   return visit.inTransaction(async (call) => {
-    const { productId } = await call<{ productId: string }>('POST', '/rs/products', { query, body });
+    const { productId } = await call(createProduct, { query, body });
     if (isId(category)) {
-      const fields = new URLSearchParams({ productId, categoryId: category });
-      await call('POST', '/rs/product-category-assignments', {
-        upload: { content: Readable.from(fields.toString()), type: 'application/x-www-form-urlencoded' },
-      });
+      await call(createAssignments, { body: { productId, categoryId: category } });
     }
     return productId;
   });

@@ -1,3 +1,6 @@
+import { setPictureTexts } from '../../catalogue/products/picture-texts.ts';
+import { addImage, deleteImage, setSlideshowSequence } from '../../catalogue/products/slideshow.ts';
+import { updateProduct } from '../../catalogue/products/write-routes.ts';
 import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
@@ -12,9 +15,9 @@ import { findPictures, type Picture } from './queries.ts';
 
 /** The pictures of a product: uploads, reordering and deletion take effect at once, without the surrounding form. */
 export function pictures(pages: ShopPages): void {
-  pages.upload('/products/:productId/pictures', 'products_write', async (visit, { params, upload }) => {
-    const { productId } = await readProduct(visit, params['productId']!);
-    await visit.call('POST', `/rs/products/${productId}/slideshow`, { upload });
+  pages.upload('/products/:productId/pictures', 'products_write', 'image', async (visit, request, image) => {
+    const { productId } = await readProduct(visit, request.params['productId']!);
+    await visit.call(addImage, { params: { productId }, body: { image } });
     // A script reloads the page; without one, the browser returns to it.
     const page = adminPath(visit, `/products/${productId}`);
     return {
@@ -40,10 +43,11 @@ export function pictures(pages: ShopPages): void {
     const order =
       moved === '' ? form.fieldList('name') : movedNames(names, moved, form.field('by') === '1' ? 1 : -1);
     await visit.inTransaction(async (call) => {
-      await call('PUT', `/rs/products/${productId}/slideshow/sequence`, { body: order });
+      await call(setSlideshowSequence, { params: { productId }, body: order });
       // Lists show the first picture.
       if (order[0] === undefined) return;
-      await call('PATCH', `/rs/products/${productId}`, {
+      await call(updateProduct, {
+        params: { productId },
         body: [{ op: 'add', path: '/productImage', value: order[0] }],
       });
     });
@@ -61,14 +65,14 @@ export function pictures(pages: ShopPages): void {
         index === -1 ? (altTexts[locale] ?? '') : form.field(`text-${index}-${locale}`);
       return visit.settings.locales.map((locale) => ({ name, locale, text: textIn(locale) }));
     });
-    await visit.call('PUT', `/manage/products/${productId}/picture-texts`, { body: { items } });
+    await visit.call(setPictureTexts, { params: { productId }, body: { items } });
     return new Redirect(adminPath(visit, `/products/${productId}`), visit.words.products.pictures.textsSaved);
   });
 
   pages.post('/products/:productId/pictures/delete', 'products_write', async (visit, form) => {
     const { productId } = await readProduct(visit, form.params['productId']!);
     const name = form.field('name');
-    await visit.call('DELETE', `/rs/products/${productId}/slideshow/${encodeURIComponent(name)}`);
+    await visit.call(deleteImage, { params: { productId, imageName: name } });
     return new Redirect(
       adminPath(visit, `/products/${productId}`),
       visit.words.products.pictures.deleted({ name }),

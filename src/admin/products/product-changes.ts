@@ -1,3 +1,5 @@
+import type { Static } from 'typebox';
+import type { ProductExtras } from '../../catalogue/products/manage-routes.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { formReader, patchWriter, type FormReader, type Patch, type PatchWriter } from './product-form.ts';
@@ -14,7 +16,7 @@ import {
 export interface ProductChanges {
   patches: Patch[];
   /** For the operation that changes fields outside the contract. */
-  extras: Record<string, unknown>;
+  extras: Static<typeof ProductExtras>;
   /** The names of the changed fields, with their previous values. */
   before: Values;
 }
@@ -255,19 +257,19 @@ function changeSafety(
 
 /** Fields that the operation of the contract can't change. */
 function changedExtras({ isChanged, isAnyChanged, valueOf, isTicked, optionalDecimal }: FormReader) {
-  const extras: Record<string, unknown> = {};
-  for (const key of ['specialOffer', 'isProductNumberVisible']) {
+  const extras: Static<typeof ProductExtras> = {};
+  for (const key of ['specialOffer', 'isProductNumberVisible'] as const) {
     if (isChanged(key)) extras[key] = isTicked(key);
   }
   if (isChanged('ecoParticipationPrice')) {
-    extras['ecoParticipationPrice'] = optionalDecimal('ecoParticipationPrice') ?? null;
+    extras.ecoParticipationPrice = optionalDecimal('ecoParticipationPrice') ?? null;
   }
-  for (const key of ['forSaleFrom', 'forSaleUntil']) {
+  for (const key of ['forSaleFrom', 'forSaleUntil'] as const) {
     if (isChanged(key)) extras[key] = valueOf(key) === '' ? null : `${valueOf(key)}:00Z`;
   }
   if (isAnyChanged('energy.')) {
     const classes = valueOf('energy.classes');
-    extras['energyLabel'] =
+    extras.energyLabel =
       classes === '' ? null : { classes, best: valueOf('energy.best'), file: valueOf('energy.file') };
   }
   return extras;

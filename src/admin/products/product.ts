@@ -1,3 +1,4 @@
+import { copyProduct, updateProductExtras } from '../../catalogue/products/manage-routes.ts';
 import { conflict } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { anyText } from '../../catalogue/products/render.ts';
@@ -91,7 +92,7 @@ export function product(pages: ShopPages): void {
 
   pages.post('/products/:productId/copy', 'products_write', async (visit, form) => {
     const { productId } = await readProduct(visit, form.params['productId']!);
-    const copy = await visit.call<{ productId: string }>('POST', `/manage/products/${productId}/copies`);
+    const copy = await visit.call(copyProduct, { params: { productId } });
     return new Redirect(adminPath(visit, `/products/${copy.productId}`), visit.words.products.copied);
   });
 }
@@ -119,10 +120,10 @@ async function saveChanges(
   visit: ShopVisit,
   productId: string,
   { patches, extras }: ProductChanges,
-  categoryIds: readonly string[] | undefined,
+  categoryIds: string[] | undefined,
 ): Promise<void> {
   const body = { ...extras, ...(patches.length > 0 && { patches }), ...(categoryIds && { categoryIds }) };
-  if (Object.keys(body).length > 0) await visit.call('PATCH', `/manage/products/${productId}`, { body });
+  if (Object.keys(body).length > 0) await visit.call(updateProductExtras, { params: { productId }, body });
 }
 
 /** The form with the previous values, based on the current state; categories cannot be undone in one step. */

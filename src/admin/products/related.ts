@@ -1,3 +1,4 @@
+import { updateCrossSelling } from '../../catalogue/products/cross-selling.ts';
 import { html } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
@@ -88,7 +89,8 @@ export function related(pages: ShopPages): void {
       const target = form.field('productId');
       const path = adminPath(visit, `/products/${productId}/related`);
       if (!isId(target)) return new Redirect(path);
-      await visit.call('PATCH', `/rs/products/${productId}/crossselling`, {
+      await visit.call(updateCrossSelling, {
+        params: { productId },
         body: [{ op: action, path: '/', value: target }],
       });
       const opposite = action === 'add' ? 'remove' : 'add';

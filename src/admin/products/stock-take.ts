@@ -1,3 +1,4 @@
+import { updateProduct } from '../../catalogue/products/write-routes.ts';
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -59,19 +60,21 @@ export function stockTake(pages: ShopPages): void {
         const [row] = isId(productId) ? await findProducts(visit.db, visit.shopId, [productId]) : [];
         if (!row) throw badRequest(words.stockTake.unknown({ code: form.query('code') ?? '' }));
         const op = form.field('how') === 'add' ? 'add' : 'replace';
-        const changed = await visit.call<{ stocklevel: number }>('PATCH', `/rs/products/${row.productId}`, {
+        const changed = await visit.call(updateProduct, {
+          params: { productId: row.productId },
           body: [{ op, path: '/stocklevel', value: count }],
         });
         const counted = parseCounted(form.query('counted'));
         const isUndo = form.field('how') === 'undo';
-        const entry = { productId: row.productId, before: row.stock, after: changed.stocklevel };
+        const stock = changed.stocklevel!;
+        const entry = { productId: row.productId, before: row.stock, after: stock };
         const next = isUndo
           ? counted.filter((one) => one.productId !== row.productId)
           : [entry, ...counted].slice(0, MAX_SHOWN);
         const name = nameOf(row, visit.settings, visit.locale);
         return new Redirect(
           adminPath(visit, '/products/stock-take', { counted: countedText(next) }),
-          words.stockTake.done({ name, stock: decimalText(changed.stocklevel, visit.language) }),
+          words.stockTake.done({ name, stock: decimalText(stock, visit.language) }),
         );
       },
     },

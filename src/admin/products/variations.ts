@@ -1,3 +1,5 @@
+import { createVariations } from '../../catalogue/products/variations.ts';
+import { updateProduct } from '../../catalogue/products/write-routes.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
@@ -78,7 +80,7 @@ async function saveGrid(visit: ShopVisit, row: ProductRow, form: FormRequest): P
   });
   await visit.inTransaction(async (call) => {
     for (const { productId, operations } of changes) {
-      await call('PATCH', `/rs/products/${productId}`, { query: { currency }, body: operations });
+      await call(updateProduct, { params: { productId }, query: { currency }, body: operations });
     }
   });
   return changes.length;
@@ -220,7 +222,8 @@ export async function makeVariations(
       .filter((value) => value !== '');
     return { name, values };
   }).filter(({ name, values }) => name !== '' && values.length > 0);
-  await visit.call('POST', `/rs/products/${row.productId}/variations`, {
+  await visit.call(createVariations, {
+    params: { productId: row.productId },
     body: {
       productType: alias,
       visibleAfterCreation: true,

@@ -1,9 +1,9 @@
-import type { Static } from 'typebox';
+import { LEGAL_PAGES, listLegalPages } from '../../shops/legal/routes.ts';
 import { notFound } from '../../http/errors.ts';
 import type { FormLimits } from '../../http/form-fields.ts';
 import { encodeHtml, html, safe } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
-import { PAGES, type PageName, type Summary } from '../../shops/legal/schema.ts';
+import { PAGES, type PageName } from '../../shops/legal/schema.ts';
 import { STYLESHEET } from '../../storefront/layout/assets.ts';
 import { toStyle } from '../../storefront/layout/theme.ts';
 import { merchantHtml, prepareMerchantHtml } from '../../storefront/merchant-html/merchant-html.ts';
@@ -38,7 +38,7 @@ export function legalTexts(pages: ShopPages): void {
     const words = visit.words.settings;
     const nameOfLanguage = (one: string) => languageName(one, visit.language, visit.settings.locales);
     const summaries = await Promise.all(
-      locales.map((locale) => visit.call<Static<typeof Summary>>('GET', '/rs/legal', { query: { locale } })),
+      locales.map((locale) => visit.call(listLegalPages, { query: { locale } })),
     );
     return {
       title: words.pages.legal,
@@ -157,7 +157,7 @@ export function legalTexts(pages: ShopPages): void {
         const before = await readPage(visit, page, locale);
         requireUnchanged(form, before, visit.words);
         const body = typedPage(Object.keys(schema.properties), form.field);
-        await visit.call('PUT', `/rs/legal/${page}`, { query: { locale }, body });
+        await visit.call(LEGAL_PAGES[page].update, { query: { locale }, body });
         const path = adminPath(visit, `/settings/legal/${page}`, { locale });
         const version = versionOf(await readPage(visit, page, locale));
         return new Redirect(path, {
@@ -198,7 +198,7 @@ const titleOf = ({ language }: ShopVisit, page: PageName): string =>
   messages(language).storefront.legal.names[page];
 
 const readPage = (visit: ShopVisit, page: PageName, locale: string) =>
-  visit.call<Content>('GET', `/rs/legal/${page}`, { query: { locale } });
+  visit.call(LEGAL_PAGES[page].read, { query: { locale } }) as Promise<Content>;
 
 function typedPage(names: readonly string[], field: (name: string) => string): Content {
   return Object.fromEntries(names.flatMap((name) => (field(name) === '' ? [] : [[name, field(name)]])));

@@ -1,12 +1,13 @@
 import { Type } from 'typebox';
 import type { Transaction } from '../../db/database.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { isId } from '../../kernel/ids.ts';
 import { refreshListing } from '../products/listing.ts';
 import { touchProducts } from '../products/product-events.ts';
 import {
-  deleteAssignments,
+  deleteAssignmentRows,
   findAssignable,
   findAssigned,
   insertAssignments,
@@ -37,36 +38,38 @@ const fields = {
 
 const shared = { tag: 'product-category-assignments', access: 'products_write', status: 204 } as const;
 
+export const createAssignments = operation({
+  ...shared,
+  labels: ['Base', 'Now'],
+  method: 'POST',
+  path: '/product-category-assignments',
+  name: 'createAssignments',
+  summary: 'Assign products',
+  description: `Assigns every product to every category, at most ${MAX_PAIRS} pairs in a call; what is assigned already stays. The first category of a product is its main category. An id that is unknown refuses all of it.`,
+  accepts: 'form',
+  body: Type.Object(fields, { title: 'category assignment' }),
+  constraints: { product_category_product: notFound },
+});
+
+export const deleteAssignments = operation({
+  ...shared,
+  labels: ['Base'],
+  method: 'DELETE',
+  path: '/product-category-assignments',
+  name: 'deleteAssignments',
+  summary: 'Unassign products',
+  description:
+    'Takes every product out of every category; what is not assigned stays so. An id that is unknown refuses all of it.',
+  query: Type.Object(fields),
+});
+
 export function assignments(api: Operations): void {
-  api.write(
-    {
-      ...shared,
-      labels: ['Base', 'Now'],
-      method: 'POST',
-      path: '/product-category-assignments',
-      name: 'createAssignments',
-      summary: 'Assign products',
-      description: `Assigns every product to every category, at most ${MAX_PAIRS} pairs in a call; what is assigned already stays. The first category of a product is its main category. An id that is unknown refuses all of it.`,
-      accepts: 'form',
-      body: Type.Object(fields, { title: 'category assignment' }),
-      constraints: { product_category_product: notFound },
-    },
-    async ({ tx, shopId, body }) => changeAssignments(tx, shopId, body, insertAssignments),
+  api.write(createAssignments, async ({ tx, shopId, body }) =>
+    changeAssignments(tx, shopId, body, insertAssignments),
   );
 
-  api.write(
-    {
-      ...shared,
-      labels: ['Base'],
-      method: 'DELETE',
-      path: '/product-category-assignments',
-      name: 'deleteAssignments',
-      summary: 'Unassign products',
-      description:
-        'Takes every product out of every category; what is not assigned stays so. An id that is unknown refuses all of it.',
-      query: Type.Object(fields),
-    },
-    async ({ tx, shopId, query }) => changeAssignments(tx, shopId, query, deleteAssignments),
+  api.write(deleteAssignments, async ({ tx, shopId, query }) =>
+    changeAssignments(tx, shopId, query, deleteAssignmentRows),
   );
 }
 
@@ -84,7 +87,7 @@ export async function setCategories(
   const change = (categoryId: string[], by: typeof insertAssignments) =>
     categoryId.length > 0 && changeAssignments(tx, shopId, { categoryId, productId }, by);
   await change(added, insertAssignments);
-  await change(removed, deleteAssignments);
+  await change(removed, deleteAssignmentRows);
 }
 
 async function changeAssignments(

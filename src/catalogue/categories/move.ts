@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { conflict, invalid, notFound } from '../../http/errors.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { Id } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
@@ -22,42 +23,41 @@ const Place = Type.Object(
   { title: 'category place' },
 );
 
+export const moveCategory = operation({
+  under: 'manage',
+  method: 'PUT',
+  path: '/categories/:categoryId/place',
+  name: 'moveCategory',
+  summary: 'Move category',
+  description:
+    'With the categories below it: to another place among those it stands with, or below another category.',
+  tag: 'categories',
+  labels: [],
+  access: 'products_write',
+  params: Type.Object({ categoryId: Id }),
+  body: Place,
+  status: 204,
+});
+
 export function moveCategories(api: Operations): void {
-  api.write(
-    {
-      under: 'manage',
-      method: 'PUT',
-      path: '/categories/:categoryId/place',
-      name: 'moveCategory',
-      summary: 'Move category',
-      description:
-        'With the categories below it: to another place among those it stands with, or below another category.',
-      tag: 'categories',
-      labels: [],
-      access: 'products_write',
-      params: Type.Object({ categoryId: Id }),
-      body: Place,
-      status: 204,
-    },
-    async ({ tx, shopId, params: { categoryId }, body }) => {
-      // First, as with every change of the tree, so that changes are serialised.
-      await moveSettingsVersion(tx, shopId);
-      const stored = await lockCategory(tx, shopId, categoryId);
-      if (!stored) throw notFound();
-      if (stored.isRoot) throw conflict('The root category can not be moved');
-      const parentId = body.parentId.toUpperCase();
-      const parent = isId(parentId) ? await lockCategory(tx, shopId, parentId) : undefined;
-      if (!parent) throw invalid('UNKNOWN_VALUE', 'parentId');
-      const tree = await lockTree(tx, shopId, categoryId);
-      if (tree.some((id) => id.toUpperCase() === parentId)) {
-        throw conflict('A category can not be moved below itself');
-      }
-      const siblings = await findChildren(tx, shopId, parentId);
-      const others = siblings.filter((id) => id !== categoryId);
-      await placeCategories(tx, shopId, parentId, others.toSpliced(body.position, 0, categoryId));
-      if (siblings.length !== others.length) return;
-      // The lists of the ancestors show its products, and search finds them by the ancestors' names.
-      await refreshOrRebuild(tx, shopId, (limit) => findProductsIn(tx, shopId, tree, BEFORE_ALL, limit));
-    },
-  );
+  api.write(moveCategory, async ({ tx, shopId, params: { categoryId }, body }) => {
+    // First, as with every change of the tree, so that changes are serialised.
+    await moveSettingsVersion(tx, shopId);
+    const stored = await lockCategory(tx, shopId, categoryId);
+    if (!stored) throw notFound();
+    if (stored.isRoot) throw conflict('The root category can not be moved');
+    const parentId = body.parentId.toUpperCase();
+    const parent = isId(parentId) ? await lockCategory(tx, shopId, parentId) : undefined;
+    if (!parent) throw invalid('UNKNOWN_VALUE', 'parentId');
+    const tree = await lockTree(tx, shopId, categoryId);
+    if (tree.some((id) => id.toUpperCase() === parentId)) {
+      throw conflict('A category can not be moved below itself');
+    }
+    const siblings = await findChildren(tx, shopId, parentId);
+    const others = siblings.filter((id) => id !== categoryId);
+    await placeCategories(tx, shopId, parentId, others.toSpliced(body.position, 0, categoryId));
+    if (siblings.length !== others.length) return;
+    // The lists of the ancestors show its products, and search finds them by the ancestors' names.
+    await refreshOrRebuild(tx, shopId, (limit) => findProductsIn(tx, shopId, tree, BEFORE_ALL, limit));
+  });
 }

@@ -226,7 +226,7 @@ export async function insertCategory(tx: Transaction, shopId: string, category: 
       ${category.description}, false, true, false, true, 3)`);
 }
 
-export function updateCategory(tx: Transaction, shopId: string, category: StoredCategory) {
+export function updateCategoryRow(tx: Transaction, shopId: string, category: StoredCategory) {
   return tx.run(sql`
     update category
     set alias = ${category.alias}, name = ${category.name}, page_title = ${category.pageTitle},
@@ -400,7 +400,7 @@ export async function insertAssignments(
 }
 
 /** Returns the products that were in one of them. */
-export async function deleteAssignments(
+export async function deleteAssignmentRows(
   tx: Transaction,
   shopId: string,
   categoryIds: readonly string[],

@@ -4,7 +4,8 @@ import { aliasOf, aliasStart, freeAlias } from '../../kernel/aliases.ts';
 import { hasScope, type Caller } from '../../http/callers.ts';
 import { conflict, invalid, notFound } from '../../http/errors.ts';
 import { readingLocale, writingLocale, type Localised } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { Id, LocaleParameter } from '../../http/schemas.ts';
 import { isId, newId } from '../../kernel/ids.ts';
 import { refreshListing, refreshOrRebuild } from '../products/listing.ts';
@@ -13,7 +14,7 @@ import { IncludeInvisible } from '../products/render-options.ts';
 import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import {
-  deleteAssignments,
+  deleteAssignmentRows,
   deleteCategories,
   findAliases,
   findCategoriesOf,
@@ -25,7 +26,7 @@ import {
   lockCategory,
   lockProducts,
   lockTree,
-  updateCategory,
+  updateCategoryRow,
   updateSequence,
 } from './queries.ts';
 import { titledLink, toCategory } from './render.ts';
@@ -43,233 +44,226 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
  * stays locked until the end, so changes of a shop's tree are serialised.
  */
 
+const listCategories = operation({
+  ...shared,
+  method: 'GET',
+  path: '/categories',
+  name: 'listCategories',
+  summary: 'List categories',
+  description:
+    'The root of the tree, usually one; the other categories are found through its subCategories. With a productId: the categories that the product is assigned to, its main category first.',
+  access: 'products_read',
+  query: Type.Object({
+    locale: LocaleParameter,
+    productId: Type.Optional({ ...Id, description: 'Only categories of this product.' }),
+    includeInvisible: IncludeInvisible,
+  }),
+  answer: Type.Array(Category),
+});
+
+export const getCategory = operation({
+  ...shared,
+  method: 'GET',
+  path: '/categories/:categoryId',
+  name: 'getCategory',
+  summary: 'Get category',
+  access: 'products_read',
+  params,
+  query: Type.Object({ locale: LocaleParameter, includeInvisible: IncludeInvisible }),
+  answer: Category,
+});
+
+export const createSubcategory = operation({
+  ...shared,
+  method: 'POST',
+  path: '/categories/:categoryId',
+  name: 'createSubcategory',
+  summary: 'Create subcategory',
+  description:
+    'The id in the path is that of the category above. The new one comes last there, and is hidden until it is updated with visible true. Texts are in the locale of the call.',
+  access: 'products_write',
+  params,
+  query: Type.Object({ locale: LocaleParameter }),
+  body: NewCategory,
+  answer: Subcategory,
+});
+
+export const updateCategory = operation({
+  ...shared,
+  method: 'PUT',
+  path: '/categories/:categoryId',
+  name: 'updateCategory',
+  summary: 'Update category',
+  description:
+    'Texts are written in the locale of the call only; null deletes a text in it. What is not sent stays as it is.',
+  access: 'products_write',
+  params,
+  query: Type.Object({ locale: LocaleParameter }),
+  body: ChangedCategory,
+  answer: Category,
+  constraints: { category_alias: () => conflict('This alias is taken') },
+});
+
+export const deleteCategory = operation({
+  ...shared,
+  labels: ['Base'],
+  method: 'DELETE',
+  path: '/categories/:categoryId',
+  name: 'deleteCategory',
+  summary: 'Delete category',
+  description: 'With the categories below it. Products stay; they are only no longer assigned.',
+  access: 'products_write',
+  params,
+  status: 204,
+});
+
+const getCategorySequence = operation({
+  ...shared,
+  method: 'GET',
+  path: '/categories/:categoryId/sequence',
+  name: 'getCategorySequence',
+  summary: 'Get category sequence',
+  description: 'The aliases of the subcategories in their order, hidden ones too.',
+  access: 'products_write',
+  params,
+  answer: Sequence,
+});
+
+const updateCategorySequence = operation({
+  ...shared,
+  method: 'PUT',
+  path: '/categories/:categoryId/sequence',
+  name: 'updateCategorySequence',
+  summary: 'Update category sequence',
+  description: 'The same aliases in another order: nothing can be added or left out.',
+  access: 'products_write',
+  params,
+  body: Sequence,
+  answer: Sequence,
+});
+
 export function categories(api: Operations): void {
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/categories',
-      name: 'listCategories',
-      summary: 'List categories',
-      description:
-        'The root of the tree, usually one; the other categories are found through its subCategories. With a productId: the categories that the product is assigned to, its main category first.',
-      access: 'products_read',
-      query: Type.Object({
-        locale: LocaleParameter,
-        productId: Type.Optional({ ...Id, description: 'Only categories of this product.' }),
-        includeInvisible: IncludeInvisible,
-      }),
-      answer: Type.Array(Category),
-    },
-    async ({ db, shopId, query, caller, link, origin }) => {
-      const all = seesHidden(caller, query);
-      const { productId = '' } = query;
-      const [settings, rows] = await Promise.all([
-        shopSettings(db, shopId),
-        productId === ''
-          ? findRoots(db, shopId, all)
-          : isId(productId)
-            ? findCategoriesOf(db, shopId, productId, all)
-            : [],
-      ]);
-      const view = { settings, locale: readingLocale(query.locale, settings), link, origin };
-      return rows.map((row) => toCategory(row, view));
-    },
-  );
+  api.read(listCategories, async ({ db, shopId, query, caller, link, origin }) => {
+    const all = seesHidden(caller, query);
+    const { productId = '' } = query;
+    const [settings, rows] = await Promise.all([
+      shopSettings(db, shopId),
+      productId === ''
+        ? findRoots(db, shopId, all)
+        : isId(productId)
+          ? findCategoriesOf(db, shopId, productId, all)
+          : [],
+    ]);
+    const view = { settings, locale: readingLocale(query.locale, settings), link, origin };
+    return rows.map((row) => toCategory(row, view));
+  });
 
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/categories/:categoryId',
-      name: 'getCategory',
-      summary: 'Get category',
-      access: 'products_read',
-      params,
-      query: Type.Object({ locale: LocaleParameter, includeInvisible: IncludeInvisible }),
-      answer: Category,
-    },
-    async ({ db, shopId, params, query, caller, link, origin }) => {
-      const [settings, row] = await Promise.all([
-        shopSettings(db, shopId),
-        findCategory(db, shopId, params.categoryId, seesHidden(caller, query)),
-      ]);
-      const locale = readingLocale(query.locale, settings);
-      if (!row) throw notFound();
-      return toCategory(row, { settings, locale, link, origin });
-    },
-  );
+  api.read(getCategory, async ({ db, shopId, params, query, caller, link, origin }) => {
+    const [settings, row] = await Promise.all([
+      shopSettings(db, shopId),
+      findCategory(db, shopId, params.categoryId, seesHidden(caller, query)),
+    ]);
+    const locale = readingLocale(query.locale, settings);
+    if (!row) throw notFound();
+    return toCategory(row, { settings, locale, link, origin });
+  });
 
-  api.write(
-    {
-      ...shared,
-      method: 'POST',
-      path: '/categories/:categoryId',
-      name: 'createSubcategory',
-      summary: 'Create subcategory',
-      description:
-        'The id in the path is that of the category above. The new one comes last there, and is hidden until it is updated with visible true. Texts are in the locale of the call.',
-      access: 'products_write',
-      params,
-      query: Type.Object({ locale: LocaleParameter }),
-      body: NewCategory,
-      answer: Subcategory,
-    },
-    async ({ tx, shopId, params, query, body, link, origin, created }) => {
-      const settings = await shopSettings(tx, shopId);
-      const locale = writingLocale(query.locale, settings);
-      await moveSettingsVersion(tx, shopId);
-      const parent = await lockCategory(tx, shopId, params.categoryId);
-      if (!parent) throw notFound();
-      const alias = body.alias?.trim() || aliasOf(body.name ?? '', 'category');
-      const categoryId = newId(tx.now);
-      await insertCategory(tx, shopId, {
-        categoryId,
-        parentId: parent.categoryId,
-        number: await takeNumber(tx, shopId, 'category'),
-        alias: freeAlias(alias, await findAliases(tx, shopId, aliasStart(alias))),
-        name: withText({}, locale, body.name),
-        pageTitle: withText({}, locale, body.pageTitle),
-        navigationCaption: withText({}, locale, body.navigationCaption),
-        description: withText({}, locale, body.description),
-      });
-      created({ categoryId });
-      const view = { settings, locale, link, origin };
-      const row = (await findCategory(tx, shopId, categoryId, true))!;
-      return { ...toCategory(row, view), parent: titledLink('parent', parent, view) };
-    },
-  );
+  api.write(createSubcategory, async ({ tx, shopId, params, query, body, link, origin, created }) => {
+    const settings = await shopSettings(tx, shopId);
+    const locale = writingLocale(query.locale, settings);
+    await moveSettingsVersion(tx, shopId);
+    const parent = await lockCategory(tx, shopId, params.categoryId);
+    if (!parent) throw notFound();
+    const alias = body.alias?.trim() || aliasOf(body.name ?? '', 'category');
+    const categoryId = newId(tx.now);
+    await insertCategory(tx, shopId, {
+      categoryId,
+      parentId: parent.categoryId,
+      number: await takeNumber(tx, shopId, 'category'),
+      alias: freeAlias(alias, await findAliases(tx, shopId, aliasStart(alias))),
+      name: withText({}, locale, body.name),
+      pageTitle: withText({}, locale, body.pageTitle),
+      navigationCaption: withText({}, locale, body.navigationCaption),
+      description: withText({}, locale, body.description),
+    });
+    created({ categoryId });
+    const view = { settings, locale, link, origin };
+    const row = (await findCategory(tx, shopId, categoryId, true))!;
+    return { ...toCategory(row, view), parent: titledLink('parent', parent, view) };
+  });
 
-  api.write(
-    {
-      ...shared,
-      method: 'PUT',
-      path: '/categories/:categoryId',
-      name: 'updateCategory',
-      summary: 'Update category',
-      description:
-        'Texts are written in the locale of the call only; null deletes a text in it. What is not sent stays as it is.',
-      access: 'products_write',
-      params,
-      query: Type.Object({ locale: LocaleParameter }),
-      body: ChangedCategory,
-      answer: Category,
-      constraints: { category_alias: () => conflict('This alias is taken') },
-    },
-    async ({ tx, shopId, params: { categoryId }, query, body, link, origin }) => {
-      const settings = await shopSettings(tx, shopId);
-      const locale = writingLocale(query.locale, settings);
-      await moveSettingsVersion(tx, shopId);
-      const stored = await lockCategory(tx, shopId, categoryId);
-      if (!stored) throw notFound();
-      if (body.categoryId.toUpperCase() !== categoryId) throw invalid('UNKNOWN_VALUE', 'categoryId');
-      const alias = body.alias?.trim();
-      if (alias === undefined && given(body.name) === undefined) throw invalid('MISSING', 'alias');
-      if (alias !== undefined && alias !== stored.alias && stored.isRoot) {
-        throw conflict('The alias of the root category can not be changed');
-      }
-      const changed = {
-        ...stored,
-        alias: alias ?? stored.alias,
-        name: withText(stored.name, locale, body.name),
-        pageTitle: withText(stored.pageTitle, locale, body.pageTitle),
-        navigationCaption: withText(stored.navigationCaption, locale, body.navigationCaption),
-        description: withText(stored.description, locale, body.description),
-        visible: body.visible ?? stored.visible,
-        visibleInNavigation: body.visibleInNavigation ?? stored.visibleInNavigation,
-        specialOffer: body.specialOffer ?? stored.specialOffer,
-        showFacets: body.facetedSearchShowFacetsOnCategory ?? stored.showFacets,
-        facetStartDepth: body.facetedSearchCategoryStartDepth ?? stored.facetStartDepth,
-      };
-      await updateCategory(tx, shopId, changed);
-      if (changed.visible !== stored.visible || !isDeepStrictEqual(changed.name, stored.name)) {
-        // Search finds the products of the category, and of those below it, by its name; the lists above it show them.
-        const tree = await lockTree(tx, shopId, categoryId);
-        await refreshOrRebuild(tx, shopId, (limit) => findProductsIn(tx, shopId, tree, BEFORE_ALL, limit));
-      }
-      const row = (await findCategory(tx, shopId, categoryId, true))!;
-      return toCategory(row, { settings, locale, link, origin });
-    },
-  );
-
-  api.write(
-    {
-      ...shared,
-      labels: ['Base'],
-      method: 'DELETE',
-      path: '/categories/:categoryId',
-      name: 'deleteCategory',
-      summary: 'Delete category',
-      description: 'With the categories below it. Products stay; they are only no longer assigned.',
-      access: 'products_write',
-      params,
-      status: 204,
-    },
-    async ({ tx, shopId, params: { categoryId } }) => {
-      await moveSettingsVersion(tx, shopId);
-      const stored = await lockCategory(tx, shopId, categoryId);
-      if (!stored) throw notFound();
-      if (stored.isRoot) throw conflict('The root category can not be deleted');
+  api.write(updateCategory, async ({ tx, shopId, params: { categoryId }, query, body, link, origin }) => {
+    const settings = await shopSettings(tx, shopId);
+    const locale = writingLocale(query.locale, settings);
+    await moveSettingsVersion(tx, shopId);
+    const stored = await lockCategory(tx, shopId, categoryId);
+    if (!stored) throw notFound();
+    if (body.categoryId.toUpperCase() !== categoryId) throw invalid('UNKNOWN_VALUE', 'categoryId');
+    const alias = body.alias?.trim();
+    if (alias === undefined && given(body.name) === undefined) throw invalid('MISSING', 'alias');
+    if (alias !== undefined && alias !== stored.alias && stored.isRoot) {
+      throw conflict('The alias of the root category can not be changed');
+    }
+    const changed = {
+      ...stored,
+      alias: alias ?? stored.alias,
+      name: withText(stored.name, locale, body.name),
+      pageTitle: withText(stored.pageTitle, locale, body.pageTitle),
+      navigationCaption: withText(stored.navigationCaption, locale, body.navigationCaption),
+      description: withText(stored.description, locale, body.description),
+      visible: body.visible ?? stored.visible,
+      visibleInNavigation: body.visibleInNavigation ?? stored.visibleInNavigation,
+      specialOffer: body.specialOffer ?? stored.specialOffer,
+      showFacets: body.facetedSearchShowFacetsOnCategory ?? stored.showFacets,
+      facetStartDepth: body.facetedSearchCategoryStartDepth ?? stored.facetStartDepth,
+    };
+    await updateCategoryRow(tx, shopId, changed);
+    if (changed.visible !== stored.visible || !isDeepStrictEqual(changed.name, stored.name)) {
+      // Search finds the products of the category, and of those below it, by its name; the lists above it show them.
       const tree = await lockTree(tx, shopId, categoryId);
-      // In batches, because a category may hold more products than one statement can handle in time.
-      for (let last = BEFORE_ALL; ;) {
-        const productIds = await findProductsIn(tx, shopId, tree, last, BATCH);
-        if (productIds.length === 0) break;
-        await lockProducts(tx, shopId, productIds);
-        await deleteAssignments(tx, shopId, tree, productIds);
-        await touchProducts(tx, shopId, productIds, ['categories']);
-        await refreshListing(tx, shopId, productIds);
-        last = productIds.at(-1)!;
-      }
-      await deleteCategories(tx, shopId, tree);
-    },
-  );
+      await refreshOrRebuild(tx, shopId, (limit) => findProductsIn(tx, shopId, tree, BEFORE_ALL, limit));
+    }
+    const row = (await findCategory(tx, shopId, categoryId, true))!;
+    return toCategory(row, { settings, locale, link, origin });
+  });
 
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/categories/:categoryId/sequence',
-      name: 'getCategorySequence',
-      summary: 'Get category sequence',
-      description: 'The aliases of the subcategories in their order, hidden ones too.',
-      access: 'products_write',
-      params,
-      answer: Sequence,
-    },
-    async ({ db, shopId, params }) => {
-      const aliases = await findSequence(db, shopId, params.categoryId);
-      if (!aliases) throw notFound();
-      return aliases;
-    },
-  );
+  api.write(deleteCategory, async ({ tx, shopId, params: { categoryId } }) => {
+    await moveSettingsVersion(tx, shopId);
+    const stored = await lockCategory(tx, shopId, categoryId);
+    if (!stored) throw notFound();
+    if (stored.isRoot) throw conflict('The root category can not be deleted');
+    const tree = await lockTree(tx, shopId, categoryId);
+    // In batches, because a category may hold more products than one statement can handle in time.
+    for (let last = BEFORE_ALL; ;) {
+      const productIds = await findProductsIn(tx, shopId, tree, last, BATCH);
+      if (productIds.length === 0) break;
+      await lockProducts(tx, shopId, productIds);
+      await deleteAssignmentRows(tx, shopId, tree, productIds);
+      await touchProducts(tx, shopId, productIds, ['categories']);
+      await refreshListing(tx, shopId, productIds);
+      last = productIds.at(-1)!;
+    }
+    await deleteCategories(tx, shopId, tree);
+  });
 
-  api.write(
-    {
-      ...shared,
-      method: 'PUT',
-      path: '/categories/:categoryId/sequence',
-      name: 'updateCategorySequence',
-      summary: 'Update category sequence',
-      description: 'The same aliases in another order: nothing can be added or left out.',
-      access: 'products_write',
-      params,
-      body: Sequence,
-      answer: Sequence,
-    },
-    async ({ tx, shopId, params, body }) => {
-      await moveSettingsVersion(tx, shopId);
-      const aliases = await findSequence(tx, shopId, params.categoryId);
-      if (!aliases) throw notFound();
-      const left = new Set(aliases);
-      for (const [index, alias] of body.entries()) {
-        if (!left.delete(alias)) throw invalid('UNKNOWN_VALUE', String(index));
-      }
-      if (left.size > 0) throw invalid('MISSING', 'body');
-      await updateSequence(tx, shopId, params.categoryId, body);
-      return body;
-    },
-  );
+  api.read(getCategorySequence, async ({ db, shopId, params }) => {
+    const aliases = await findSequence(db, shopId, params.categoryId);
+    if (!aliases) throw notFound();
+    return aliases;
+  });
+
+  api.write(updateCategorySequence, async ({ tx, shopId, params, body }) => {
+    await moveSettingsVersion(tx, shopId);
+    const aliases = await findSequence(tx, shopId, params.categoryId);
+    if (!aliases) throw notFound();
+    const left = new Set(aliases);
+    for (const [index, alias] of body.entries()) {
+      if (!left.delete(alias)) throw invalid('UNKNOWN_VALUE', String(index));
+    }
+    if (left.size > 0) throw invalid('MISSING', 'body');
+    await updateSequence(tx, shopId, params.categoryId, body);
+    return body;
+  });
 }
 
 function seesHidden(caller: Caller, { includeInvisible = false }: { includeInvisible?: boolean }): boolean {

@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import type { Transaction } from '../../db/database.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { writingLocale } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { Id } from '../../http/schemas.ts';
 import { MAX_EMAIL_ADDRESS_LENGTH, EMAIL_ADDRESS } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
@@ -27,23 +28,25 @@ const NotificationRequest = Type.Object(
   { title: 'availability notification request' },
 );
 
+const createAvailabilityNotification = operation({
+  method: 'POST',
+  path: '/products/:productId/availability-notifications',
+  name: 'createAvailabilityNotification',
+  summary: 'Create availability notification',
+  description:
+    'The address gets one email when the product is in stock the next time. Naming it again changes the locale only. A master has no stock: name one of its variations.',
+  tag: 'products',
+  labels: ['Now'],
+  access: 'products_write',
+  params: Type.Object({ productId: Id }),
+  body: NotificationRequest,
+  // Deleted since the lookup.
+  constraints: { watcher_product: notFound },
+});
+
 export function availabilityNotifications(api: Operations): void {
   api.write(
-    {
-      method: 'POST',
-      path: '/products/:productId/availability-notifications',
-      name: 'createAvailabilityNotification',
-      summary: 'Create availability notification',
-      description:
-        'The address gets one email when the product is in stock the next time. Naming it again changes the locale only. A master has no stock: name one of its variations.',
-      tag: 'products',
-      labels: ['Now'],
-      access: 'products_write',
-      params: Type.Object({ productId: Id }),
-      body: NotificationRequest,
-      // Deleted since the lookup.
-      constraints: { watcher_product: notFound },
-    },
+    createAvailabilityNotification,
     async ({ tx, shopId, params: { productId }, body: { email, locale } }) => {
       const settings = await shopSettings(tx, shopId);
       const product = await findKind(tx, shopId, productId);

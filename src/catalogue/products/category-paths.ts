@@ -5,7 +5,7 @@ import { newPauses } from '../../http/pauses.ts';
 import { aliasOf, aliasStart, freeAlias } from '../../kernel/aliases.ts';
 import { newId } from '../../kernel/ids.ts';
 import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
-import { findAliases, insertCategory, lockCategory, updateCategory } from '../categories/queries.ts';
+import { findAliases, insertCategory, lockCategory, updateCategoryRow } from '../categories/queries.ts';
 import { CellProblem } from './row-problem.ts';
 
 /**
@@ -152,7 +152,7 @@ export async function createPaths(
       description: {},
     });
     const created = (await lockCategory(tx, shopId, categoryId))!;
-    await updateCategory(tx, shopId, { ...created, visible: true });
+    await updateCategoryRow(tx, shopId, { ...created, visible: true });
     tree.nodes.set(categoryId, { parentId, name });
     addPath(tree, categoryId);
   }

@@ -5,7 +5,8 @@ import { sql } from '../../db/sql.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { JsonPatch, patchOf } from '../../http/json-patch.ts';
 import { readingLocale } from '../../http/locale.ts';
-import type { Call, Operations } from '../../http/operation.ts';
+import { operation, type Call } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { paged } from '../../http/paging.ts';
 import { joinRawJson, type RawJson } from '../../http/raw-json.ts';
 import { CurrencyParameter, Id, Links, LocaleParameter } from '../../http/schemas.ts';
@@ -48,77 +49,74 @@ const shared = {
   answer: CrossSelling,
 } as const;
 
+const getCrossSelling = operation({
+  ...shared,
+  method: 'GET',
+  name: 'getCrossSelling',
+  summary: 'Get cross-selling products',
+  access: 'products_read',
+  query: Type.Object({
+    locale: LocaleParameter,
+    currency: CurrencyParameter,
+    includeInvisible: IncludeInvisible,
+  }),
+});
+
+const replaceCrossSelling = operation({
+  ...shared,
+  method: 'PUT',
+  name: 'replaceCrossSelling',
+  summary: 'Replace cross-selling products',
+  description: 'Unknown ids are left out. The answer shows invisible products too.',
+  access: 'products_write',
+  body: Type.Array(Type.String({ description: 'A product.', maxLength: 100 }), {
+    maxItems: MAX_PRODUCTS,
+    description: 'Ids of products, in the order they are shown.',
+  }),
+});
+
+export const updateCrossSelling = operation({
+  ...shared,
+  method: 'PATCH',
+  name: 'updateCrossSelling',
+  summary: 'Update cross-selling products',
+  description:
+    'Path `/`: add or remove the product of this id. Unknown ids are left out, removing what is not assigned ' +
+    'is no error. The answer shows invisible products too.',
+  access: 'products_write',
+  body: JsonPatch,
+});
+
 export function crossSelling(api: Operations): void {
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      name: 'getCrossSelling',
-      summary: 'Get cross-selling products',
-      access: 'products_read',
-      query: Type.Object({
-        locale: LocaleParameter,
-        currency: CurrencyParameter,
-        includeInvisible: IncludeInvisible,
-      }),
-    },
-    async (call) => {
-      const { db, shopId, params, query } = call;
-      const product = await findVersion(db, shopId, params.productId);
-      if (!product || !(product.visible || canWriteProducts(call))) throw notFound();
-      const includeInvisible = query.includeInvisible === true && canWriteProducts(call);
-      return answer(call, db, await shopSettings(db, shopId), query, includeInvisible);
-    },
-  );
+  api.read(getCrossSelling, async (call) => {
+    const { db, shopId, params, query } = call;
+    const product = await findVersion(db, shopId, params.productId);
+    if (!product || !(product.visible || canWriteProducts(call))) throw notFound();
+    const includeInvisible = query.includeInvisible === true && canWriteProducts(call);
+    return answer(call, db, await shopSettings(db, shopId), query, includeInvisible);
+  });
 
-  api.write(
-    {
-      ...shared,
-      method: 'PUT',
-      name: 'replaceCrossSelling',
-      summary: 'Replace cross-selling products',
-      description: 'Unknown ids are left out. The answer shows invisible products too.',
-      access: 'products_write',
-      body: Type.Array(Type.String({ description: 'A product.', maxLength: 100 }), {
-        maxItems: MAX_PRODUCTS,
-        description: 'Ids of products, in the order they are shown.',
-      }),
-    },
-    async (call) => {
-      const { tx, shopId, params, body } = call;
-      const assigned = await lockAssignments(tx, shopId, params.productId);
-      await replaceAssignments(tx, shopId, params.productId, { before: assigned, after: body });
-      return answer(call, tx, await shopSettings(tx, shopId), {}, true);
-    },
-  );
+  api.write(replaceCrossSelling, async (call) => {
+    const { tx, shopId, params, body } = call;
+    const assigned = await lockAssignments(tx, shopId, params.productId);
+    await replaceAssignments(tx, shopId, params.productId, { before: assigned, after: body });
+    return answer(call, tx, await shopSettings(tx, shopId), {}, true);
+  });
 
-  api.write(
-    {
-      ...shared,
-      method: 'PATCH',
-      name: 'updateCrossSelling',
-      summary: 'Update cross-selling products',
-      description:
-        'Path `/`: add or remove the product of this id. Unknown ids are left out, removing what is not assigned ' +
-        'is no error. The answer shows invisible products too.',
-      access: 'products_write',
-      body: JsonPatch,
-    },
-    async (call) => {
-      const { tx, shopId, params, body } = call;
-      const changes = patch(body);
-      const before = await lockAssignments(tx, shopId, params.productId);
-      const assigned = new Set(before);
-      for (const { op, value } of changes) {
-        const target = String(value).toUpperCase();
-        if (op === 'remove') assigned.delete(target);
-        else assigned.add(target);
-      }
-      if (assigned.size > MAX_PRODUCTS) throw badRequest(`At most ${MAX_PRODUCTS} products`);
-      await replaceAssignments(tx, shopId, params.productId, { before, after: [...assigned] });
-      return answer(call, tx, await shopSettings(tx, shopId), {}, true);
-    },
-  );
+  api.write(updateCrossSelling, async (call) => {
+    const { tx, shopId, params, body } = call;
+    const changes = patch(body);
+    const before = await lockAssignments(tx, shopId, params.productId);
+    const assigned = new Set(before);
+    for (const { op, value } of changes) {
+      const target = String(value).toUpperCase();
+      if (op === 'remove') assigned.delete(target);
+      else assigned.add(target);
+    }
+    if (assigned.size > MAX_PRODUCTS) throw badRequest(`At most ${MAX_PRODUCTS} products`);
+    await replaceAssignments(tx, shopId, params.productId, { before, after: [...assigned] });
+    return answer(call, tx, await shopSettings(tx, shopId), {}, true);
+  });
 }
 
 async function answer(

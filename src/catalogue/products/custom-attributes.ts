@@ -3,7 +3,8 @@ import { isDate } from '../../http/dates.ts';
 import { badRequest, invalid, notFound } from '../../http/errors.ts';
 import { JsonPatch, patchOf } from '../../http/json-patch.ts';
 import { readingLocale, writingLocale } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { Id, LocaleParameter } from '../../http/schemas.ts';
 import { parseDecimal } from '../../kernel/money.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
@@ -39,68 +40,66 @@ const shared = {
   answer: CustomAttributes,
 } as const;
 
-export function customAttributes(api: Operations): void {
-  api.read(
-    {
-      ...shared,
-      labels: ['Base', 'Now'],
-      method: 'GET',
-      name: 'listCustomAttributes',
-      summary: 'List custom attributes',
-      description: 'Those of the product type, and those that only this product has.',
-      access: 'products_read',
-    },
-    async (call) => {
-      const { db, shopId, params, query } = call;
-      const [settings, [row]] = await Promise.all([
-        shopSettings(db, shopId),
-        findProducts(db, shopId, [params.productId]),
-      ]);
-      if (!row || !(row.visible || canWriteProducts(call))) throw notFound();
-      return shownAttributes(row, settings, readingLocale(query.locale, settings));
-    },
-  );
+const listCustomAttributes = operation({
+  ...shared,
+  labels: ['Base', 'Now'],
+  method: 'GET',
+  name: 'listCustomAttributes',
+  summary: 'List custom attributes',
+  description: 'Those of the product type, and those that only this product has.',
+  access: 'products_read',
+});
 
-  api.write(
-    {
-      ...shared,
-      labels: ['Now'],
-      method: 'PATCH',
-      name: 'updateCustomAttributes',
-      summary: 'Update custom attributes',
-      description:
-        'Path `/`: add sets a value in the locale of the query (one more, where an attribute has several), an ' +
-        'unknown key becomes an attribute of this product; remove empties it.',
-      access: 'products_write',
-      body: JsonPatch,
-    },
-    async ({ tx, shopId, params, query, body }) => {
-      const changes = patch(body);
-      const settings = await shopSettings(tx, shopId);
-      const locale = writingLocale(query.locale, settings);
-      const product = await lockProduct(tx, shopId, params.productId);
-      const [row] = product ? await findProducts(tx, shopId, [params.productId]) : [];
-      if (!product || !row) throw notFound();
-      let attributes = attributesOf(row, settings);
-      changes.forEach(({ op, value }, index) => {
-        const field = `[${index}] /`;
-        if (typeof value !== 'object' || value === null) throw invalid('MISSING', field);
-        const { key, displayValue } = value as {
-          key?: unknown;
-          displayValue?: string | number | boolean;
-        };
-        if (typeof key !== 'string' || key.length > 200) throw invalid('MISSING', `${field}.key`);
-        attributes =
-          op === 'remove'
-            ? attributes.map((one) => (one.key === key ? { ...one, values: [] } : one))
-            : withValue(attributes, key.trim(), String(displayValue), { settings, row, locale, field });
-      });
-      if (attributes.length > MAX_ATTRIBUTES) throw badRequest(`At most ${MAX_ATTRIBUTES} attributes`);
-      const next: ProductFacts = { ...product.facts, attributes: ownAttributes(attributes, row, settings) };
-      await saveProduct(tx, shopId, product, { ...product, facts: next });
-      return shownAttributes({ ...row, facts: next }, settings, locale);
-    },
-  );
+export const updateCustomAttributes = operation({
+  ...shared,
+  labels: ['Now'],
+  method: 'PATCH',
+  name: 'updateCustomAttributes',
+  summary: 'Update custom attributes',
+  description:
+    'Path `/`: add sets a value in the locale of the query (one more, where an attribute has several), an ' +
+    'unknown key becomes an attribute of this product; remove empties it.',
+  access: 'products_write',
+  body: JsonPatch,
+});
+
+export function customAttributes(api: Operations): void {
+  api.read(listCustomAttributes, async (call) => {
+    const { db, shopId, params, query } = call;
+    const [settings, [row]] = await Promise.all([
+      shopSettings(db, shopId),
+      findProducts(db, shopId, [params.productId]),
+    ]);
+    if (!row || !(row.visible || canWriteProducts(call))) throw notFound();
+    return shownAttributes(row, settings, readingLocale(query.locale, settings));
+  });
+
+  api.write(updateCustomAttributes, async ({ tx, shopId, params, query, body }) => {
+    const changes = patch(body);
+    const settings = await shopSettings(tx, shopId);
+    const locale = writingLocale(query.locale, settings);
+    const product = await lockProduct(tx, shopId, params.productId);
+    const [row] = product ? await findProducts(tx, shopId, [params.productId]) : [];
+    if (!product || !row) throw notFound();
+    let attributes = attributesOf(row, settings);
+    changes.forEach(({ op, value }, index) => {
+      const field = `[${index}] /`;
+      if (typeof value !== 'object' || value === null) throw invalid('MISSING', field);
+      const { key, displayValue } = value as {
+        key?: unknown;
+        displayValue?: string | number | boolean;
+      };
+      if (typeof key !== 'string' || key.length > 200) throw invalid('MISSING', `${field}.key`);
+      attributes =
+        op === 'remove'
+          ? attributes.map((one) => (one.key === key ? { ...one, values: [] } : one))
+          : withValue(attributes, key.trim(), String(displayValue), { settings, row, locale, field });
+    });
+    if (attributes.length > MAX_ATTRIBUTES) throw badRequest(`At most ${MAX_ATTRIBUTES} attributes`);
+    const next: ProductFacts = { ...product.facts, attributes: ownAttributes(attributes, row, settings) };
+    await saveProduct(tx, shopId, product, { ...product, facts: next });
+    return shownAttributes({ ...row, facts: next }, settings, locale);
+  });
 }
 
 /** The product's own attributes: neither empty ones of its type, nor those that the variation was chosen by. */

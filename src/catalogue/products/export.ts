@@ -3,7 +3,8 @@ import { Type } from 'typebox';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { readingLocale, type Localised } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { LocaleParameter } from '../../http/schemas.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
@@ -18,34 +19,33 @@ const ROWS_AT_ONCE = 500;
 /** Characters: a row may hold a megabyte, so other requests are served between the pieces. */
 const PIECE = 200_000;
 
-export function exportProducts(api: Operations): void {
-  api.read(
-    {
-      tag: 'products',
-      labels: ['Base', 'Now'],
-      method: 'GET',
-      path: '/products/export',
-      name: 'exportProducts',
-      summary: 'Export products',
-      description:
-        'All products as a file, always current: first those of their own, then variations, which name their ' +
-        'master. Cells are separated by semicolons; a cell is empty where a product says nothing itself. A text that ' +
-        'a spreadsheet would run as a formula has an apostrophe before it, which an import removes.',
-      access: 'products_read_batch',
-      produces: 'csv',
-      query: Type.Object({ locale: LocaleParameter }),
-      answer: Type.String({ description: 'The file, in UTF-8.' }),
-    },
-    async ({ db, shopId, query }) => {
-      const settings = await shopSettings(db, shopId);
-      const locale = readingLocale(query.locale, settings);
-      const language = locale.slice(0, 2);
-      return productFile(db, settings, {
-        columns: columnsOf(settings),
-        titleOf: ({ title }) => title(language),
-      });
-    },
-  );
+const exportProducts = operation({
+  tag: 'products',
+  labels: ['Base', 'Now'],
+  method: 'GET',
+  path: '/products/export',
+  name: 'exportProducts',
+  summary: 'Export products',
+  description:
+    'All products as a file, always current: first those of their own, then variations, which name their ' +
+    'master. Cells are separated by semicolons; a cell is empty where a product says nothing itself. A text that ' +
+    'a spreadsheet would run as a formula has an apostrophe before it, which an import removes.',
+  access: 'products_read_batch',
+  produces: 'csv',
+  query: Type.Object({ locale: LocaleParameter }),
+  answer: Type.String({ description: 'The file, in UTF-8.' }),
+});
+
+export function productExport(api: Operations): void {
+  api.read(exportProducts, async ({ db, shopId, query }) => {
+    const settings = await shopSettings(db, shopId);
+    const locale = readingLocale(query.locale, settings);
+    const language = locale.slice(0, 2);
+    return productFile(db, settings, {
+      columns: columnsOf(settings),
+      titleOf: ({ title }) => title(language),
+    });
+  });
 }
 
 export interface ExportOptions {

@@ -15,7 +15,7 @@ import { fetchPicture, PictureProblem } from './fetch-picture.ts';
 import { readPictures, readPictureTexts, type NamedPicture } from './picture-addresses.ts';
 import { describePictures } from './picture-texts.ts';
 import { CellProblem, rowProblem, type RowProblem } from './row-problem.ts';
-import { addImage } from './slideshow.ts';
+import { attachImage } from './slideshow.ts';
 
 export interface PictureImport {
   db: Database;
@@ -143,7 +143,7 @@ async function store(
 ): Promise<void> {
   const stored = await storeImage(media, shopId, bytes, name);
   try {
-    await db.transaction((tx) => addImage(tx, config, shopId, productId, name, stored));
+    await db.transaction((tx) => attachImage(tx, config, shopId, productId, name, stored));
   } catch (error) {
     await media.removeFolders(shopId, [stored.imageKey]).catch(() => {});
     throw error;

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { notFound } from '../../http/errors.ts';
 import { readingCurrency, readingLocale } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { Price } from '../../http/price.ts';
 import { CurrencyParameter, Id, Links, LocaleParameter } from '../../http/schemas.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
@@ -34,56 +35,55 @@ const LowestPrice = Type.Object(
   { title: 'lowestPrice' },
 );
 
-export function lowestPrice(api: Operations): void {
-  api.read(
-    {
-      tag: 'products',
-      labels: ['Base'],
-      method: 'GET',
-      path: '/products/:productId/lowest-price',
-      name: 'getLowestPrice',
-      summary: 'Get lowest price',
-      description:
-        "Of a master with a visible variation whose price is another than the master's; 404 otherwise, and when " +
-        'the shop shows no "from" prices.',
-      access: 'products_read',
-      params: Type.Object({ productId: Id }),
-      query: Type.Object({ locale: LocaleParameter, currency: CurrencyParameter }),
-      answer: LowestPrice,
-    },
-    async (call) => {
-      const { db, shopId, params, query, link } = call;
-      const [settings, [master]] = await Promise.all([
-        shopSettings(db, shopId),
-        findProducts(db, shopId, [params.productId]),
-      ]);
-      if (!master?.offers || !settings.showFromPrices) throw notFound();
-      if (!master.visible && !canWriteProducts(call)) throw notFound();
-      const currency = readingCurrency(query.currency, settings);
-      const range = priceRange(master.offers, master, currency, settings);
-      if (!range) throw notFound();
+const getLowestPrice = operation({
+  tag: 'products',
+  labels: ['Base'],
+  method: 'GET',
+  path: '/products/:productId/lowest-price',
+  name: 'getLowestPrice',
+  summary: 'Get lowest price',
+  description:
+    "Of a master with a visible variation whose price is another than the master's; 404 otherwise, and when " +
+    'the shop shows no "from" prices.',
+  access: 'products_read',
+  params: Type.Object({ productId: Id }),
+  query: Type.Object({ locale: LocaleParameter, currency: CurrencyParameter }),
+  answer: LowestPrice,
+});
 
-      const offers = await findOffers(db, shopId, master.productId);
-      const cheapest = offers.find(
-        ({ prices }) => priceIn(prices ?? master.prices, currency, settings) === range.lowest,
-      );
-      if (!cheapest) throw notFound();
-      const facts = inheritedFacts(cheapest.facts, master.facts);
-      const { orderUnit = ORDER_UNIT } = facts;
-      const format = { locale: readingLocale(query.locale, settings), currency };
-      return {
-        priceInfo: {
-          price: renderPrice(range.lowest, settings, format)!,
-          quantity: {
-            amount: orderUnit.priceQuantity,
-            unit: unitSign(orderUnit.unit, format.locale, settings),
-          },
+export function lowestPrice(api: Operations): void {
+  api.read(getLowestPrice, async (call) => {
+    const { db, shopId, params, query, link } = call;
+    const [settings, [master]] = await Promise.all([
+      shopSettings(db, shopId),
+      findProducts(db, shopId, [params.productId]),
+    ]);
+    if (!master?.offers || !settings.showFromPrices) throw notFound();
+    if (!master.visible && !canWriteProducts(call)) throw notFound();
+    const currency = readingCurrency(query.currency, settings);
+    const range = priceRange(master.offers, master, currency, settings);
+    if (!range) throw notFound();
+
+    const offers = await findOffers(db, shopId, master.productId);
+    const cheapest = offers.find(
+      ({ prices }) => priceIn(prices ?? master.prices, currency, settings) === range.lowest,
+    );
+    if (!cheapest) throw notFound();
+    const facts = inheritedFacts(cheapest.facts, master.facts);
+    const { orderUnit = ORDER_UNIT } = facts;
+    const format = { locale: readingLocale(query.locale, settings), currency };
+    return {
+      priceInfo: {
+        price: renderPrice(range.lowest, settings, format)!,
+        quantity: {
+          amount: orderUnit.priceQuantity,
+          unit: unitSign(orderUnit.unit, format.locale, settings),
         },
-        ...tierPrices(facts, settings, format),
-        links: [{ rel: 'product', href: link(`/products/${cheapest.productId}`) }],
-      };
-    },
-  );
+      },
+      ...tierPrices(facts, settings, format),
+      links: [{ rel: 'product', href: link(`/products/${cheapest.productId}`) }],
+    };
+  });
 }
 
 function findOffers(db: Queries, shopId: string, masterId: string) {

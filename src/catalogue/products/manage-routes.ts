@@ -5,7 +5,8 @@ import { parseMoment, toSeconds } from '../../http/dates.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { JsonPatch } from '../../http/json-patch.ts';
 import { writingCurrency, writingLocale } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { CurrencyParameter, Id } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
@@ -30,7 +31,7 @@ const params = Type.Object({ productId: Id });
 const moment = (description: string) =>
   Given(Text(`${description} null: takes it away.`, '2027-01-31T00:00:00Z', 40));
 
-const ProductExtras = Type.Object(
+export const ProductExtras = Type.Object(
   {
     specialOffer: Type.Optional(Type.Boolean({ description: 'Special offer.', examples: [true] })),
     isProductNumberVisible: Type.Optional(
@@ -91,104 +92,102 @@ const ProductExtras = Type.Object(
 /** The maximum number of variations copied along with their master. */
 const MAX_COPIED = 500;
 
+export const updateProductExtras = operation({
+  ...shared,
+  method: 'PATCH',
+  path: '/products/:productId',
+  name: 'updateProductExtras',
+  summary: 'Update product extras',
+  description:
+    'Changes what the operation of the contract can not change, and with it what that one can. All or nothing.',
+  access: 'products_write',
+  params,
+  query: Type.Object({ currency: CurrencyParameter }),
+  body: ProductExtras,
+  answer: Product,
+  constraints: { product_number: numberTaken },
+});
+
+export const copyProduct = operation({
+  ...shared,
+  method: 'POST',
+  path: '/products/:productId/copies',
+  name: 'copyProduct',
+  summary: 'Copy product',
+  description: `A new product with the same texts, prices, attributes, categories and variations, and the next free number. It is not visible, has no images, and where the stock is tracked, it has none. At most ${MAX_COPIED} variations.`,
+  access: 'products_write',
+  params,
+  status: 201,
+  answer: Product,
+});
+
 /** Operations for merchants beyond the contract. */
 export function productManagement(api: Operations): void {
-  api.write(
-    {
-      ...shared,
-      method: 'PATCH',
-      path: '/products/:productId',
-      name: 'updateProductExtras',
-      summary: 'Update product extras',
-      description:
-        'Changes what the operation of the contract can not change, and with it what that one can. All or nothing.',
-      access: 'products_write',
-      params,
-      query: Type.Object({ currency: CurrencyParameter }),
-      body: ProductExtras,
-      answer: Product,
-      constraints: { product_number: numberTaken },
-    },
-    async (call) => {
-      const { tx, shopId, params, query, body } = call;
-      const settings = await shopSettings(tx, shopId);
-      // First, because categories are always locked before products.
-      if (body.categoryIds) await setCategories(tx, shopId, params.productId, body.categoryIds);
-      const product = await lockProduct(tx, shopId, params.productId);
-      if (!product) throw notFound();
-      const patches = body.patches ?? [];
-      const imageNames = patches.some(({ operations }) => namesImage(operations))
-        ? await findImageNames(tx, shopId, product.productId)
-        : new Set<string>();
-      const patched = patches.reduce(
-        (next, { locale, currency, operations }) =>
-          patchedProduct(next, operations, {
-            settings,
-            locale: writingLocale(locale, settings),
-            currency: writingCurrency(currency, settings),
-            imageNames,
-          }),
-        product,
-      );
-      const currency = writingCurrency(query.currency, settings);
-      await saveProduct(tx, shopId, product, changedProduct(patched, body, currency));
-      return renderStored(tx, settings, product.productId, renderOptions(call, settings, query, 'full'));
-    },
-  );
+  api.write(updateProductExtras, async (call) => {
+    const { tx, shopId, params, query, body } = call;
+    const settings = await shopSettings(tx, shopId);
+    // First, because categories are always locked before products.
+    if (body.categoryIds) await setCategories(tx, shopId, params.productId, body.categoryIds);
+    const product = await lockProduct(tx, shopId, params.productId);
+    if (!product) throw notFound();
+    const patches = body.patches ?? [];
+    const imageNames = patches.some(({ operations }) => namesImage(operations))
+      ? await findImageNames(tx, shopId, product.productId)
+      : new Set<string>();
+    const patched = patches.reduce(
+      (next, { locale, currency, operations }) =>
+        patchedProduct(next, operations, {
+          settings,
+          locale: writingLocale(locale, settings),
+          currency: writingCurrency(currency, settings),
+          imageNames,
+        }),
+      product,
+    );
+    const currency = writingCurrency(query.currency, settings);
+    await saveProduct(tx, shopId, product, changedProduct(patched, body, currency));
+    return renderStored(tx, settings, product.productId, renderOptions(call, settings, query, 'full'));
+  });
 
-  api.write(
-    {
-      ...shared,
-      method: 'POST',
-      path: '/products/:productId/copies',
-      name: 'copyProduct',
-      summary: 'Copy product',
-      description: `A new product with the same texts, prices, attributes, categories and variations, and the next free number. It is not visible, has no images, and where the stock is tracked, it has none. At most ${MAX_COPIED} variations.`,
-      access: 'products_write',
-      params,
-      status: 201,
-      answer: Product,
-    },
-    async (call) => {
-      const { tx, shopId, params } = call;
-      const settings = await shopSettings(tx, shopId);
-      const product = await lockProduct(tx, shopId, params.productId);
-      if (!product) throw notFound();
-      if (product.kind === 'variation') throw badRequest('A variation is copied with its master');
-      const variations = await findVariations(tx, shopId, product.productId);
-      if (variations.length > MAX_COPIED) throw badRequest(`At most ${MAX_COPIED} variations`);
-      const copy = copyOf(product, { productId: newId(tx.now), productNumber: '', masterId: null });
-      const productNumber = await insertNumbered(tx, shopId, copy);
-      const copies = [copy];
-      // Ids of one moment are unordered; sorted, they keep the order of the variations.
-      const ids = variations.map(() => newId(tx.now)).toSorted();
-      for (const [index, variation] of variations.entries()) {
-        const own = { productId: ids[index]!, masterId: copy.productId };
-        const next = copyOf(variation, { ...own, productNumber: `${productNumber}-${index + 1}` });
-        await insertNumbered(tx, shopId, next);
-        copies.push(next);
-      }
-      await copyAssignments(tx, shopId, product.productId, copy.productId);
-      await recordPrices(
-        tx,
-        shopId,
-        copies.map(({ productId, prices }) => ({
-          productId,
-          before: null,
-          after: prices,
-          beforeReduction: undefined,
-        })),
-      );
-      await refreshListing(tx, shopId, [copy.productId]);
-      recordCreatedProducts(
-        tx,
-        shopId,
-        copies.map(({ productId }) => productId),
-      );
-      call.created({ productId: copy.productId });
-      return renderStored(tx, settings, copy.productId, renderOptions(call, settings, {}, 'full'));
-    },
-  );
+  api.write(copyProduct, async (call) => {
+    const { tx, shopId, params } = call;
+    const settings = await shopSettings(tx, shopId);
+    const product = await lockProduct(tx, shopId, params.productId);
+    if (!product) throw notFound();
+    if (product.kind === 'variation') throw badRequest('A variation is copied with its master');
+    const variations = await findVariations(tx, shopId, product.productId);
+    if (variations.length > MAX_COPIED) throw badRequest(`At most ${MAX_COPIED} variations`);
+    const copy = copyOf(product, { productId: newId(tx.now), productNumber: '', masterId: null });
+    const productNumber = await insertNumbered(tx, shopId, copy);
+    const copies = [copy];
+    // Ids of one moment are unordered; sorted, they keep the order of the variations.
+    const ids = variations.map(() => newId(tx.now)).toSorted();
+    for (const [index, variation] of variations.entries()) {
+      const own = { productId: ids[index]!, masterId: copy.productId };
+      const next = copyOf(variation, { ...own, productNumber: `${productNumber}-${index + 1}` });
+      await insertNumbered(tx, shopId, next);
+      copies.push(next);
+    }
+    await copyAssignments(tx, shopId, product.productId, copy.productId);
+    await recordPrices(
+      tx,
+      shopId,
+      copies.map(({ productId, prices }) => ({
+        productId,
+        before: null,
+        after: prices,
+        beforeReduction: undefined,
+      })),
+    );
+    await refreshListing(tx, shopId, [copy.productId]);
+    recordCreatedProducts(
+      tx,
+      shopId,
+      copies.map(({ productId }) => productId),
+    );
+    call.created({ productId: copy.productId });
+    return renderStored(tx, settings, copy.productId, renderOptions(call, settings, {}, 'full'));
+  });
 }
 
 function changedProduct(

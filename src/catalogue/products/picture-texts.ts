@@ -4,7 +4,8 @@ import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { invalid, notFound } from '../../http/errors.ts';
 import type { Localised } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { Id } from '../../http/schemas.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { touchProducts } from './product-events.ts';
@@ -42,43 +43,41 @@ const shared = {
   answer: PictureTexts,
 } as const;
 
+const getPictureTexts = operation({
+  ...shared,
+  method: 'GET',
+  name: 'getPictureTexts',
+  summary: 'Get picture texts',
+  description: 'The alternative texts of the images of a product, in all locales.',
+  access: 'products_write',
+});
+
+export const setPictureTexts = operation({
+  ...shared,
+  method: 'PUT',
+  name: 'setPictureTexts',
+  summary: 'Set picture texts',
+  description:
+    'Replaces the alternative texts of all images of a product. The storefront says them instead of the name of the product.',
+  access: 'products_write',
+  body: PictureTexts,
+});
+
 /** The descriptions of a product's pictures, for people who do not see them. */
 export function pictureTexts(api: Operations): void {
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      name: 'getPictureTexts',
-      summary: 'Get picture texts',
-      description: 'The alternative texts of the images of a product, in all locales.',
-      access: 'products_write',
-    },
-    async ({ db, shopId, params }) => {
-      const pictures = await findTexts(db, shopId, params.productId);
-      if (!pictures) throw notFound();
-      return toAnswer(pictures);
-    },
-  );
+  api.read(getPictureTexts, async ({ db, shopId, params }) => {
+    const pictures = await findTexts(db, shopId, params.productId);
+    if (!pictures) throw notFound();
+    return toAnswer(pictures);
+  });
 
-  api.write(
-    {
-      ...shared,
-      method: 'PUT',
-      name: 'setPictureTexts',
-      summary: 'Set picture texts',
-      description:
-        'Replaces the alternative texts of all images of a product. The storefront says them instead of the name of the product.',
-      access: 'products_write',
-      body: PictureTexts,
-    },
-    async ({ tx, shopId, params: { productId }, body }) => {
-      if (!(await lockProduct(tx, shopId, productId))) throw notFound();
-      const before = (await findTexts(tx, shopId, productId))!;
-      const after = describedPictures(before, body, await shopSettings(tx, shopId));
-      await saveTexts(tx, shopId, productId, before, after);
-      return toAnswer(after);
-    },
-  );
+  api.write(setPictureTexts, async ({ tx, shopId, params: { productId }, body }) => {
+    if (!(await lockProduct(tx, shopId, productId))) throw notFound();
+    const before = (await findTexts(tx, shopId, productId))!;
+    const after = describedPictures(before, body, await shopSettings(tx, shopId));
+    await saveTexts(tx, shopId, productId, before, after);
+    return toAnswer(after);
+  });
 }
 
 /**

@@ -183,7 +183,7 @@ export function moveVersions(tx: Transaction, shopId: string, productIds: readon
 }
 
 /** Including its variations. */
-export function deleteProduct(tx: Transaction, shopId: string, productId: string) {
+export function deleteProductRow(tx: Transaction, shopId: string, productId: string) {
   return tx.run(sql`delete from product where shop_id = ${shopId} and product_id = ${productId}`);
 }
 

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { readingLocale } from '../../http/locale.ts';
-import type { Operations, ReadCall } from '../../http/operation.ts';
+import { operation, type ReadCall } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { joinRawJson, type RawJson } from '../../http/raw-json.ts';
 import { CurrencyParameter, Id, LocaleParameter } from '../../http/schemas.ts';
@@ -27,139 +28,136 @@ const shared = { tag: 'products', labels: ['Base', 'Now'], keepsKeyOrder: true }
 const MAX_IDS = 12;
 const EXAMPLE_ID = '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E';
 
-export function products(api: Operations): void {
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/products',
-      name: 'listProducts',
-      summary: 'List products',
-      description:
-        'Regular products and masters, not variations. With `id` (up to 12 times) exactly these, in this order, ' +
-        'without those that are unknown or invisible; then only locale and currency count. Sorting by price goes ' +
-        'by the default currency.',
-      access: 'products_read',
-      query: Type.Object({
-        locale: LocaleParameter,
-        currency: CurrencyParameter,
-        ...parameters,
-        direction: Type.Optional(
-          Type.String({
-            description: 'Direction.',
-            enum: ['asc', 'desc'],
-            default: 'asc',
-            examples: ['asc'],
-          }),
-        ),
-        sort: Type.Optional(
-          Type.String({
-            description: 'Order.',
-            enum: ['name', 'price'],
-            default: 'name',
-            examples: ['name'],
-          }),
-        ),
-        q: Type.Optional(
-          Type.String({
-            description: 'Parts of words, and phrases in quotes, joined with +: all must be found.',
-            maxLength: 1_000,
-            examples: ['beacon+kettle'],
-          }),
-        ),
-        categoryId: Type.Optional(
-          Type.String({ description: 'Only the products of this category.', examples: [EXAMPLE_ID] }),
-        ),
-        id: Type.Optional(
-          Type.Unsafe<string | string[]>({
-            type: ['array', 'string'],
-            items: { type: 'string' },
-            description: 'Exactly these products; may be repeated 12 times.',
-            examples: [EXAMPLE_ID],
-          }),
-        ),
-        includeInvisible: IncludeInvisible,
+export const listProducts = operation({
+  ...shared,
+  method: 'GET',
+  path: '/products',
+  name: 'listProducts',
+  summary: 'List products',
+  description:
+    'Regular products and masters, not variations. With `id` (up to 12 times) exactly these, in this order, ' +
+    'without those that are unknown or invisible; then only locale and currency count. Sorting by price goes ' +
+    'by the default currency.',
+  access: 'products_read',
+  query: Type.Object({
+    locale: LocaleParameter,
+    currency: CurrencyParameter,
+    ...parameters,
+    direction: Type.Optional(
+      Type.String({
+        description: 'Direction.',
+        enum: ['asc', 'desc'],
+        default: 'asc',
+        examples: ['asc'],
       }),
-      answer: ProductList,
-    },
-    async (call) => {
-      const { db, shopId, query } = call;
-      const ids = [query.id ?? []].flat();
-      if (ids.length > 0) return productsById(call, ids);
-      const page = pageOf(query);
-      const includeInvisible = query.includeInvisible === true && canWriteProducts(call);
-      const terms = parseQuery(query.q ?? '');
-      const { settings, found } = await readWithSettings(db, shopId, (settings) => {
-        const options = {
-          locale: readingLocale(query.locale, settings),
-          sort: query.sort === 'price' ? ('price' as const) : ('name' as const),
-          direction: query.direction === 'desc' ? ('desc' as const) : ('asc' as const),
-          includeInvisible,
-          limit: page.resultsPerPage,
-          offset: page.offset,
-          ...(query.categoryId === undefined ? {} : { categoryId: query.categoryId.toUpperCase() }),
-        };
-        return terms.length > 0
-          ? searchPage(db, shopId, { ...options, terms })
-          : pageOfProducts(db, shopId, options);
-      });
-      const options = renderOptions(call, settings, query, 'list');
-      return renderProductPage(db, settings, page, found, options);
-    },
-  );
+    ),
+    sort: Type.Optional(
+      Type.String({
+        description: 'Order.',
+        enum: ['name', 'price'],
+        default: 'name',
+        examples: ['name'],
+      }),
+    ),
+    q: Type.Optional(
+      Type.String({
+        description: 'Parts of words, and phrases in quotes, joined with +: all must be found.',
+        maxLength: 1_000,
+        examples: ['beacon+kettle'],
+      }),
+    ),
+    categoryId: Type.Optional(
+      Type.String({ description: 'Only the products of this category.', examples: [EXAMPLE_ID] }),
+    ),
+    id: Type.Optional(
+      Type.Unsafe<string | string[]>({
+        type: ['array', 'string'],
+        items: { type: 'string' },
+        description: 'Exactly these products; may be repeated 12 times.',
+        examples: [EXAMPLE_ID],
+      }),
+    ),
+    includeInvisible: IncludeInvisible,
+  }),
+  answer: ProductList,
+});
 
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/products/:productId',
-      name: 'getProduct',
-      summary: 'Get product',
-      access: 'products_read',
-      params: Type.Object({ productId: Id }),
-      query: Type.Object({ locale: LocaleParameter, currency: CurrencyParameter }),
-      answer: Product,
-    },
-    async (call) => {
-      const { db, shopId, params, query } = call;
-      const { found } = await readWithSettings(db, shopId, (settings) =>
-        readProductJson(db, settings, params.productId, renderOptions(call, settings, query, 'full')),
-      );
-      if (!found.visible && !canWriteProducts(call)) throw notFound();
-      return found.json;
-    },
-  );
+const getProduct = operation({
+  ...shared,
+  method: 'GET',
+  path: '/products/:productId',
+  name: 'getProduct',
+  summary: 'Get product',
+  access: 'products_read',
+  params: Type.Object({ productId: Id }),
+  query: Type.Object({ locale: LocaleParameter, currency: CurrencyParameter }),
+  answer: Product,
+});
 
-  api.read(
+export const findProducts = operation({
+  ...shared,
+  labels: ['Now'],
+  method: 'POST',
+  path: '/products/find',
+  name: 'findProducts',
+  summary: 'Find product',
+  description: 'By its number, exactly as it is written.',
+  access: 'products_read',
+  body: Type.Object(
     {
-      ...shared,
-      labels: ['Now'],
-      method: 'POST',
-      path: '/products/find',
-      name: 'findProducts',
-      summary: 'Find product',
-      description: 'By its number, exactly as it is written.',
-      access: 'products_read',
-      body: Type.Object(
-        {
-          productNumber: Type.String({
-            description: 'Number to find.',
-            maxLength: 100,
-            examples: ['AP-100'],
-          }),
-        },
-        { title: 'product find request' },
-      ),
-      answer: ProductList,
+      productNumber: Type.String({
+        description: 'Number to find.',
+        maxLength: 100,
+        examples: ['AP-100'],
+      }),
     },
-    async (call) => {
-      const { db, shopId, body } = call;
-      const settings = await shopSettings(db, shopId);
-      const refs = visibleTo(call, await findByNumber(db, shopId, body.productNumber));
-      const items = await productJson(db, settings, refs, renderOptions(call, settings, {}, 'list'));
-      return joinRawJson(paged(pageOf({ page: 1, resultsPerPage: 10 }), items.length, items));
-    },
-  );
+    { title: 'product find request' },
+  ),
+  answer: ProductList,
+});
+
+export function products(api: Operations): void {
+  api.read(listProducts, async (call) => {
+    const { db, shopId, query } = call;
+    const ids = [query.id ?? []].flat();
+    if (ids.length > 0) return productsById(call, ids);
+    const page = pageOf(query);
+    const includeInvisible = query.includeInvisible === true && canWriteProducts(call);
+    const terms = parseQuery(query.q ?? '');
+    const { settings, found } = await readWithSettings(db, shopId, (settings) => {
+      const options = {
+        locale: readingLocale(query.locale, settings),
+        sort: query.sort === 'price' ? ('price' as const) : ('name' as const),
+        direction: query.direction === 'desc' ? ('desc' as const) : ('asc' as const),
+        includeInvisible,
+        limit: page.resultsPerPage,
+        offset: page.offset,
+        ...(query.categoryId === undefined ? {} : { categoryId: query.categoryId.toUpperCase() }),
+      };
+      return terms.length > 0
+        ? searchPage(db, shopId, { ...options, terms })
+        : pageOfProducts(db, shopId, options);
+    });
+    const options = renderOptions(call, settings, query, 'list');
+    return renderProductPage(db, settings, page, found, options);
+  });
+
+  api.read(getProduct, async (call) => {
+    const { db, shopId, params, query } = call;
+    const { found } = await readWithSettings(db, shopId, (settings) =>
+      readProductJson(db, settings, params.productId, renderOptions(call, settings, query, 'full')),
+    );
+    if (!found.visible && !canWriteProducts(call)) throw notFound();
+    return found.json;
+  });
+
+  api.read(findProducts, async (call) => {
+    const { db, shopId, body } = call;
+    const settings = await shopSettings(db, shopId);
+    const refs = visibleTo(call, await findByNumber(db, shopId, body.productNumber));
+    const items = await productJson(db, settings, refs, renderOptions(call, settings, {}, 'list'));
+    return joinRawJson(paged(pageOf({ page: 1, resultsPerPage: 10 }), items.length, items));
+  });
 }
 
 /** In the order of the ids; unknown and invisible ones are left out. */

@@ -5,7 +5,8 @@ import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { hasScope, type Caller } from '../../http/callers.ts';
 import { badRequest, invalid, notFound } from '../../http/errors.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { Id } from '../../http/schemas.ts';
 import type { Upload } from '../../http/upload.ts';
 import { CLASSIFIERS, imageUrl, type ImageSizes } from '../../platform/media/images.ts';
@@ -44,42 +45,81 @@ const Sequence = Type.Array(Type.String(name), {
 const shared = { tag: 'products', labels: ['Base', 'Now'] } as const;
 const nameTaken = () => badRequest('The product has an image of this name; delete it first');
 
+const getSlideshow = operation({
+  ...shared,
+  method: 'GET',
+  path: '/products/:productId/slideshow',
+  name: 'getSlideshow',
+  summary: 'Get slideshow',
+  access: 'products_read',
+  params,
+  answer: Slideshow,
+});
+
+export const addImage = operation({
+  ...shared,
+  method: 'POST',
+  path: '/products/:productId/slideshow',
+  name: 'addImage',
+  summary: 'Add image',
+  description:
+    'The first image of a product becomes its main image. An image is never replaced: a name that is taken is a 400. A body over 10 MB is a 413, as is an image that the shop has no space left for. 429: too many images of the shop wait to be scaled.',
+  access: 'products_write',
+  params,
+  accepts: 'multipart',
+  body: NewImage,
+  status: 201,
+  answer: ImageInfo,
+  constraints: { product_image_pkey: nameTaken },
+});
+
+export const deleteImage = operation({
+  ...shared,
+  method: 'DELETE',
+  path: '/products/:productId/slideshow/:imageName',
+  name: 'deleteImage',
+  summary: 'Delete image',
+  description: 'If it was the main image, the next one becomes it.',
+  access: 'products_write',
+  params: Type.Object({ productId: Id, imageName: Type.String(name) }),
+  status: 204,
+});
+
+const getSlideshowSequence = operation({
+  ...shared,
+  method: 'GET',
+  path: '/products/:productId/slideshow/sequence',
+  name: 'getSlideshowSequence',
+  summary: 'Get slideshow sequence',
+  access: 'products_read',
+  params,
+  answer: Sequence,
+});
+
+export const setSlideshowSequence = operation({
+  ...shared,
+  method: 'PUT',
+  path: '/products/:productId/slideshow/sequence',
+  name: 'setSlideshowSequence',
+  summary: 'Set slideshow sequence',
+  description: 'The body must name each image of the product once.',
+  access: 'products_write',
+  params,
+  body: Sequence,
+  answer: Sequence,
+});
+
 export function slideshow(api: Operations, media: MediaStorage): void {
   const { config } = api;
 
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/products/:productId/slideshow',
-      name: 'getSlideshow',
-      summary: 'Get slideshow',
-      access: 'products_read',
-      params,
-      answer: Slideshow,
-    },
-    async ({ db, shopId, params, caller, origin }) => {
-      const images = await seenImages(db, shopId, params.productId, caller);
-      return { items: images.map((image) => toImageInfo(image, origin, shopId)) };
-    },
-  );
+  api.read(getSlideshow, async ({ db, shopId, params, caller, origin }) => {
+    const images = await seenImages(db, shopId, params.productId, caller);
+    return { items: images.map((image) => toImageInfo(image, origin, shopId)) };
+  });
 
   api.write(
     {
-      ...shared,
-      method: 'POST',
-      path: '/products/:productId/slideshow',
-      name: 'addImage',
-      summary: 'Add image',
-      description:
-        'The first image of a product becomes its main image. An image is never replaced: a name that is taken is a 400. A body over 10 MB is a 413, as is an image that the shop has no space left for. 429: too many images of the shop wait to be scaled.',
-      access: 'products_write',
-      params,
-      accepts: 'multipart',
-      body: NewImage,
-      status: 201,
-      answer: ImageInfo,
-      constraints: { product_image_pkey: nameTaken },
+      ...addImage,
       prepare: async ({ db, shopId, params, body: { image }, isKeyed }) => {
         // Before the costly part; the transaction makes the final decision.
         if (!isKeyed) {
@@ -91,78 +131,39 @@ export function slideshow(api: Operations, media: MediaStorage): void {
       },
     },
     async ({ tx, shopId, params, body: { image }, origin, prepared }) => {
-      await addImage(tx, config, shopId, params.productId, image.name, prepared);
+      await attachImage(tx, config, shopId, params.productId, image.name, prepared);
       return toImageInfo({ name: image.name, ...prepared }, origin, shopId);
     },
   );
 
-  api.write(
-    {
-      ...shared,
-      method: 'DELETE',
-      path: '/products/:productId/slideshow/:imageName',
-      name: 'deleteImage',
-      summary: 'Delete image',
-      description: 'If it was the main image, the next one becomes it.',
-      access: 'products_write',
-      params: Type.Object({ productId: Id, imageName: Type.String(name) }),
-      status: 204,
-    },
-    async ({ tx, shopId, params, afterCommit }) => {
-      await lockProduct(tx, shopId, params.productId);
-      const deleted = await deleteImage(tx, shopId, params.productId, params.imageName);
-      if (!deleted) throw notFound();
-      await changeSlideshow(tx, shopId, params.productId);
-      await addMedia(tx, shopId, -bytesOf([deleted]));
-      afterCommit(() => media.removeFolders(shopId, [deleted.imageKey]));
-    },
-  );
+  api.write(deleteImage, async ({ tx, shopId, params, afterCommit }) => {
+    await lockProduct(tx, shopId, params.productId);
+    const deleted = await deleteImageRow(tx, shopId, params.productId, params.imageName);
+    if (!deleted) throw notFound();
+    await changeSlideshow(tx, shopId, params.productId);
+    await addMedia(tx, shopId, -bytesOf([deleted]));
+    afterCommit(() => media.removeFolders(shopId, [deleted.imageKey]));
+  });
 
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/products/:productId/slideshow/sequence',
-      name: 'getSlideshowSequence',
-      summary: 'Get slideshow sequence',
-      access: 'products_read',
-      params,
-      answer: Sequence,
-    },
-    async ({ db, shopId, params, caller }) => {
-      const images = await seenImages(db, shopId, params.productId, caller);
-      return images.map((image) => image.name);
-    },
-  );
+  api.read(getSlideshowSequence, async ({ db, shopId, params, caller }) => {
+    const images = await seenImages(db, shopId, params.productId, caller);
+    return images.map((image) => image.name);
+  });
 
-  api.write(
-    {
-      ...shared,
-      method: 'PUT',
-      path: '/products/:productId/slideshow/sequence',
-      name: 'setSlideshowSequence',
-      summary: 'Set slideshow sequence',
-      description: 'The body must name each image of the product once.',
-      access: 'products_write',
-      params,
-      body: Sequence,
-      answer: Sequence,
-    },
-    async ({ tx, shopId, params, body }) => {
-      await lockProduct(tx, shopId, params.productId);
-      const product = await findImages(tx, shopId, params.productId);
-      const names = product!.images.map((image) => image.name);
-      checkSequence(body, new Set(names));
-      if (isDeepStrictEqual(body, names)) return body;
-      await updateSequence(tx, shopId, params.productId, body);
-      await changeSlideshow(tx, shopId, params.productId);
-      return body;
-    },
-  );
+  api.write(setSlideshowSequence, async ({ tx, shopId, params, body }) => {
+    await lockProduct(tx, shopId, params.productId);
+    const product = await findImages(tx, shopId, params.productId);
+    const names = product!.images.map((image) => image.name);
+    checkSequence(body, new Set(names));
+    if (isDeepStrictEqual(body, names)) return body;
+    await updateSequence(tx, shopId, params.productId, body);
+    await changeSlideshow(tx, shopId, params.productId);
+    return body;
+  });
 }
 
 /** Adds an image, whose files exist, after the others of the product. */
-export async function addImage(
+export async function attachImage(
   tx: Transaction,
   config: Config,
   shopId: string,
@@ -255,7 +256,7 @@ async function insertImage(
     values (${shopId}, ${productId}, ${name}, ${last!.position + 1}, ${imageKey}, ${sizes}, ${tx.now})`);
 }
 
-function deleteImage(tx: Transaction, shopId: string, productId: string, name: string) {
+function deleteImageRow(tx: Transaction, shopId: string, productId: string, name: string) {
   return tx.one<StoredImage>(sql`
     delete from product_image where shop_id = ${shopId} and product_id = ${productId} and name = ${name}
     returning image_key as "imageKey", sizes`);

@@ -3,7 +3,8 @@ import type { Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import { parseMoment, toSeconds } from '../../http/dates.ts';
 import { notFound } from '../../http/errors.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { CurrencyParameter, LocaleParameter, Paged, Timestamp } from '../../http/schemas.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
@@ -30,61 +31,60 @@ const UpdatedProduct = Type.Object(
 
 const { parameters, pageOf } = paging();
 
+const listUpdatedProducts = operation({
+  tag: 'products',
+  labels: ['Base', 'Now'],
+  method: 'GET',
+  path: '/products/updated/:productProperty',
+  name: 'listUpdatedProducts',
+  summary: 'List updated products',
+  description:
+    'Products, variations among them, whose stock (`stocklevel`) or anything else (`attributes`) was changed ' +
+    'after a moment; the latest change first. New products are not changed ones.',
+  access: 'products_write',
+  params: Type.Object({
+    productProperty: Type.String({ description: 'attributes or stocklevel.', examples: ['stocklevel'] }),
+  }),
+  query: Type.Object({
+    locale: LocaleParameter,
+    currency: CurrencyParameter,
+    changedAfter: Type.Optional(
+      Type.String({
+        description: 'ISO 8601; absent: the last 7 days.',
+        examples: ['2026-11-08T10:53:49'],
+      }),
+    ),
+    ...parameters,
+  }),
+  answer: Paged(UpdatedProduct, 'updated product list'),
+  keepsKeyOrder: true,
+});
+
 export function updatedProducts(api: Operations): void {
-  api.read(
-    {
-      tag: 'products',
-      labels: ['Base', 'Now'],
-      method: 'GET',
-      path: '/products/updated/:productProperty',
-      name: 'listUpdatedProducts',
-      summary: 'List updated products',
-      description:
-        'Products, variations among them, whose stock (`stocklevel`) or anything else (`attributes`) was changed ' +
-        'after a moment; the latest change first. New products are not changed ones.',
-      access: 'products_write',
-      params: Type.Object({
-        productProperty: Type.String({ description: 'attributes or stocklevel.', examples: ['stocklevel'] }),
-      }),
-      query: Type.Object({
-        locale: LocaleParameter,
-        currency: CurrencyParameter,
-        changedAfter: Type.Optional(
-          Type.String({
-            description: 'ISO 8601; absent: the last 7 days.',
-            examples: ['2026-11-08T10:53:49'],
-          }),
-        ),
-        ...parameters,
-      }),
-      answer: Paged(UpdatedProduct, 'updated product list'),
-      keepsKeyOrder: true,
-    },
-    async (call) => {
-      const { db, shopId, params, query } = call;
-      const changedAt = Object.hasOwn(PROPERTIES, params.productProperty)
-        ? PROPERTIES[params.productProperty]!
-        : undefined;
-      if (!changedAt) throw notFound();
-      const since =
-        query.changedAfter === undefined
-          ? new Date(db.now.getTime() - WEEK)
-          : parseMoment(query.changedAfter, 'changedAfter');
-      const page = pageOf(query);
-      const [settings, results, refs] = await Promise.all([
-        shopSettings(db, shopId),
-        countChanged(db, shopId, changedAt, since),
-        findChanged(db, shopId, changedAt, since, page.resultsPerPage, page.offset),
-      ]);
-      const changes = new Map(refs.map(({ productId, changedAt }) => [productId, toSeconds(changedAt)]));
-      const products = await productValues(db, settings, refs, renderOptions(call, settings, query, 'list'));
-      return paged(
-        page,
-        results,
-        products.map((item) => ({ item, lastUpdated: changes.get(item.productId)! })),
-      );
-    },
-  );
+  api.read(listUpdatedProducts, async (call) => {
+    const { db, shopId, params, query } = call;
+    const changedAt = Object.hasOwn(PROPERTIES, params.productProperty)
+      ? PROPERTIES[params.productProperty]!
+      : undefined;
+    if (!changedAt) throw notFound();
+    const since =
+      query.changedAfter === undefined
+        ? new Date(db.now.getTime() - WEEK)
+        : parseMoment(query.changedAfter, 'changedAfter');
+    const page = pageOf(query);
+    const [settings, results, refs] = await Promise.all([
+      shopSettings(db, shopId),
+      countChanged(db, shopId, changedAt, since),
+      findChanged(db, shopId, changedAt, since, page.resultsPerPage, page.offset),
+    ]);
+    const changes = new Map(refs.map(({ productId, changedAt }) => [productId, toSeconds(changedAt)]));
+    const products = await productValues(db, settings, refs, renderOptions(call, settings, query, 'list'));
+    return paged(
+      page,
+      results,
+      products.map((item) => ({ item, lastUpdated: changes.get(item.productId)! })),
+    );
+  });
 }
 
 /** The range has an end, so that PostgreSQL estimates it as narrow and uses its index. */

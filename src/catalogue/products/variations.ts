@@ -3,7 +3,8 @@ import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { badRequest, invalid, notFound } from '../../http/errors.ts';
 import { readingLocale } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { paging } from '../../http/paging.ts';
 import { Id, Link, Links, LocaleParameter } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -117,114 +118,112 @@ type RequestedAttributes = Static<typeof NewVariations>['variationAttributes'];
 
 const { parameters, pageOf } = paging({ standard: 100, maximum: 1_000 });
 
+const listVariations = operation({
+  tag: 'products',
+  labels: ['Base'],
+  method: 'GET',
+  path: '/products/:productId/variations',
+  name: 'listVariations',
+  summary: 'List variations',
+  description: 'The visible ones, of a master or of the master of a variation. 404 when there are none.',
+  access: 'products_read',
+  params: Type.Object({ productId: Id }),
+  query: Type.Object({ locale: LocaleParameter, ...parameters }),
+  answer: VariationList,
+});
+
+export const createVariations = operation({
+  tag: 'products',
+  labels: ['Now'],
+  method: 'POST',
+  path: '/products/:productId/variations',
+  name: 'createVariations',
+  summary: 'Create variations',
+  description:
+    'Makes every combination of the values that does not exist yet, together with those of attributes that ' +
+    'the product has already. Turns a regular product into a master. Attributes and values that the product ' +
+    `type does not know are added to it. At most ${MAX_VARIATIONS} variations.`,
+  access: 'products_write',
+  params: Type.Object({ productId: Id }),
+  body: NewVariations,
+  status: 204,
+});
+
 export function variations(api: Operations): void {
-  api.read(
-    {
-      tag: 'products',
-      labels: ['Base'],
-      method: 'GET',
-      path: '/products/:productId/variations',
-      name: 'listVariations',
-      summary: 'List variations',
-      description: 'The visible ones, of a master or of the master of a variation. 404 when there are none.',
-      access: 'products_read',
-      params: Type.Object({ productId: Id }),
-      query: Type.Object({ locale: LocaleParameter, ...parameters }),
-      answer: VariationList,
-    },
-    async (call) => {
-      const { db, shopId, params, query, link } = call;
-      const page = pageOf(query);
-      const [settings, [requested]] = await Promise.all([
-        shopSettings(db, shopId),
-        findProducts(db, shopId, [params.productId]),
-      ]);
-      if (!requested || !(requested.visible || canWriteProducts(call))) throw notFound();
-      const masterId = requested.masterId ?? requested.productId;
-      const master = requested.master ?? requested;
-      const dimensions = master.facts.variationAttributes ?? [];
-      const [results, rows] = await Promise.all([
-        countVisible(db, shopId, masterId),
-        findVisible(db, shopId, masterId, page.resultsPerPage, page.offset),
-      ]);
-      if (results === 0) throw notFound();
-      const locale = readingLocale(query.locale, settings);
-      const type = typeOf(requested, settings);
-      return {
-        results,
-        resultsPerPage: page.resultsPerPage,
-        page: page.page,
-        links: [],
-        variationAttributes: dimensions.map((dimension) => shownDimension(dimension, type, settings, locale)),
-        items: rows.map(({ productId, selection }) => ({
-          link: { rel: 'variation', href: link(`/products/${productId}`) },
-          attributeSelection: selectionOf(
-            { selection, productTypeId: type.productTypeId, master: { ...master } },
-            settings,
-            locale,
-          )!,
-        })),
-      };
-    },
-  );
+  api.read(listVariations, async (call) => {
+    const { db, shopId, params, query, link } = call;
+    const page = pageOf(query);
+    const [settings, [requested]] = await Promise.all([
+      shopSettings(db, shopId),
+      findProducts(db, shopId, [params.productId]),
+    ]);
+    if (!requested || !(requested.visible || canWriteProducts(call))) throw notFound();
+    const masterId = requested.masterId ?? requested.productId;
+    const master = requested.master ?? requested;
+    const dimensions = master.facts.variationAttributes ?? [];
+    const [results, rows] = await Promise.all([
+      countVisible(db, shopId, masterId),
+      findVisible(db, shopId, masterId, page.resultsPerPage, page.offset),
+    ]);
+    if (results === 0) throw notFound();
+    const locale = readingLocale(query.locale, settings);
+    const type = typeOf(requested, settings);
+    return {
+      results,
+      resultsPerPage: page.resultsPerPage,
+      page: page.page,
+      links: [],
+      variationAttributes: dimensions.map((dimension) => shownDimension(dimension, type, settings, locale)),
+      items: rows.map(({ productId, selection }) => ({
+        link: { rel: 'variation', href: link(`/products/${productId}`) },
+        attributeSelection: selectionOf(
+          { selection, productTypeId: type.productTypeId, master: { ...master } },
+          settings,
+          locale,
+        )!,
+      })),
+    };
+  });
 
-  api.write(
-    {
-      tag: 'products',
-      labels: ['Now'],
-      method: 'POST',
-      path: '/products/:productId/variations',
-      name: 'createVariations',
-      summary: 'Create variations',
-      description:
-        'Makes every combination of the values that does not exist yet, together with those of attributes that ' +
-        'the product has already. Turns a regular product into a master. Attributes and values that the product ' +
-        `type does not know are added to it. At most ${MAX_VARIATIONS} variations.`,
-      access: 'products_write',
-      params: Type.Object({ productId: Id }),
-      body: NewVariations,
-      status: 204,
-    },
-    async ({ tx, shopId, params, body }) => {
-      const settings = await shopSettings(tx, shopId);
-      const product = await lockProduct(tx, shopId, params.productId);
-      if (!product) throw notFound();
-      if (product.kind === 'variation') throw badRequest('A variation can not have variations of its own');
-      const type = findType(settings, body.productType);
-      if (!type) throw invalid('UNKNOWN_VALUE', 'productType');
+  api.write(createVariations, async ({ tx, shopId, params, body }) => {
+    const settings = await shopSettings(tx, shopId);
+    const product = await lockProduct(tx, shopId, params.productId);
+    if (!product) throw notFound();
+    if (product.kind === 'variation') throw badRequest('A variation can not have variations of its own');
+    const type = findType(settings, body.productType);
+    if (!type) throw invalid('UNKNOWN_VALUE', 'productType');
 
-      const existing = await findSelections(tx, shopId, product.productId);
-      const requested = requestedDimensions(body.variationAttributes, type);
-      const dimensions = mergedDimensions(product.facts.variationAttributes ?? [], requested);
-      if (countCombinations(dimensions) > MAX_VARIATIONS) {
-        throw badRequest(`These are more than ${MAX_VARIATIONS} combinations`);
-      }
-      const longest = dimensions.map(({ key, values }) => [key, longestOf(values)] as const);
-      if (Buffer.byteLength(selectionText(Object.fromEntries(longest))) > MAX_SELECTION_LENGTH) {
-        throw badRequest('The names and values of a combination are too long');
-      }
-      const completed = completedSelections(existing, body.variationAttributes, requested);
-      await growType(tx, shopId, type, requested);
-      const master = masterOf(product, type, dimensions);
-      await updateProduct(tx, shopId, master);
-      const changedIds = await updateSelections(tx, shopId, completed);
-      const taken = new Set(completed.map(({ selection }) => selectionText(selection)));
-      const missing = combinations(dimensions).filter((selection) => !taken.has(selectionText(selection)));
-      const createdIds = await insertVariations(
-        tx,
-        shopId,
-        product,
-        missing,
-        body.visibleAfterCreation ?? false,
-      );
-      await refreshListing(tx, shopId, [product.productId]);
-      recordChangedProducts(tx, shopId, [
-        { productId: product.productId, changed: changedFields(product, master) },
-        ...changedIds.map((productId) => ({ productId, changed: ['productVariationSelection'] })),
-      ]);
-      recordCreatedProducts(tx, shopId, createdIds);
-    },
-  );
+    const existing = await findSelections(tx, shopId, product.productId);
+    const requested = requestedDimensions(body.variationAttributes, type);
+    const dimensions = mergedDimensions(product.facts.variationAttributes ?? [], requested);
+    if (countCombinations(dimensions) > MAX_VARIATIONS) {
+      throw badRequest(`These are more than ${MAX_VARIATIONS} combinations`);
+    }
+    const longest = dimensions.map(({ key, values }) => [key, longestOf(values)] as const);
+    if (Buffer.byteLength(selectionText(Object.fromEntries(longest))) > MAX_SELECTION_LENGTH) {
+      throw badRequest('The names and values of a combination are too long');
+    }
+    const completed = completedSelections(existing, body.variationAttributes, requested);
+    await growType(tx, shopId, type, requested);
+    const master = masterOf(product, type, dimensions);
+    await updateProduct(tx, shopId, master);
+    const changedIds = await updateSelections(tx, shopId, completed);
+    const taken = new Set(completed.map(({ selection }) => selectionText(selection)));
+    const missing = combinations(dimensions).filter((selection) => !taken.has(selectionText(selection)));
+    const createdIds = await insertVariations(
+      tx,
+      shopId,
+      product,
+      missing,
+      body.visibleAfterCreation ?? false,
+    );
+    await refreshListing(tx, shopId, [product.productId]);
+    recordChangedProducts(tx, shopId, [
+      { productId: product.productId, changed: changedFields(product, master) },
+      ...changedIds.map((productId) => ({ productId, changed: ['productVariationSelection'] })),
+    ]);
+    recordCreatedProducts(tx, shopId, createdIds);
+  });
 }
 
 function longestOf(values: readonly string[]): string {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { readingLocale } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { Id, Links, LocaleParameter, Paged } from '../../http/schemas.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
@@ -19,37 +20,36 @@ const WatchedProduct = Type.Object(
 
 const { parameters, pageOf } = paging();
 
+const listWatchedProducts = operation({
+  method: 'GET',
+  path: '/watched-products',
+  name: 'listWatchedProducts',
+  summary: 'List watched products',
+  description:
+    'Products that are out of stock and that somebody waits for, those that most people wait for first.',
+  tag: 'products',
+  labels: ['Base', 'Now'],
+  access: 'products_write',
+  query: Type.Object({ ...parameters, locale: LocaleParameter }),
+  answer: Paged(WatchedProduct, 'watched product list'),
+});
+
 export function watchedProducts(api: Operations): void {
-  api.read(
-    {
-      method: 'GET',
-      path: '/watched-products',
-      name: 'listWatchedProducts',
-      summary: 'List watched products',
-      description:
-        'Products that are out of stock and that somebody waits for, those that most people wait for first.',
-      tag: 'products',
-      labels: ['Base', 'Now'],
-      access: 'products_write',
-      query: Type.Object({ ...parameters, locale: LocaleParameter }),
-      answer: Paged(WatchedProduct, 'watched product list'),
-    },
-    async ({ db, shopId, query, link }) => {
-      const page = pageOf(query);
-      const settings = await shopSettings(db, shopId);
-      const locale = readingLocale(query.locale, settings);
-      const [results, rows] = await Promise.all([
-        countWatchedProducts(db, shopId),
-        findWatchedProducts(db, shopId, locale, settings.defaultLocale, page.resultsPerPage, page.offset),
-      ]);
-      return paged(
-        page,
-        results,
-        rows.map((row) => ({
-          ...row,
-          links: [{ rel: 'product', href: link(`/products/${row.productId}`) }],
-        })),
-      );
-    },
-  );
+  api.read(listWatchedProducts, async ({ db, shopId, query, link }) => {
+    const page = pageOf(query);
+    const settings = await shopSettings(db, shopId);
+    const locale = readingLocale(query.locale, settings);
+    const [results, rows] = await Promise.all([
+      countWatchedProducts(db, shopId),
+      findWatchedProducts(db, shopId, locale, settings.defaultLocale, page.resultsPerPage, page.offset),
+    ]);
+    return paged(
+      page,
+      results,
+      rows.map((row) => ({
+        ...row,
+        links: [{ rel: 'product', href: link(`/products/${row.productId}`) }],
+      })),
+    );
+  });
 }

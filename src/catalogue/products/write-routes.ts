@@ -2,7 +2,8 @@ import { Type, type Static } from 'typebox';
 import { invalid, notFound } from '../../http/errors.ts';
 import { JsonPatch } from '../../http/json-patch.ts';
 import { writingCurrency, writingLocale } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { CurrencyParameter, Id, LocaleParameter } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
 import { recordEvents } from '../../platform/events/log.ts';
@@ -16,7 +17,7 @@ import { namesImage, PATHS, patchedProduct } from './patch.ts';
 import { recordPrices } from './price-history.ts';
 import { recordCreatedProducts } from './product-events.ts';
 import {
-  deleteProduct,
+  deleteProductRow,
   findImageNames,
   findImages,
   lockProduct,
@@ -69,107 +70,104 @@ const NewProduct = Type.Object(
   { title: 'product (create request)', description: 'At least a name or a number.' },
 );
 
+export const createProduct = operation({
+  ...shared,
+  method: 'POST',
+  path: '/products',
+  name: 'createProduct',
+  summary: 'Create product',
+  description:
+    'Texts are written in the locale, prices in the currency of the query. New products are invisible.',
+  access: 'products_write',
+  query: Type.Object({ locale: LocaleParameter, currency: CurrencyParameter }),
+  body: NewProduct,
+  status: 201,
+  answer: Product,
+});
+
+export const updateProduct = operation({
+  ...shared,
+  method: 'PATCH',
+  path: '/products/:productId',
+  name: 'updateProduct',
+  summary: 'Update product',
+  description:
+    'Texts are written in the locale, prices in the currency of the query. `/stocklevel` with add changes the ' +
+    `stock by the value, with replace it sets it. All or nothing. Paths: ${PATHS.join(', ')}.`,
+  access: 'products_write',
+  params: Type.Object({ productId: Id }),
+  query: Type.Object({ locale: LocaleParameter, currency: CurrencyParameter }),
+  body: JsonPatch,
+  answer: Product,
+  constraints: { product_number: numberTaken },
+});
+
+export const deleteProduct = operation({
+  ...shared,
+  method: 'DELETE',
+  path: '/products/:productId',
+  name: 'deleteProduct',
+  summary: 'Delete product',
+  description: 'A master goes with its variations, a product with its images.',
+  access: 'products_write',
+  params: Type.Object({ productId: Id }),
+  status: 204,
+});
+
 /** The operations that change products. */
 export function productWrites(api: Operations, media: MediaStorage): void {
-  api.write(
-    {
-      ...shared,
-      method: 'POST',
-      path: '/products',
-      name: 'createProduct',
-      summary: 'Create product',
-      description:
-        'Texts are written in the locale, prices in the currency of the query. New products are invisible.',
-      access: 'products_write',
-      query: Type.Object({ locale: LocaleParameter, currency: CurrencyParameter }),
-      body: NewProduct,
-      status: 201,
-      answer: Product,
-    },
-    async (call) => {
-      const { tx, shopId, query, body } = call;
-      const settings = await shopSettings(tx, shopId);
-      const locale = writingLocale(query.locale, settings);
-      const currency = writingCurrency(query.currency, settings);
-      const product = newProduct(newId(tx.now), body, { settings, locale, currency });
-      await insertNumbered(tx, shopId, product);
-      call.created({ productId: product.productId });
-      await recordPrices(tx, shopId, [
-        { productId: product.productId, before: null, after: product.prices, beforeReduction: undefined },
-      ]);
-      await refreshListing(tx, shopId, [product.productId]);
-      recordCreatedProducts(tx, shopId, [product.productId]);
-      return renderStored(tx, settings, product.productId, renderOptions(call, settings, query, 'full'));
-    },
-  );
+  api.write(createProduct, async (call) => {
+    const { tx, shopId, query, body } = call;
+    const settings = await shopSettings(tx, shopId);
+    const locale = writingLocale(query.locale, settings);
+    const currency = writingCurrency(query.currency, settings);
+    const product = newProduct(newId(tx.now), body, { settings, locale, currency });
+    await insertNumbered(tx, shopId, product);
+    call.created({ productId: product.productId });
+    await recordPrices(tx, shopId, [
+      { productId: product.productId, before: null, after: product.prices, beforeReduction: undefined },
+    ]);
+    await refreshListing(tx, shopId, [product.productId]);
+    recordCreatedProducts(tx, shopId, [product.productId]);
+    return renderStored(tx, settings, product.productId, renderOptions(call, settings, query, 'full'));
+  });
 
-  api.write(
-    {
-      ...shared,
-      method: 'PATCH',
-      path: '/products/:productId',
-      name: 'updateProduct',
-      summary: 'Update product',
-      description:
-        'Texts are written in the locale, prices in the currency of the query. `/stocklevel` with add changes the ' +
-        `stock by the value, with replace it sets it. All or nothing. Paths: ${PATHS.join(', ')}.`,
-      access: 'products_write',
-      params: Type.Object({ productId: Id }),
-      query: Type.Object({ locale: LocaleParameter, currency: CurrencyParameter }),
-      body: JsonPatch,
-      answer: Product,
-      constraints: { product_number: numberTaken },
-    },
-    async (call) => {
-      const { tx, shopId, params, query, body } = call;
-      const settings = await shopSettings(tx, shopId);
-      const product = await lockProduct(tx, shopId, params.productId);
-      if (!product) throw notFound();
-      const next = patchedProduct(product, body, {
-        settings,
-        locale: writingLocale(query.locale, settings),
-        currency: writingCurrency(query.currency, settings),
-        imageNames: namesImage(body) ? await findImageNames(tx, shopId, product.productId) : new Set(),
-      });
-      await saveProduct(tx, shopId, product, next);
-      return renderStored(tx, settings, next.productId, renderOptions(call, settings, query, 'full'));
-    },
-  );
+  api.write(updateProduct, async (call) => {
+    const { tx, shopId, params, query, body } = call;
+    const settings = await shopSettings(tx, shopId);
+    const product = await lockProduct(tx, shopId, params.productId);
+    if (!product) throw notFound();
+    const next = patchedProduct(product, body, {
+      settings,
+      locale: writingLocale(query.locale, settings),
+      currency: writingCurrency(query.currency, settings),
+      imageNames: namesImage(body) ? await findImageNames(tx, shopId, product.productId) : new Set(),
+    });
+    await saveProduct(tx, shopId, product, next);
+    return renderStored(tx, settings, next.productId, renderOptions(call, settings, query, 'full'));
+  });
 
-  api.write(
-    {
-      ...shared,
-      method: 'DELETE',
-      path: '/products/:productId',
-      name: 'deleteProduct',
-      summary: 'Delete product',
-      description: 'A master goes with its variations, a product with its images.',
-      access: 'products_write',
-      params: Type.Object({ productId: Id }),
-      status: 204,
-    },
-    async ({ tx, shopId, params, afterCommit }) => {
-      const product = await lockProduct(tx, shopId, params.productId);
-      if (!product) throw notFound();
-      // Locked, so that no image is added to a variation after the count.
-      const variationIds = await lockVariations(tx, shopId, product.productId);
-      const images = await findImages(tx, shopId, product.productId);
-      await removeFromListing(tx, shopId, [product.productId]);
-      await deleteProduct(tx, shopId, product.productId);
-      if (product.masterId !== null) {
-        await moveVersions(tx, shopId, [product.masterId]);
-        await refreshListing(tx, shopId, [product.masterId]);
-      }
-      await addMedia(tx, shopId, -bytesOf(images));
-      recordEvents(
-        tx,
-        shopId,
-        [...variationIds, product.productId].map((resourceId) => ({ type: 'PRODUCT_DELETE', resourceId })),
-      );
-      const imageKeys = images.map(({ imageKey }) => imageKey);
-      afterCommit(() => media.removeFolders(shopId, imageKeys));
-    },
-  );
+  api.write(deleteProduct, async ({ tx, shopId, params, afterCommit }) => {
+    const product = await lockProduct(tx, shopId, params.productId);
+    if (!product) throw notFound();
+    // Locked, so that no image is added to a variation after the count.
+    const variationIds = await lockVariations(tx, shopId, product.productId);
+    const images = await findImages(tx, shopId, product.productId);
+    await removeFromListing(tx, shopId, [product.productId]);
+    await deleteProductRow(tx, shopId, product.productId);
+    if (product.masterId !== null) {
+      await moveVersions(tx, shopId, [product.masterId]);
+      await refreshListing(tx, shopId, [product.masterId]);
+    }
+    await addMedia(tx, shopId, -bytesOf(images));
+    recordEvents(
+      tx,
+      shopId,
+      [...variationIds, product.productId].map((resourceId) => ({ type: 'PRODUCT_DELETE', resourceId })),
+    );
+    const imageKeys = images.map(({ imageKey }) => imageKey);
+    afterCommit(() => media.removeFolders(shopId, imageKeys));
+  });
 }
 
 type Writing = { settings: Settings; locale: string; currency: string };

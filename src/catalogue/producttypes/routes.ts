@@ -4,7 +4,8 @@ import type { Transaction } from '../../db/database.ts';
 import { conflict, invalid, notFound } from '../../http/errors.ts';
 import { JsonPatch, patchOf } from '../../http/json-patch.ts';
 import { readingLocale, textIn, writingLocale } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { Id, LocaleParameter, Nullable, Paged } from '../../http/schemas.ts';
 import { check, compileBody } from '../../http/validation.ts';
@@ -168,131 +169,126 @@ const params = Type.Object({ productTypeId: Id });
  * serialised.
  */
 
+const listProductTypes = operation({
+  ...shared,
+  method: 'GET',
+  path: '/producttypes',
+  name: 'listProductTypes',
+  summary: 'List product types',
+  description: 'Oldest first.',
+  access: 'products_read',
+  query: Type.Object({ locale: LocaleParameter, ...parameters }),
+  answer: Paged(ProductType, 'product type list'),
+});
+
+export const createProductType = operation({
+  ...shared,
+  method: 'POST',
+  path: '/producttypes',
+  name: 'createProductType',
+  summary: 'Create product type',
+  description: 'Names are in the locale of the call.',
+  access: 'products_write',
+  query: Type.Object({ locale: LocaleParameter }),
+  body: NewProductType,
+  status: 201,
+  answer: ProductType,
+});
+
+const getProductType = operation({
+  ...shared,
+  method: 'GET',
+  path: '/producttypes/:productTypeId',
+  name: 'getProductType',
+  summary: 'Get product type',
+  access: 'products_read',
+  params,
+  query: Type.Object({ locale: LocaleParameter }),
+  answer: ProductType,
+});
+
+export const updateProductType = operation({
+  ...shared,
+  method: 'PATCH',
+  path: '/producttypes/:productTypeId',
+  name: 'updateProductType',
+  summary: 'Update product type',
+  description:
+    'Paths: /attributevalues (add: creates the attribute, or adds values to it and labels in the locale of the call; remove: removes the values named), /attribute (remove). What a product uses can not be removed. All or nothing.',
+  access: 'products_write',
+  params,
+  query: Type.Object({ locale: LocaleParameter }),
+  body: JsonPatch,
+  answer: ProductType,
+});
+
 export function productTypes(api: Operations): void {
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/producttypes',
-      name: 'listProductTypes',
-      summary: 'List product types',
-      description: 'Oldest first.',
-      access: 'products_read',
-      query: Type.Object({ locale: LocaleParameter, ...parameters }),
-      answer: Paged(ProductType, 'product type list'),
-    },
-    async ({ db, shopId, query }) => {
-      const settings = await shopSettings(db, shopId);
-      const locale = readingLocale(query.locale, settings);
-      const page = pageOf(query);
-      const { productTypes } = settings;
-      const shown = productTypes.slice(page.offset, page.offset + page.resultsPerPage);
-      return paged(
-        page,
-        productTypes.length,
-        shown.map((stored) => toProductType(stored, settings, locale)),
+  api.read(listProductTypes, async ({ db, shopId, query }) => {
+    const settings = await shopSettings(db, shopId);
+    const locale = readingLocale(query.locale, settings);
+    const page = pageOf(query);
+    const { productTypes } = settings;
+    const shown = productTypes.slice(page.offset, page.offset + page.resultsPerPage);
+    return paged(
+      page,
+      productTypes.length,
+      shown.map((stored) => toProductType(stored, settings, locale)),
+    );
+  });
+
+  api.write(createProductType, async ({ tx, shopId, query, body, created }) => {
+    const settings = await shopSettings(tx, shopId);
+    const locale = writingLocale(query.locale, settings);
+    await moveSettingsVersion(tx, shopId);
+    const alias = body.alias?.trim() || aliasOf(body.name, 'type');
+    let attributes: TypeAttribute[] = [];
+    for (const attribute of body.attributes ?? []) attributes = withAttribute(attributes, attribute, locale);
+    checkBounds(attributes, 'attributes');
+    const stored: StoredType = {
+      productTypeId: newId(tx.now),
+      alias: freeAlias(alias, await findAliases(tx, shopId, aliasStart(alias))),
+      name: { [locale]: body.name },
+      attributes: await numbered(tx, shopId, attributes),
+    };
+    await insertProductType(tx, shopId, stored);
+    created({ productTypeId: stored.productTypeId });
+    return toProductType(stored, settings, locale);
+  });
+
+  api.read(getProductType, async ({ db, shopId, params, query }) => {
+    const settings = await shopSettings(db, shopId);
+    const locale = readingLocale(query.locale, settings);
+    const stored = settings.productTypes.find((one) => one.productTypeId === params.productTypeId);
+    if (!stored) throw notFound();
+    return toProductType(stored, settings, locale);
+  });
+
+  api.write(updateProductType, async ({ tx, shopId, params, query, body }) => {
+    const settings = await shopSettings(tx, shopId);
+    const locale = writingLocale(query.locale, settings);
+    const changes = patch(body);
+    await moveSettingsVersion(tx, shopId);
+    const stored = await lockProductType(tx, shopId, params.productTypeId);
+    if (!stored) throw notFound();
+    const changed = changes.reduce(
+      (attributes, change, index) => changedBy(attributes, change, `[${index}] ${change.path}`, locale),
+      stored.attributes,
+    );
+    const gone = removedBetween(stored.attributes, changed);
+    const user = gone.length > 0 ? await findUser(tx, shopId, stored, gone) : undefined;
+    if (user) throw conflict(`The product ${user.productNumber} uses what is to be removed`);
+
+    const attributes = await numbered(tx, shopId, changed);
+    await updateAttributes(tx, shopId, stored.productTypeId, attributes);
+    await listAnew(tx, shopId, stored, filtersChanged(stored.attributes, attributes));
+    const labels = labelsChanged(stored.attributes, attributes);
+    if (labels.length > 0) {
+      await refreshOrRebuild(tx, shopId, (limit) =>
+        findListed(tx, shopId, stored, labels, BEFORE_ALL, limit),
       );
-    },
-  );
-
-  api.write(
-    {
-      ...shared,
-      method: 'POST',
-      path: '/producttypes',
-      name: 'createProductType',
-      summary: 'Create product type',
-      description: 'Names are in the locale of the call.',
-      access: 'products_write',
-      query: Type.Object({ locale: LocaleParameter }),
-      body: NewProductType,
-      status: 201,
-      answer: ProductType,
-    },
-    async ({ tx, shopId, query, body, created }) => {
-      const settings = await shopSettings(tx, shopId);
-      const locale = writingLocale(query.locale, settings);
-      await moveSettingsVersion(tx, shopId);
-      const alias = body.alias?.trim() || aliasOf(body.name, 'type');
-      let attributes: TypeAttribute[] = [];
-      for (const attribute of body.attributes ?? [])
-        attributes = withAttribute(attributes, attribute, locale);
-      checkBounds(attributes, 'attributes');
-      const stored: StoredType = {
-        productTypeId: newId(tx.now),
-        alias: freeAlias(alias, await findAliases(tx, shopId, aliasStart(alias))),
-        name: { [locale]: body.name },
-        attributes: await numbered(tx, shopId, attributes),
-      };
-      await insertProductType(tx, shopId, stored);
-      created({ productTypeId: stored.productTypeId });
-      return toProductType(stored, settings, locale);
-    },
-  );
-
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/producttypes/:productTypeId',
-      name: 'getProductType',
-      summary: 'Get product type',
-      access: 'products_read',
-      params,
-      query: Type.Object({ locale: LocaleParameter }),
-      answer: ProductType,
-    },
-    async ({ db, shopId, params, query }) => {
-      const settings = await shopSettings(db, shopId);
-      const locale = readingLocale(query.locale, settings);
-      const stored = settings.productTypes.find((one) => one.productTypeId === params.productTypeId);
-      if (!stored) throw notFound();
-      return toProductType(stored, settings, locale);
-    },
-  );
-
-  api.write(
-    {
-      ...shared,
-      method: 'PATCH',
-      path: '/producttypes/:productTypeId',
-      name: 'updateProductType',
-      summary: 'Update product type',
-      description:
-        'Paths: /attributevalues (add: creates the attribute, or adds values to it and labels in the locale of the call; remove: removes the values named), /attribute (remove). What a product uses can not be removed. All or nothing.',
-      access: 'products_write',
-      params,
-      query: Type.Object({ locale: LocaleParameter }),
-      body: JsonPatch,
-      answer: ProductType,
-    },
-    async ({ tx, shopId, params, query, body }) => {
-      const settings = await shopSettings(tx, shopId);
-      const locale = writingLocale(query.locale, settings);
-      const changes = patch(body);
-      await moveSettingsVersion(tx, shopId);
-      const stored = await lockProductType(tx, shopId, params.productTypeId);
-      if (!stored) throw notFound();
-      const changed = changes.reduce(
-        (attributes, change, index) => changedBy(attributes, change, `[${index}] ${change.path}`, locale),
-        stored.attributes,
-      );
-      const gone = removedBetween(stored.attributes, changed);
-      const user = gone.length > 0 ? await findUser(tx, shopId, stored, gone) : undefined;
-      if (user) throw conflict(`The product ${user.productNumber} uses what is to be removed`);
-
-      const attributes = await numbered(tx, shopId, changed);
-      await updateAttributes(tx, shopId, stored.productTypeId, attributes);
-      await listAnew(tx, shopId, stored, filtersChanged(stored.attributes, attributes));
-      const labels = labelsChanged(stored.attributes, attributes);
-      if (labels.length > 0) {
-        await refreshOrRebuild(tx, shopId, (limit) =>
-          findListed(tx, shopId, stored, labels, BEFORE_ALL, limit),
-        );
-      }
-      return toProductType({ ...stored, attributes }, settings, locale);
-    },
-  );
+    }
+    return toProductType({ ...stored, attributes }, settings, locale);
+  });
 }
 
 type Change = ReturnType<typeof patch>[number];

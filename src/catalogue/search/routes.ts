@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { invalid } from '../../http/errors.ts';
 import { readingLocale } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { joinRawJson } from '../../http/raw-json.ts';
 import { Link, LocaleParameter, Nullable, Paged } from '../../http/schemas.ts';
@@ -98,92 +99,90 @@ const Suggestions = Type.Object(
   { title: 'productSuggestResult' },
 );
 
-export function search(api: Operations): void {
-  api.read(
-    {
-      tag: 'search',
-      labels: ['Now'],
-      method: 'POST',
-      path: '/search/products',
-      name: 'searchProducts',
-      summary: 'Search products',
-      description:
-        'Visible products, with facets: what the hits can be narrowed by, and how many each choice leaves. When the ' +
-        'query finds nothing, words are corrected or left out, and fallbackQuery says what was found instead.',
-      access: 'products_write',
-      query: Type.Object({ locale: LocaleParameter, ...parameters }),
-      body: ProductSearch,
-      answer: SearchResult,
-    },
-    async (call) => {
-      const { db, shopId, query, body } = call;
-      const page = pageOf(query);
-      const order = ORDERS[body.sortBy ?? 'RELEVANCE']!;
-      const searchText = body.query ?? '';
-      const { settings, found } = await readWithSettings(db, shopId, (settings) =>
-        findOrFallBack(db, shopId, {
-          ...order,
-          locale: readingLocale(query.locale, settings),
-          terms: parseQuery(searchText),
-          ownWords: true,
-          filters: parseFilters(body.attributeFilters ?? [], settings.defaultCurrency),
-          limit: page.resultsPerPage,
-          offset: page.offset,
-        }),
-      );
-      const options = renderOptions(call, settings, query, 'search');
-      const [categories, products] = await Promise.all([
-        findCategoryNames(db, shopId, categoryNumbers(found.facets)),
-        productJson(db, settings, parseVersions(found.versions), options),
-      ]);
-      return joinRawJson({
-        ...paged(page, found.results, products),
-        ...(found.isMore ? { moreResults: true } : {}),
-        query: searchText,
-        fallbackQuery: found.fallbackQuery,
-        facets: facetsOf(found, found.filters, categories, settings, options.locale),
-      });
-    },
-  );
+export const searchProducts = operation({
+  tag: 'search',
+  labels: ['Now'],
+  method: 'POST',
+  path: '/search/products',
+  name: 'searchProducts',
+  summary: 'Search products',
+  description:
+    'Visible products, with facets: what the hits can be narrowed by, and how many each choice leaves. When the ' +
+    'query finds nothing, words are corrected or left out, and fallbackQuery says what was found instead.',
+  access: 'products_write',
+  query: Type.Object({ locale: LocaleParameter, ...parameters }),
+  body: ProductSearch,
+  answer: SearchResult,
+});
 
-  api.read(
-    {
-      tag: 'search',
-      labels: ['Base'],
-      method: 'GET',
-      path: '/search/product-suggest',
-      name: 'suggestProducts',
-      summary: 'Suggest products',
-      description:
-        'Visible products whose name contains the query. When there is none, typing errors are forgiven.',
-      access: 'products_read',
-      query: Type.Object({
-        locale: LocaleParameter,
-        query: Type.String({ description: 'What was typed so far.', maxLength: 200, examples: ['harb'] }),
-        limit: Type.Integer({
-          description: 'How many at most.',
-          minimum: 1,
-          maximum: 100,
-          default: 10,
-          examples: [10],
-        }),
+const suggestProducts = operation({
+  tag: 'search',
+  labels: ['Base'],
+  method: 'GET',
+  path: '/search/product-suggest',
+  name: 'suggestProducts',
+  summary: 'Suggest products',
+  description:
+    'Visible products whose name contains the query. When there is none, typing errors are forgiven.',
+  access: 'products_read',
+  query: Type.Object({
+    locale: LocaleParameter,
+    query: Type.String({ description: 'What was typed so far.', maxLength: 200, examples: ['harb'] }),
+    limit: Type.Integer({
+      description: 'How many at most.',
+      minimum: 1,
+      maximum: 100,
+      default: 10,
+      examples: [10],
+    }),
+  }),
+  answer: Suggestions,
+});
+
+export function search(api: Operations): void {
+  api.read(searchProducts, async (call) => {
+    const { db, shopId, query, body } = call;
+    const page = pageOf(query);
+    const order = ORDERS[body.sortBy ?? 'RELEVANCE']!;
+    const searchText = body.query ?? '';
+    const { settings, found } = await readWithSettings(db, shopId, (settings) =>
+      findOrFallBack(db, shopId, {
+        ...order,
+        locale: readingLocale(query.locale, settings),
+        terms: parseQuery(searchText),
+        ownWords: true,
+        filters: parseFilters(body.attributeFilters ?? [], settings.defaultCurrency),
+        limit: page.resultsPerPage,
+        offset: page.offset,
       }),
-      answer: Suggestions,
-    },
-    async ({ db, shopId, query, origin, link }) => {
-      const text = query.query.trim().replaceAll(/\s+/g, ' ');
-      if (text === '') throw invalid('STRING_EMPTY', 'query');
-      const locale = readingLocale(query.locale, await shopSettings(db, shopId));
-      const suggestions = await suggestOrFallBack(db, shopId, locale, text, query.limit);
-      return {
-        products: suggestions.map((suggestion) => ({
-          name: suggestion.name,
-          images: thumbnailOf(suggestion, origin, shopId),
-          link: { rel: 'product', href: link(`/products/${suggestion.productId}`) },
-        })),
-      };
-    },
-  );
+    );
+    const options = renderOptions(call, settings, query, 'search');
+    const [categories, products] = await Promise.all([
+      findCategoryNames(db, shopId, categoryNumbers(found.facets)),
+      productJson(db, settings, parseVersions(found.versions), options),
+    ]);
+    return joinRawJson({
+      ...paged(page, found.results, products),
+      ...(found.isMore ? { moreResults: true } : {}),
+      query: searchText,
+      fallbackQuery: found.fallbackQuery,
+      facets: facetsOf(found, found.filters, categories, settings, options.locale),
+    });
+  });
+
+  api.read(suggestProducts, async ({ db, shopId, query, origin, link }) => {
+    const text = query.query.trim().replaceAll(/\s+/g, ' ');
+    if (text === '') throw invalid('STRING_EMPTY', 'query');
+    const locale = readingLocale(query.locale, await shopSettings(db, shopId));
+    const suggestions = await suggestOrFallBack(db, shopId, locale, text, query.limit);
+    return {
+      products: suggestions.map((suggestion) => ({
+        name: suggestion.name,
+        images: thumbnailOf(suggestion, origin, shopId),
+        link: { rel: 'product', href: link(`/products/${suggestion.productId}`) },
+      })),
+    };
+  });
 }
 
 function thumbnailOf({ imageKey, sizes }: Suggestion, origin: string, shopId: string) {

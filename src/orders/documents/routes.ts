@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { notFound } from '../../http/errors.ts';
 import { readingLocale } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../../http/schemas.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
@@ -13,69 +14,92 @@ import { FinalisedDocument, NewCreditNote, NewInvoice, OrderDocument } from './s
 
 const { parameters, pageOf } = paging();
 
-export function documents(api: Operations): void {
-  api.read(
-    {
-      method: 'GET',
-      path: '/orders/:orderId/documents',
-      name: 'getOrderDocuments',
-      summary: 'Get documents of order',
-      description: 'Finalised invoices and credit notes, newest first.',
-      tag: 'orders',
-      labels: ['Base', 'Now'],
-      access: 'orders_read',
-      params: Type.Object({ orderId: Id }),
-      query: Type.Object({
-        locale: LocaleParameter,
-        ...parameters,
-        includePdf: Type.Optional(
-          Type.Boolean({
-            description: 'Adds the PDF in base64, in the language of the checkout.',
-            examples: [true],
-          }),
-        ),
+const getOrderDocuments = operation({
+  method: 'GET',
+  path: '/orders/:orderId/documents',
+  name: 'getOrderDocuments',
+  summary: 'Get documents of order',
+  description: 'Finalised invoices and credit notes, newest first.',
+  tag: 'orders',
+  labels: ['Base', 'Now'],
+  access: 'orders_read',
+  params: Type.Object({ orderId: Id }),
+  query: Type.Object({
+    locale: LocaleParameter,
+    ...parameters,
+    includePdf: Type.Optional(
+      Type.Boolean({
+        description: 'Adds the PDF in base64, in the language of the checkout.',
+        examples: [true],
       }),
-      answer: Paged(OrderDocument, 'order document list'),
-      keepsKeyOrder: true,
-    },
-    async ({ db, shopId, params, query, origin }) => {
-      const page = pageOf(query);
-      const withPdf = query.includePdf === true;
-      const [settings, counted, rows] = await Promise.all([
-        shopSettings(db, shopId),
-        countDocuments(db, shopId, params.orderId),
-        findDocuments(db, shopId, params.orderId, {
-          limit: page.resultsPerPage,
-          offset: page.offset,
-          withPdf,
-        }),
-      ]);
-      if (!counted) throw notFound();
-      const context = { locale: readingLocale(query.locale, settings), origin, settings };
-      const documents: OrderDocument[] = [];
-      // One after the other, because making a file takes the processor for some time, and other requests need it in
-      // between.
-      for (const row of rows)
-        documents.push(toDocument(row, context, withPdf ? await fileOf(row) : undefined));
-      return paged(page, counted.count, documents);
-    },
-  );
+    ),
+  }),
+  answer: Paged(OrderDocument, 'order document list'),
+  keepsKeyOrder: true,
+});
 
-  for (const { kind, body, ...shared } of FINALISING) {
+const finalisation = {
+  method: 'POST',
+  under: 'manage',
+  tag: 'orders',
+  labels: [],
+  access: 'orders_write',
+  params: Type.Object({ orderId: Id }),
+  status: 201,
+  answer: FinalisedDocument,
+  keepsKeyOrder: true,
+} as const;
+
+export const finaliseInvoice = operation({
+  ...finalisation,
+  path: '/orders/:orderId/invoices',
+  name: 'finaliseInvoice',
+  summary: 'Finalise invoice',
+  description:
+    'Over the whole order or over some of its lines. Never more is invoiced than was ordered: 409 says what is left.',
+  body: NewInvoice,
+});
+
+export const finaliseCreditNote = operation({
+  ...finalisation,
+  path: '/orders/:orderId/credit-notes',
+  name: 'finaliseCreditNote',
+  summary: 'Finalise credit note',
+  description:
+    'Over a whole invoice or over some of its lines. Never more is credited than was invoiced: 409 says what is left. With refund, the money goes back as with createOrderRefund; 409 when none is left.',
+  body: NewCreditNote,
+});
+
+const KINDS = [
+  { kind: 'Invoice', finalise: finaliseInvoice },
+  { kind: 'CreditNote', finalise: finaliseCreditNote },
+] as const;
+
+export function documents(api: Operations): void {
+  api.read(getOrderDocuments, async ({ db, shopId, params, query, origin }) => {
+    const page = pageOf(query);
+    const withPdf = query.includePdf === true;
+    const [settings, counted, rows] = await Promise.all([
+      shopSettings(db, shopId),
+      countDocuments(db, shopId, params.orderId),
+      findDocuments(db, shopId, params.orderId, {
+        limit: page.resultsPerPage,
+        offset: page.offset,
+        withPdf,
+      }),
+    ]);
+    if (!counted) throw notFound();
+    const context = { locale: readingLocale(query.locale, settings), origin, settings };
+    const documents: OrderDocument[] = [];
+    // One after the other, because making a file takes the processor for some time, and other requests need it in
+    // between.
+    for (const row of rows) documents.push(toDocument(row, context, withPdf ? await fileOf(row) : undefined));
+    return paged(page, counted.count, documents);
+  });
+
+  for (const { kind, finalise } of KINDS) {
     api.write(
-      {
-        ...shared,
-        method: 'POST',
-        under: 'manage',
-        tag: 'orders',
-        labels: [],
-        access: 'orders_write',
-        params: Type.Object({ orderId: Id }),
-        body,
-        status: 201,
-        answer: FinalisedDocument,
-        keepsKeyOrder: true,
-      },
+      finalise,
       async ({ tx, shopId, params, body: wanted, caller, origin, created, afterCommit }) => {
         const appId = caller.app?.appId ?? null;
         const document = await finaliseDocument(tx, shopId, params.orderId, { ...wanted, kind }, appId);
@@ -89,24 +113,3 @@ export function documents(api: Operations): void {
     );
   }
 }
-
-const FINALISING = [
-  {
-    kind: 'Invoice',
-    path: '/orders/:orderId/invoices',
-    name: 'finaliseInvoice',
-    summary: 'Finalise invoice',
-    description:
-      'Over the whole order or over some of its lines. Never more is invoiced than was ordered: 409 says what is left.',
-    body: NewInvoice,
-  },
-  {
-    kind: 'CreditNote',
-    path: '/orders/:orderId/credit-notes',
-    name: 'finaliseCreditNote',
-    summary: 'Finalise credit note',
-    description:
-      'Over a whole invoice or over some of its lines. Never more is credited than was invoiced: 409 says what is left. With refund, the money goes back as with createOrderRefund; 409 when none is left.',
-    body: NewCreditNote,
-  },
-] as const;

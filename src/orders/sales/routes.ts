@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { toMilliseconds } from '../../http/dates.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { Id } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
 import { currencyDigits } from '../../kernel/money.ts';
@@ -12,44 +13,43 @@ const moment = (description: string) =>
   Type.Optional(Type.String({ description, examples: ['2026-11-01T00:00:00Z'] }));
 const USUAL_SPAN = 30 * 86_400_000;
 
+const getSales = operation({
+  method: 'GET',
+  path: '/sales',
+  name: 'getSales',
+  summary: 'Get sales',
+  description:
+    'What orders came to, per currency, without those that were rejected. Absent: the last 30 days; one of the two moments absent: 30 days from the other.',
+  tag: 'sales',
+  labels: ['Base', 'Now'],
+  access: 'orders_read',
+  query: Type.Object({
+    createdBefore: moment('Only orders placed before this moment; at most a year after createdAfter.'),
+    createdAfter: moment('Only orders placed after this moment.'),
+    productId: Type.Optional({ ...Id, description: 'Only what was sold of this product.' }),
+  }),
+  answer: SalesSummary,
+  keepsKeyOrder: true,
+});
+
 export function sales(api: Operations): void {
-  api.read(
-    {
-      method: 'GET',
-      path: '/sales',
-      name: 'getSales',
-      summary: 'Get sales',
-      description:
-        'What orders came to, per currency, without those that were rejected. Absent: the last 30 days; one of the two moments absent: 30 days from the other.',
-      tag: 'sales',
-      labels: ['Base', 'Now'],
-      access: 'orders_read',
-      query: Type.Object({
-        createdBefore: moment('Only orders placed before this moment; at most a year after createdAfter.'),
-        createdAfter: moment('Only orders placed after this moment.'),
-        productId: Type.Optional({ ...Id, description: 'Only what was sold of this product.' }),
-      }),
-      answer: SalesSummary,
-      keepsKeyOrder: true,
-    },
-    async ({ db, shopId, query }) => {
-      const { after, before } = spanOf(windowOf(query), db.now);
-      const { productId } = query;
-      const rows =
-        productId === undefined
-          ? await sumSales(db, shopId, after, before)
-          : // An invalid id was never sold.
-            isId(productId)
-            ? await sumProductSales(db, shopId, productId, after, before)
-            : [];
-      const summary: Static<typeof SalesSummary> = {
-        createdAfter: toMilliseconds(after),
-        createdBefore: toMilliseconds(before),
-        salesPerCurrency: rows.map(toSales),
-      };
-      return summary;
-    },
-  );
+  api.read(getSales, async ({ db, shopId, query }) => {
+    const { after, before } = spanOf(windowOf(query), db.now);
+    const { productId } = query;
+    const rows =
+      productId === undefined
+        ? await sumSales(db, shopId, after, before)
+        : // An invalid id was never sold.
+          isId(productId)
+          ? await sumProductSales(db, shopId, productId, after, before)
+          : [];
+    const summary: Static<typeof SalesSummary> = {
+      createdAfter: toMilliseconds(after),
+      createdBefore: toMilliseconds(before),
+      salesPerCurrency: rows.map(toSales),
+    };
+    return summary;
+  });
 }
 
 function spanOf({ createdAfter, createdBefore }: ReturnType<typeof windowOf>, now: Date) {

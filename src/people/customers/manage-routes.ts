@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { conflict, invalid, notFound } from '../../http/errors.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { Id, Nullable } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
 import { updateCustomerGroup } from './queries.ts';
@@ -15,31 +16,29 @@ const CustomerGroup = Type.Object(
   { title: 'customer group' },
 );
 
+export const setCustomerGroup = operation({
+  under: 'manage',
+  tag: 'customers',
+  labels: [],
+  method: 'PUT',
+  path: '/customers/:customerId/group',
+  name: 'setCustomerGroup',
+  summary: 'Set customer group',
+  description:
+    'The groups are those of the settings. Carts of the customer have the prices of the group at once.',
+  access: 'customers_write',
+  params: Type.Object({ customerId: Id }),
+  body: CustomerGroup,
+  answer: CustomerGroup,
+  constraints: { customer_customer_group: () => conflict('The shop has no such customer group') },
+});
+
 /** Operations of the back office on customers beyond the contract. */
 export function managedCustomers(api: Operations): void {
-  api.write(
-    {
-      under: 'manage',
-      tag: 'customers',
-      labels: [],
-      method: 'PUT',
-      path: '/customers/:customerId/group',
-      name: 'setCustomerGroup',
-      summary: 'Set customer group',
-      description:
-        'The groups are those of the settings. Carts of the customer have the prices of the group at once.',
-      access: 'customers_write',
-      params: Type.Object({ customerId: Id }),
-      body: CustomerGroup,
-      answer: CustomerGroup,
-      constraints: { customer_customer_group: () => conflict('The shop has no such customer group') },
-    },
-    async ({ tx, shopId, params: { customerId }, body }) => {
-      const customerGroupId = body.customerGroupId?.toUpperCase() ?? null;
-      if (customerGroupId !== null && !isId(customerGroupId))
-        throw invalid('UNKNOWN_VALUE', 'customerGroupId');
-      if ((await updateCustomerGroup(tx, shopId, customerId, customerGroupId)) === 0) throw notFound();
-      return { customerGroupId };
-    },
-  );
+  api.write(setCustomerGroup, async ({ tx, shopId, params: { customerId }, body }) => {
+    const customerGroupId = body.customerGroupId?.toUpperCase() ?? null;
+    if (customerGroupId !== null && !isId(customerGroupId)) throw invalid('UNKNOWN_VALUE', 'customerGroupId');
+    if ((await updateCustomerGroup(tx, shopId, customerId, customerGroupId)) === 0) throw notFound();
+    return { customerGroupId };
+  });
 }

@@ -69,7 +69,7 @@ export async function insertNumberedCustomer(
   }
 }
 
-export function updateCustomer(tx: Transaction, shopId: string, customer: CustomerRow) {
+export function updateCustomerRow(tx: Transaction, shopId: string, customer: CustomerRow) {
   return tx.run(sql`
     update customer
     set customer_number = ${customer.customerNumber}, billing_address = ${customer.billingAddress},

@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import { toSeconds } from '../../http/dates.ts';
 import { conflict, notFound } from '../../http/errors.ts';
 import { JsonPatch, patchOf } from '../../http/json-patch.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { Id, Nullable, Paged } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -15,7 +16,7 @@ import {
   insertCustomer,
   insertNumberedCustomer,
   lockCustomer,
-  updateCustomer,
+  updateCustomerRow,
   type CustomerRow,
 } from './queries.ts';
 import { Customer, note, number, MAX_CUSTOMER_NOTE_LENGTH } from './schema.ts';
@@ -44,119 +45,115 @@ const { parameters, pageOf } = paging();
 const shared = { tag: 'customers', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
 const numberTaken = () => conflict('This customerNumber is taken');
 
+const listCustomers = operation({
+  ...shared,
+  method: 'GET',
+  path: '/customers',
+  name: 'listCustomers',
+  summary: 'List customers',
+  description: 'Oldest first.',
+  access: 'customers_read',
+  query: Type.Object(parameters),
+  answer: Paged(Customer, 'customer list'),
+});
+
+export const createCustomer = operation({
+  ...shared,
+  method: 'POST',
+  path: '/customers',
+  name: 'createCustomer',
+  summary: 'Create customer',
+  access: 'customers_write',
+  body: NewCustomer,
+  status: 201,
+  answer: Customer,
+});
+
+export const getCustomer = operation({
+  ...shared,
+  method: 'GET',
+  path: '/customers/:customerId',
+  name: 'getCustomer',
+  summary: 'Get customer',
+  access: 'customers_read',
+  params: Type.Object({ customerId: Id }),
+  answer: Customer,
+});
+
+export const updateCustomer = operation({
+  ...shared,
+  method: 'PATCH',
+  path: '/customers/:customerId',
+  name: 'updateCustomer',
+  summary: 'Update customer',
+  description:
+    'Paths: /customerNumber (add), /billingAddress (add, remove), /internalNote (add, remove). All or nothing.',
+  access: 'customers_write',
+  params: Type.Object({ customerId: Id }),
+  body: JsonPatch,
+  answer: Customer,
+  constraints: { customer_number: numberTaken },
+});
+
 export function customers(api: Operations): void {
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/customers',
-      name: 'listCustomers',
-      summary: 'List customers',
-      description: 'Oldest first.',
-      access: 'customers_read',
-      query: Type.Object(parameters),
-      answer: Paged(Customer, 'customer list'),
-    },
-    async ({ db, shopId, query, link }) => {
-      const page = pageOf(query);
-      const [results, rows] = await Promise.all([
-        countCustomers(db, shopId),
-        findCustomers(db, shopId, page.resultsPerPage, page.offset),
-      ]);
-      return paged(
-        page,
-        results,
-        rows.map((row) => toCustomer(row, link)),
-      );
-    },
-  );
+  api.read(listCustomers, async ({ db, shopId, query, link }) => {
+    const page = pageOf(query);
+    const [results, rows] = await Promise.all([
+      countCustomers(db, shopId),
+      findCustomers(db, shopId, page.resultsPerPage, page.offset),
+    ]);
+    return paged(
+      page,
+      results,
+      rows.map((row) => toCustomer(row, link)),
+    );
+  });
 
-  api.write(
-    {
-      ...shared,
-      method: 'POST',
-      path: '/customers',
-      name: 'createCustomer',
-      summary: 'Create customer',
-      access: 'customers_write',
-      body: NewCustomer,
-      status: 201,
-      answer: Customer,
-    },
-    async ({ tx, shopId, body, link, created }) => {
-      const { customerNumber } = body;
-      const customer = {
-        customerId: newId(tx.now),
-        billingAddress: toAddress(body.billingAddress, 'billingAddress'),
-        internalNote: body.internalNote ?? null,
-      };
-      // Placing an order locks the event counter before a customer number, even one that was given by hand.
-      await takeTimeOfCommit(tx, shopId);
-      const row = customerNumber
-        ? await insertCustomer(tx, shopId, { ...customer, customerNumber })
-        : await insertNumberedCustomer(tx, shopId, customer);
-      if (!row) throw numberTaken();
-      created({ customerId: customer.customerId });
-      recordEvents(tx, shopId, [{ type: 'CUSTOMER_CREATE', resourceId: customer.customerId }]);
-      return toCustomer(row, link);
-    },
-  );
+  api.write(createCustomer, async ({ tx, shopId, body, link, created }) => {
+    const { customerNumber } = body;
+    const customer = {
+      customerId: newId(tx.now),
+      billingAddress: toAddress(body.billingAddress, 'billingAddress'),
+      internalNote: body.internalNote ?? null,
+    };
+    // Placing an order locks the event counter before a customer number, even one that was given by hand.
+    await takeTimeOfCommit(tx, shopId);
+    const row = customerNumber
+      ? await insertCustomer(tx, shopId, { ...customer, customerNumber })
+      : await insertNumberedCustomer(tx, shopId, customer);
+    if (!row) throw numberTaken();
+    created({ customerId: customer.customerId });
+    recordEvents(tx, shopId, [{ type: 'CUSTOMER_CREATE', resourceId: customer.customerId }]);
+    return toCustomer(row, link);
+  });
 
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/customers/:customerId',
-      name: 'getCustomer',
-      summary: 'Get customer',
-      access: 'customers_read',
-      params: Type.Object({ customerId: Id }),
-      answer: Customer,
-    },
-    async ({ db, shopId, params, link }) => {
-      const row = await findCustomer(db, shopId, params.customerId);
-      if (!row) throw notFound();
-      return toCustomer(row, link);
-    },
-  );
+  api.read(getCustomer, async ({ db, shopId, params, link }) => {
+    const row = await findCustomer(db, shopId, params.customerId);
+    if (!row) throw notFound();
+    return toCustomer(row, link);
+  });
 
-  api.write(
-    {
-      ...shared,
-      method: 'PATCH',
-      path: '/customers/:customerId',
-      name: 'updateCustomer',
-      summary: 'Update customer',
-      description:
-        'Paths: /customerNumber (add), /billingAddress (add, remove), /internalNote (add, remove). All or nothing.',
-      access: 'customers_write',
-      params: Type.Object({ customerId: Id }),
-      body: JsonPatch,
-      answer: Customer,
-      constraints: { customer_number: numberTaken },
-    },
-    async ({ tx, shopId, params, body, link }) => {
-      const changes = patch(body);
-      const row = await lockCustomer(tx, shopId, params.customerId);
-      if (!row) throw notFound();
-      changes.forEach((change, index) => {
-        switch (change.path) {
-          case '/customerNumber':
-            if (change.op !== 'remove') row.customerNumber = change.value;
-            break;
-          case '/billingAddress':
-            row.billingAddress =
-              change.op === 'remove' ? null : toAddress(change.value, `[${index}] ${change.path}`);
-            break;
-          case '/internalNote':
-            row.internalNote = change.op === 'remove' ? null : change.value;
-            break;
-        }
-      });
-      await updateCustomer(tx, shopId, row);
-      return toCustomer(row, link);
-    },
-  );
+  api.write(updateCustomer, async ({ tx, shopId, params, body, link }) => {
+    const changes = patch(body);
+    const row = await lockCustomer(tx, shopId, params.customerId);
+    if (!row) throw notFound();
+    changes.forEach((change, index) => {
+      switch (change.path) {
+        case '/customerNumber':
+          if (change.op !== 'remove') row.customerNumber = change.value;
+          break;
+        case '/billingAddress':
+          row.billingAddress =
+            change.op === 'remove' ? null : toAddress(change.value, `[${index}] ${change.path}`);
+          break;
+        case '/internalNote':
+          row.internalNote = change.op === 'remove' ? null : change.value;
+          break;
+      }
+    });
+    await updateCustomerRow(tx, shopId, row);
+    return toCustomer(row, link);
+  });
 }
 
 export function toCustomer(row: CustomerRow, link: (path: string) => string): Customer {

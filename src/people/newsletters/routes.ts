@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { notFound } from '../../http/errors.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { Id, Nullable, Paged } from '../../http/schemas.ts';
 import { countCampaigns, countSubscribers, findCampaigns, findSubscribers } from './queries.ts';
@@ -35,51 +36,49 @@ const Subscriber = Type.Object(
 const { parameters, pageOf } = paging();
 const shared = { tag: 'newsletters', labels: ['Base'], access: 'newsletters_read' } as const;
 
-export function newsletters(api: Operations): void {
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/newsletter-campaigns',
-      name: 'listNewsletterCampaigns',
-      summary: 'List newsletter campaigns',
-      query: Type.Object(parameters),
-      answer: Paged(Campaign, 'newsletter campaign list'),
-    },
-    async ({ db, shopId, query }) => {
-      const page = pageOf(query);
-      const [results, rows] = await Promise.all([
-        countCampaigns(db, shopId),
-        findCampaigns(db, shopId, page.resultsPerPage, page.offset),
-      ]);
-      return paged(
-        page,
-        results,
-        rows.map((row) => ({ ...row, campaignId: row.campaignId.toUpperCase() })),
-      );
-    },
-  );
+export const listNewsletterCampaigns = operation({
+  ...shared,
+  method: 'GET',
+  path: '/newsletter-campaigns',
+  name: 'listNewsletterCampaigns',
+  summary: 'List newsletter campaigns',
+  query: Type.Object(parameters),
+  answer: Paged(Campaign, 'newsletter campaign list'),
+});
 
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/newsletter-campaigns/:campaignId/subscribers',
-      name: 'listNewsletterSubscribers',
-      summary: 'List newsletter subscribers',
-      description: 'Oldest first. Who has unsubscribed stays in the list, with subscribed false.',
-      params: Type.Object({ campaignId: Id }),
-      query: Type.Object(parameters),
-      answer: Paged(Subscriber, 'newsletter subscriber list'),
-    },
-    async ({ db, shopId, params, query }) => {
-      const page = pageOf(query);
-      const [results, rows] = await Promise.all([
-        countSubscribers(db, shopId, params.campaignId),
-        findSubscribers(db, shopId, params.campaignId, page.resultsPerPage, page.offset),
-      ]);
-      if (results === undefined) throw notFound();
-      return paged(page, results, rows);
-    },
-  );
+const listNewsletterSubscribers = operation({
+  ...shared,
+  method: 'GET',
+  path: '/newsletter-campaigns/:campaignId/subscribers',
+  name: 'listNewsletterSubscribers',
+  summary: 'List newsletter subscribers',
+  description: 'Oldest first. Who has unsubscribed stays in the list, with subscribed false.',
+  params: Type.Object({ campaignId: Id }),
+  query: Type.Object(parameters),
+  answer: Paged(Subscriber, 'newsletter subscriber list'),
+});
+
+export function newsletters(api: Operations): void {
+  api.read(listNewsletterCampaigns, async ({ db, shopId, query }) => {
+    const page = pageOf(query);
+    const [results, rows] = await Promise.all([
+      countCampaigns(db, shopId),
+      findCampaigns(db, shopId, page.resultsPerPage, page.offset),
+    ]);
+    return paged(
+      page,
+      results,
+      rows.map((row) => ({ ...row, campaignId: row.campaignId.toUpperCase() })),
+    );
+  });
+
+  api.read(listNewsletterSubscribers, async ({ db, shopId, params, query }) => {
+    const page = pageOf(query);
+    const [results, rows] = await Promise.all([
+      countSubscribers(db, shopId, params.campaignId),
+      findSubscribers(db, shopId, params.campaignId, page.resultsPerPage, page.offset),
+    ]);
+    if (results === undefined) throw notFound();
+    return paged(page, results, rows);
+  });
 }

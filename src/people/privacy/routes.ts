@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { Address } from '../../shops/countries/address.ts';
 import { notFound } from '../../http/errors.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { Id, Nullable, Timestamp } from '../../http/schemas.ts';
 import type { PersonalData } from '../../platform/personal-data.ts';
 import { eraseCustomerData } from './erase.ts';
@@ -72,24 +73,49 @@ const erasureAnswer = (sources: readonly PersonalData[]) =>
 const NOTE =
   'Invoices and credit notes stay as they are, with the address on them, for as long as the law demands that they are kept.';
 
+/* The answers below are those of a customer alone; a service adds the parts of its modules. */
+
 const shared = { under: 'manage', tag: 'customers', labels: [] } as const;
 const params = Type.Object({ customerId: Id });
 
+export const exportCustomer = operation({
+  ...shared,
+  method: 'GET',
+  path: '/customers/:customerId/export',
+  name: 'exportCustomer',
+  summary: 'Export customer',
+  description:
+    'Everything that is held about a person: the customer, orders with all that belongs to them, and what is known by the email address. Every export is in the audit log.',
+  access: { allOf: ['customers_read', 'orders_read'] },
+  isReadAudited: true,
+  params,
+  answer: Type.Unsafe<Readable>(personExport([])),
+});
+
+export const eraseCustomer = operation({
+  ...shared,
+  method: 'POST',
+  path: '/customers/:customerId/erase',
+  name: 'eraseCustomer',
+  summary: 'Erase customer',
+  description:
+    'Forgets a person. Orders keep their numbers, lines and sums; of their addresses only the country and the ' +
+    'beginning of the postcode stay. Who never ordered is deleted. Open carts, subscriptions, watches and waiting ' +
+    'emails go. Invoices and credit notes stay as they are, because the law demands it. 409: an order is not ' +
+    'finished (closed, rejected, cancelled, or paid and delivered), or is being edited; `force` erases all the same.',
+  access: { allOf: ['customers_write', 'orders_write'] },
+  params,
+  query: Type.Object({
+    force: Type.Optional(
+      Type.Boolean({ description: 'true: also orders that are not finished.', examples: [false] }),
+    ),
+  }),
+  answer: erasureAnswer([]),
+});
+
 export function privacy(api: Operations, sources: readonly PersonalData[]): void {
   api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/customers/:customerId/export',
-      name: 'exportCustomer',
-      summary: 'Export customer',
-      description:
-        'Everything that is held about a person: the customer, orders with all that belongs to them, and what is known by the email address. Every export is in the audit log.',
-      access: { allOf: ['customers_read', 'orders_read'] },
-      isReadAudited: true,
-      params,
-      answer: personExport(sources),
-    },
+    { ...exportCustomer, answer: Type.Unsafe<Readable>(personExport(sources)) },
     async ({ db, shopId, params: { customerId }, origin }) => {
       const person = await findCustomerRecord(db, shopId, customerId);
       if (!person) throw notFound();
@@ -101,26 +127,7 @@ export function privacy(api: Operations, sources: readonly PersonalData[]): void
   );
 
   api.write(
-    {
-      ...shared,
-      method: 'POST',
-      path: '/customers/:customerId/erase',
-      name: 'eraseCustomer',
-      summary: 'Erase customer',
-      description:
-        'Forgets a person. Orders keep their numbers, lines and sums; of their addresses only the country and the ' +
-        'beginning of the postcode stay. Who never ordered is deleted. Open carts, subscriptions, watches and waiting ' +
-        'emails go. Invoices and credit notes stay as they are, because the law demands it. 409: an order is not ' +
-        'finished (closed, rejected, cancelled, or paid and delivered), or is being edited; `force` erases all the same.',
-      access: { allOf: ['customers_write', 'orders_write'] },
-      params,
-      query: Type.Object({
-        force: Type.Optional(
-          Type.Boolean({ description: 'true: also orders that are not finished.', examples: [false] }),
-        ),
-      }),
-      answer: erasureAnswer(sources),
-    },
+    { ...eraseCustomer, answer: erasureAnswer(sources) },
     async ({ tx, shopId, params: { customerId }, query, caller, afterCommit }) => {
       const erasure = await eraseCustomerData(tx, sources, {
         shopId,

@@ -3,7 +3,8 @@ import { Type, type Static } from 'typebox';
 import type { Queries } from '../../db/database.ts';
 import { hasScope, type Caller } from '../../http/callers.ts';
 import { gone, HttpError, invalid, missingScope } from '../../http/errors.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { Id, Nullable, Timestamp } from '../../http/schemas.ts';
 import { entityUrlOf } from './entity-url.ts';
 import { readEvents, type EventPage, type EventRow } from './queries.ts';
@@ -62,59 +63,61 @@ const HEARTBEAT = 15_000;
 /** Milliseconds after which a stream ends: the client resumes from its last event, with a token that is still valid. */
 const STREAM_LASTS = 3_600_000;
 
+const listEvents = operation({
+  under: 'manage',
+  method: 'GET',
+  path: '/events',
+  name: 'listEvents',
+  summary: 'List events',
+  description:
+    'What happened in the shop, in the order of the commits. Who goes on from the last `next` misses nothing and ' +
+    'sees nothing twice. `wait` answers when there is something new, or after so many seconds. With ' +
+    '`Accept: text/event-stream` the events come as server-sent events; a client that was cut off goes on with ' +
+    'Last-Event-ID. Events stay for 30 days, unless the service is configured otherwise; a position whose ' +
+    'successor is gone is answered with 410, which says the oldest there is.\n\n' +
+    'Without `types` all events come that the scopes of the token allow:\n\n' +
+    EVENT_TYPES_TEXT,
+  tag: 'events',
+  labels: [],
+  access: 'any token',
+  produces: 'event stream',
+  query: Type.Object({
+    after: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'Only events behind this position; absent: from the oldest there is.',
+        examples: [4711],
+      }),
+    ),
+    types: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        description: 'Only these types, with commas between them.',
+        examples: ['ORDER_CREATE,ORDER_PAID'],
+      }),
+    ),
+    limit: Type.Integer({
+      minimum: 1,
+      maximum: MAX_EVENTS,
+      default: 100,
+      description: 'The most events of one answer.',
+      examples: [100],
+    }),
+    wait: Type.Integer({
+      minimum: 0,
+      maximum: MAX_WAIT,
+      default: 0,
+      description: 'Seconds to wait when there is nothing new.',
+      examples: [20],
+    }),
+  }),
+  answer: EventList,
+});
+
 export function events(api: Operations, waiting: EventWaiting): void {
   api.read(
-    {
-      under: 'manage',
-      method: 'GET',
-      path: '/events',
-      name: 'listEvents',
-      summary: 'List events',
-      description:
-        'What happened in the shop, in the order of the commits. Who goes on from the last `next` misses nothing and ' +
-        'sees nothing twice. `wait` answers when there is something new, or after so many seconds. With ' +
-        '`Accept: text/event-stream` the events come as server-sent events; a client that was cut off goes on with ' +
-        'Last-Event-ID. Events stay for 30 days, unless the service is configured otherwise; a position whose ' +
-        'successor is gone is answered with 410, which says the oldest there is.\n\n' +
-        'Without `types` all events come that the scopes of the token allow:\n\n' +
-        EVENT_TYPES_TEXT,
-      tag: 'events',
-      labels: [],
-      access: 'any token',
-      produces: 'event stream',
-      query: Type.Object({
-        after: Type.Optional(
-          Type.Integer({
-            minimum: 0,
-            maximum: Number.MAX_SAFE_INTEGER,
-            description: 'Only events behind this position; absent: from the oldest there is.',
-            examples: [4711],
-          }),
-        ),
-        types: Type.Optional(
-          Type.String({
-            maxLength: 1_000,
-            description: 'Only these types, with commas between them.',
-            examples: ['ORDER_CREATE,ORDER_PAID'],
-          }),
-        ),
-        limit: Type.Integer({
-          minimum: 1,
-          maximum: MAX_EVENTS,
-          default: 100,
-          description: 'The most events of one answer.',
-          examples: [100],
-        }),
-        wait: Type.Integer({
-          minimum: 0,
-          maximum: MAX_WAIT,
-          default: 0,
-          description: 'Seconds to wait when there is nothing new.',
-          examples: [20],
-        }),
-      }),
-      answer: EventList,
-    },
+    listEvents,
     async ({ db, shopId, query, caller, currentCaller, link, wantsEventStream, lastEventId, header }) => {
       const types = typesFor(caller, query.types);
       const after = wantsEventStream && lastEventId !== undefined ? positionOf(lastEventId) : query.after;

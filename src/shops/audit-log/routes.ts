@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { parseMoment } from '../../http/dates.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { Id, Nullable, Paged, Timestamp } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -40,48 +41,47 @@ const { parameters, pageOf } = paging();
 const moment = (description: string) =>
   Type.Optional(Type.String({ description, examples: ['2026-11-01T00:00:00Z'] }));
 
+const listAuditEntries = operation({
+  under: 'manage',
+  method: 'GET',
+  path: '/audit',
+  name: 'listAuditEntries',
+  summary: 'List audit entries',
+  description:
+    'Every write that used a scope, every token that was issued and every person that was exported, newest first: ' +
+    'which app, when, where and on what, never what was sent. ' +
+    'What a shopper does to a cart is not in it. Entries are kept for 400 days. There is no scope of its own ' +
+    'for it: whoever may change orders may see who has changed what.',
+  tag: 'audit',
+  labels: [],
+  access: 'orders_write',
+  query: Type.Object({
+    ...parameters,
+    createdAfter: moment('Only entries after this moment.'),
+    createdBefore: moment('Only entries before this moment.'),
+    appId: Type.Optional({ ...Id, description: 'Only what this app did.' }),
+    method: Type.Optional(
+      Type.String({ description: 'Only this method, in any case.', examples: ['DELETE'] }),
+    ),
+  }),
+  answer: Paged(AuditEntry, 'audit entry list'),
+});
+
 export function audit(api: Operations): void {
-  api.read(
-    {
-      under: 'manage',
-      method: 'GET',
-      path: '/audit',
-      name: 'listAuditEntries',
-      summary: 'List audit entries',
-      description:
-        'Every write that used a scope, every token that was issued and every person that was exported, newest first: ' +
-        'which app, when, where and on what, never what was sent. ' +
-        'What a shopper does to a cart is not in it. Entries are kept for 400 days. There is no scope of its own ' +
-        'for it: whoever may change orders may see who has changed what.',
-      tag: 'audit',
-      labels: [],
-      access: 'orders_write',
-      query: Type.Object({
-        ...parameters,
-        createdAfter: moment('Only entries after this moment.'),
-        createdBefore: moment('Only entries before this moment.'),
-        appId: Type.Optional({ ...Id, description: 'Only what this app did.' }),
-        method: Type.Optional(
-          Type.String({ description: 'Only this method, in any case.', examples: ['DELETE'] }),
-        ),
-      }),
-      answer: Paged(AuditEntry, 'audit entry list'),
-    },
-    async ({ db, shopId, query }) => {
-      const page = pageOf(query);
-      const { createdAfter, createdBefore, appId, method } = query;
-      if (appId && !isId(appId)) return paged(page, 0, []);
-      const filter = {
-        after: createdAfter === undefined ? null : parseMoment(createdAfter, 'createdAfter'),
-        before: createdBefore === undefined ? null : parseMoment(createdBefore, 'createdBefore'),
-        appId: appId || null,
-        method: method?.toUpperCase() || null,
-      };
-      const [results, rows] = await Promise.all([
-        countEntries(db, shopId, filter),
-        findEntries(db, shopId, filter, page.resultsPerPage, page.offset),
-      ]);
-      return paged(page, results, rows.map(toEntry));
-    },
-  );
+  api.read(listAuditEntries, async ({ db, shopId, query }) => {
+    const page = pageOf(query);
+    const { createdAfter, createdBefore, appId, method } = query;
+    if (appId && !isId(appId)) return paged(page, 0, []);
+    const filter = {
+      after: createdAfter === undefined ? null : parseMoment(createdAfter, 'createdAfter'),
+      before: createdBefore === undefined ? null : parseMoment(createdBefore, 'createdBefore'),
+      appId: appId || null,
+      method: method?.toUpperCase() || null,
+    };
+    const [results, rows] = await Promise.all([
+      countEntries(db, shopId, filter),
+      findEntries(db, shopId, filter, page.resultsPerPage, page.offset),
+    ]);
+    return paged(page, results, rows.map(toEntry));
+  });
 }

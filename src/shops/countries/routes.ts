@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { shopSettings } from '../settings/settings.ts';
 import { countryCodes, countryName, isInEu, nativeName } from './countries.ts';
 
@@ -19,28 +20,27 @@ const Country = Type.Object(
   { title: 'country list' },
 );
 
+const listCountries = operation({
+  method: 'GET',
+  path: '/countries',
+  name: 'listCountries',
+  summary: 'List countries',
+  description: 'The countries the shop delivers to.',
+  tag: 'countries',
+  labels: ['Base', 'Now'],
+  access: 'public',
+  answer: Type.Array(Country),
+});
+
 export function countries(api: Operations): void {
-  api.read(
-    {
-      method: 'GET',
-      path: '/countries',
-      name: 'listCountries',
-      summary: 'List countries',
-      description: 'The countries the shop delivers to.',
-      tag: 'countries',
-      labels: ['Base', 'Now'],
-      access: 'public',
-      answer: Type.Array(Country),
-    },
-    async ({ db, shopId }) => {
-      const settings = await shopSettings(db, shopId);
-      return settings.countries.map((code2) => ({
-        ...countryCodes(code2),
-        nativeName: nativeName(code2),
-        countryIsDefault: code2 === settings.defaultCountry ? 1 : 0,
-        englishName: countryName(code2, 'en'),
-        countryIsEU: isInEu(code2) ? 1 : 0,
-      }));
-    },
-  );
+  api.read(listCountries, async ({ db, shopId }) => {
+    const settings = await shopSettings(db, shopId);
+    return settings.countries.map((code2) => ({
+      ...countryCodes(code2),
+      nativeName: nativeName(code2),
+      countryIsDefault: code2 === settings.defaultCountry ? 1 : 0,
+      englishName: countryName(code2, 'en'),
+      countryIsEU: isInEu(code2) ? 1 : 0,
+    }));
+  });
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { shopSettings } from '../settings/settings.ts';
 
 const Currencies = Type.Object(
@@ -13,21 +14,20 @@ const Currencies = Type.Object(
   { title: 'currency list' },
 );
 
+const listCurrencies = operation({
+  method: 'GET',
+  path: '/currencies',
+  name: 'listCurrencies',
+  summary: 'List currencies',
+  tag: 'currencies',
+  labels: ['Base', 'Now'],
+  access: 'products_read',
+  answer: Currencies,
+});
+
 export function currencies(api: Operations): void {
-  api.read(
-    {
-      method: 'GET',
-      path: '/currencies',
-      name: 'listCurrencies',
-      summary: 'List currencies',
-      tag: 'currencies',
-      labels: ['Base', 'Now'],
-      access: 'products_read',
-      answer: Currencies,
-    },
-    async ({ db, shopId }) => {
-      const settings = await shopSettings(db, shopId);
-      return { default: settings.defaultCurrency, items: settings.currencies };
-    },
-  );
+  api.read(listCurrencies, async ({ db, shopId }) => {
+    const settings = await shopSettings(db, shopId);
+    return { default: settings.defaultCurrency, items: settings.currencies };
+  });
 }

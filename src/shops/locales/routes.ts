@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { shopSettings } from '../settings/settings.ts';
 
 const Locales = Type.Object(
@@ -13,21 +14,20 @@ const Locales = Type.Object(
   { title: 'locale list' },
 );
 
+const listLocales = operation({
+  method: 'GET',
+  path: '/locales',
+  name: 'listLocales',
+  summary: 'List locales',
+  tag: 'locales',
+  labels: ['Base', 'Now'],
+  access: 'products_read',
+  answer: Locales,
+});
+
 export function locales(api: Operations): void {
-  api.read(
-    {
-      method: 'GET',
-      path: '/locales',
-      name: 'listLocales',
-      summary: 'List locales',
-      tag: 'locales',
-      labels: ['Base', 'Now'],
-      access: 'products_read',
-      answer: Locales,
-    },
-    async ({ db, shopId }) => {
-      const settings = await shopSettings(db, shopId);
-      return { default: settings.defaultLocale, items: settings.locales };
-    },
-  );
+  api.read(listLocales, async ({ db, shopId }) => {
+    const settings = await shopSettings(db, shopId);
+    return { default: settings.defaultLocale, items: settings.locales };
+  });
 }

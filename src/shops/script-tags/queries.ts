@@ -39,6 +39,6 @@ export async function insertScriptTag(
   return row!;
 }
 
-export function deleteScriptTag(tx: Transaction, shopId: string, scriptTagId: string) {
+export function deleteScriptTagRow(tx: Transaction, shopId: string, scriptTagId: string) {
   return tx.run(sql`delete from script_tag where shop_id = ${shopId} and script_tag_id = ${scriptTagId}`);
 }

@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox';
 import { notFound } from '../../http/errors.ts';
 import { readingLocale, textIn } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { Price, priceOf } from '../../http/price.ts';
 import { Id, LocaleParameter, Nullable } from '../../http/schemas.ts';
 import { shopSettings, type Settings, type ShippingMethod as StoredMethod } from '../settings/settings.ts';
@@ -23,42 +24,40 @@ const ShippingMethod = Type.Object(
 const shared = { tag: 'shipping-methods', labels: ['Base', 'Now'], access: 'products_read' } as const;
 const query = Type.Object({ locale: LocaleParameter });
 
-export function shippingMethods(api: Operations): void {
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/shipping-methods',
-      name: 'listShippingMethods',
-      summary: 'List shipping methods',
-      query,
-      answer: Type.Array(ShippingMethod),
-    },
-    async ({ db, shopId, query }) => {
-      const settings = await shopSettings(db, shopId);
-      const locale = readingLocale(query.locale, settings);
-      return settings.shippingMethods.map((method) => toShippingMethod(method, settings, locale));
-    },
-  );
+const listShippingMethods = operation({
+  ...shared,
+  method: 'GET',
+  path: '/shipping-methods',
+  name: 'listShippingMethods',
+  summary: 'List shipping methods',
+  query,
+  answer: Type.Array(ShippingMethod),
+});
 
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/shipping-methods/:shippingMethodId',
-      name: 'getShippingMethod',
-      summary: 'Get shipping method',
-      params: Type.Object({ shippingMethodId: Id }),
-      query,
-      answer: ShippingMethod,
-    },
-    async ({ db, shopId, params, query }) => {
-      const settings = await shopSettings(db, shopId);
-      const method = settings.shippingMethods.find((one) => one.shippingMethodId === params.shippingMethodId);
-      if (!method) throw notFound();
-      return toShippingMethod(method, settings, readingLocale(query.locale, settings));
-    },
-  );
+const getShippingMethod = operation({
+  ...shared,
+  method: 'GET',
+  path: '/shipping-methods/:shippingMethodId',
+  name: 'getShippingMethod',
+  summary: 'Get shipping method',
+  params: Type.Object({ shippingMethodId: Id }),
+  query,
+  answer: ShippingMethod,
+});
+
+export function shippingMethods(api: Operations): void {
+  api.read(listShippingMethods, async ({ db, shopId, query }) => {
+    const settings = await shopSettings(db, shopId);
+    const locale = readingLocale(query.locale, settings);
+    return settings.shippingMethods.map((method) => toShippingMethod(method, settings, locale));
+  });
+
+  api.read(getShippingMethod, async ({ db, shopId, params, query }) => {
+    const settings = await shopSettings(db, shopId);
+    const method = settings.shippingMethods.find((one) => one.shippingMethodId === params.shippingMethodId);
+    if (!method) throw notFound();
+    return toShippingMethod(method, settings, readingLocale(query.locale, settings));
+  });
 }
 
 function toShippingMethod(

@@ -2,7 +2,8 @@ import { Type, type Static } from 'typebox';
 import { isInEu } from '../countries/countries.ts';
 import { storefrontUrl } from '../../http/links.ts';
 import { readingLocale, textIn } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { LocaleParameter, Nullable } from '../../http/schemas.ts';
 import { shopSettings, type Settings } from '../settings/settings.ts';
 
@@ -33,24 +34,23 @@ const Shop = Type.Object(
   { title: 'shopInfo' },
 );
 
+const getShop = operation({
+  method: 'GET',
+  path: '',
+  name: 'getShop',
+  summary: 'Get shop',
+  tag: 'shop',
+  labels: ['Base', 'Now'],
+  access: 'products_read',
+  query: Type.Object({ locale: LocaleParameter }),
+  answer: Shop,
+});
+
 export function shop(api: Operations): void {
-  api.read(
-    {
-      method: 'GET',
-      path: '',
-      name: 'getShop',
-      summary: 'Get shop',
-      tag: 'shop',
-      labels: ['Base', 'Now'],
-      access: 'products_read',
-      query: Type.Object({ locale: LocaleParameter }),
-      answer: Shop,
-    },
-    async ({ db, shopId, query, origin }) => {
-      const settings = await shopSettings(db, shopId);
-      return toShop(settings, readingLocale(query.locale, settings), origin);
-    },
-  );
+  api.read(getShop, async ({ db, shopId, query, origin }) => {
+    const settings = await shopSettings(db, shopId);
+    return toShop(settings, readingLocale(query.locale, settings), origin);
+  });
 }
 
 export function toShop(settings: Settings, locale: string, origin: string): Static<typeof Shop> {

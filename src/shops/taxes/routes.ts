@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox';
 import { notFound } from '../../http/errors.ts';
 import { readingLocale, textIn } from '../../http/locale.ts';
-import type { Operations } from '../../http/operation.ts';
+import { operation } from '../../http/operation.ts';
+import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { Id, Links, LocaleParameter, Nullable, Paged } from '../../http/schemas.ts';
 import { shopSettings, type Settings, type TaxClass as StoredClass } from '../settings/settings.ts';
@@ -50,71 +51,68 @@ const TaxModel = Type.Object(
 const { parameters, pageOf } = paging();
 const shared = { tag: 'taxes', labels: ['Base', 'Now'], access: 'products_read' } as const;
 
+const listTaxClasses = operation({
+  ...shared,
+  method: 'GET',
+  path: '/tax-classes',
+  name: 'listTaxClasses',
+  summary: 'List tax classes',
+  query: Type.Object({ locale: LocaleParameter, ...parameters }),
+  answer: TaxClasses,
+});
+
+const getTaxClass = operation({
+  ...shared,
+  method: 'GET',
+  path: '/tax-classes/:taxClassId',
+  name: 'getTaxClass',
+  summary: 'Get tax class',
+  params: Type.Object({ taxClassId: Id }),
+  query: Type.Object({ locale: LocaleParameter }),
+  answer: TaxClass,
+});
+
+const getTaxModel = operation({
+  ...shared,
+  method: 'GET',
+  path: '/tax-model',
+  name: 'getTaxModel',
+  summary: 'Get tax model',
+  answer: TaxModel,
+});
+
 export function taxes(api: Operations): void {
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/tax-classes',
-      name: 'listTaxClasses',
-      summary: 'List tax classes',
-      query: Type.Object({ locale: LocaleParameter, ...parameters }),
-      answer: TaxClasses,
-    },
-    async ({ db, shopId, query, link }) => {
-      const settings = await shopSettings(db, shopId);
-      const locale = readingLocale(query.locale, settings);
-      const page = pageOf(query);
-      const all = settings.taxClasses.map((stored) => toTaxClass(stored, settings, locale, link));
-      const defaultAt = settings.taxClasses.findIndex((stored) => stored.isDefault);
-      const digitalAt = settings.taxClasses.findIndex((stored) => stored.isDefaultDigital);
-      return {
-        ...paged(page, all.length, all.slice(page.offset, page.offset + page.resultsPerPage)),
-        defaultTaxClass: all[defaultAt]!,
-        defaultTaxClassDigital: all[digitalAt === -1 ? defaultAt : digitalAt]!,
-      };
-    },
-  );
+  api.read(listTaxClasses, async ({ db, shopId, query, link }) => {
+    const settings = await shopSettings(db, shopId);
+    const locale = readingLocale(query.locale, settings);
+    const page = pageOf(query);
+    const all = settings.taxClasses.map((stored) => toTaxClass(stored, settings, locale, link));
+    const defaultAt = settings.taxClasses.findIndex((stored) => stored.isDefault);
+    const digitalAt = settings.taxClasses.findIndex((stored) => stored.isDefaultDigital);
+    return {
+      ...paged(page, all.length, all.slice(page.offset, page.offset + page.resultsPerPage)),
+      defaultTaxClass: all[defaultAt]!,
+      defaultTaxClassDigital: all[digitalAt === -1 ? defaultAt : digitalAt]!,
+    };
+  });
 
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/tax-classes/:taxClassId',
-      name: 'getTaxClass',
-      summary: 'Get tax class',
-      params: Type.Object({ taxClassId: Id }),
-      query: Type.Object({ locale: LocaleParameter }),
-      answer: TaxClass,
-    },
-    async ({ db, shopId, params, query, link }) => {
-      const settings = await shopSettings(db, shopId);
-      const stored = settings.taxClasses.find((one) => one.taxClassId === params.taxClassId);
-      if (!stored) throw notFound();
-      return toTaxClass(stored, settings, readingLocale(query.locale, settings), link);
-    },
-  );
+  api.read(getTaxClass, async ({ db, shopId, params, query, link }) => {
+    const settings = await shopSettings(db, shopId);
+    const stored = settings.taxClasses.find((one) => one.taxClassId === params.taxClassId);
+    if (!stored) throw notFound();
+    return toTaxClass(stored, settings, readingLocale(query.locale, settings), link);
+  });
 
-  api.read(
-    {
-      ...shared,
-      method: 'GET',
-      path: '/tax-model',
-      name: 'getTaxModel',
-      summary: 'Get tax model',
-      answer: TaxModel,
-    },
-    async ({ db, shopId }) => {
-      const settings = await shopSettings(db, shopId);
-      return {
-        model: settings.taxModel.toLowerCase(),
-        displayTaxes: settings.displayTaxes,
-        noTaxesMessage: settings.noTaxesMessage,
-        deliveryThresholdIsActive: settings.deliveryThresholdIsActive,
-        countryCode2: settings.country,
-      };
-    },
-  );
+  api.read(getTaxModel, async ({ db, shopId }) => {
+    const settings = await shopSettings(db, shopId);
+    return {
+      model: settings.taxModel.toLowerCase(),
+      displayTaxes: settings.displayTaxes,
+      noTaxesMessage: settings.noTaxesMessage,
+      deliveryThresholdIsActive: settings.deliveryThresholdIsActive,
+      countryCode2: settings.country,
+    };
+  });
 }
 
 function toTaxClass(

@@ -14,7 +14,7 @@ import { WEBHOOKS_CHANGED } from './worker.ts';
 const MAX_WEBHOOKS = 10_000;
 
 /** Creates a webhook of the calling app. It requires the scope for reading the same things by the API. */
-export async function createWebhook(
+export async function registerWebhook(
   {
     tx,
     shopId,

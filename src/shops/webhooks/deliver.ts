@@ -18,7 +18,7 @@ import {
   saveDeliveries,
   type LeasedWebhook,
 } from './delivery-queries.ts';
-import { deleteWebhook, updateNextTry } from './queries.ts';
+import { deleteWebhookRow, updateNextTry } from './queries.ts';
 import { callbackBody, createEntityLoader, type Entity, type WebhookEntities } from './render.ts';
 import type { Attempt, Sender } from './sending.ts';
 import { signatureHeaders, type SigningSecrets } from './signature.ts';
@@ -210,7 +210,7 @@ async function record(
   const { webhookId } = webhook;
   const isDone = isLast || records.some(({ status }) => status === 'delivered');
   if (webhook.uninstalledAppId !== null && isDone) {
-    await deleteWebhook(tx, shopId, webhookId);
+    await deleteWebhookRow(tx, shopId, webhookId);
     return { mayGoOn: false, nextTryAt: null };
   }
   if (records.length > 0) await saveDeliveries(tx, shopId, webhookId, records, atOf);

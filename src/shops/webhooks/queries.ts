@@ -119,7 +119,7 @@ export function updateSecret(
     where shop_id = ${shopId} and webhook_id = ${webhookId}`);
 }
 
-export function deleteWebhook(tx: Transaction, shopId: string, webhookId: string) {
+export function deleteWebhookRow(tx: Transaction, shopId: string, webhookId: string) {
   return tx.run(sql`delete from webhook where shop_id = ${shopId} and webhook_id = ${webhookId}`);
 }
 

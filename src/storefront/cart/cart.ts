@@ -1,7 +1,7 @@
 import { startCart } from '../../carts/shopping.ts';
 import type { CartChange, CartRow } from '../../carts/cart.ts';
 import { CartGone } from '../../carts/cart-store.ts';
-import { addCoupon, removeCoupon } from '../../carts/changes.ts';
+import { applyCoupon, removeCoupon } from '../../carts/changes.ts';
 import { couponLimit, UnknownCoupon } from '../../carts/coupon-limit.ts';
 import {
   addLine,
@@ -117,7 +117,7 @@ export function cart(pages: Pages): void {
         () =>
           changeAndShow(
             visit,
-            (cart, context) => addCoupon(cart, codeKey, context),
+            (cart, context) => applyCoupon(cart, codeKey, context),
             storeUpdatedCart(visit),
             { codeKey },
           ),

@@ -1,0 +1,617 @@
+import { Readable } from 'node:stream';
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HTTPMethods,
+  RouteOptions,
+} from 'fastify';
+import { Type, type Static, type TObject, type TSchema } from 'typebox';
+import { recordEntry, type Entry } from './audit-entry.ts';
+import type { Config } from '../config.ts';
+import type { Database, Transaction } from '../db/database.ts';
+import { isDatabaseAway } from '../db/failure.ts';
+import { isId, newId } from '../kernel/ids.ts';
+import type { Authentication, Produces } from './authentication.ts';
+import { ACCEPTED_TYPES, JSON_TYPES, type BodyKind } from './body.ts';
+import { requireScopes, type CallerDirectory } from './callers.ts';
+import { CART_TOKEN_HEADER, wrongCartToken } from './cart-token.ts';
+import type { DemoTokenCheck } from './demo-tokens.ts';
+import { deprecationHook } from './deprecation.ts';
+import { methodNotAllowed, notFound } from './errors.ts';
+import { answerFailure, refusalOf } from './failures.ts';
+import { checkKey, onceOnly, type Answer } from './idempotency.ts';
+import {
+  runEffects,
+  type CallOperation,
+  type InternalCaller,
+  type InternalRequest,
+  type JoinedTransaction,
+} from './internal-call.ts';
+import { originOf, shopUrl } from './links.ts';
+import {
+  routeOf,
+  type Call,
+  type Operation,
+  type OperationMetadata,
+  type Preparation,
+  type PrepareCall,
+  type ReadCall,
+  type StoreCall,
+  type WriteCall,
+} from './operation.ts';
+import { addressCaller, limitFailures, type RateLimiter } from './rate-limit.ts';
+import { RawJson } from './raw-json.ts';
+import { ErrorBody, Id } from './schemas.ts';
+import { needsCartToken, needsToken, scopesOf } from './scopes.ts';
+import { registerUploadParser, withUpload } from './upload.ts';
+import { check, compileBody, compileParameters } from './validation.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: OperationMetadata & { writes: boolean };
+  }
+}
+
+export interface Deps {
+  config: Config;
+  db: Database;
+  callers: CallerDirectory;
+  authentication: Authentication;
+  limiter: RateLimiter;
+  isRefusedDemoToken: DemoTokenCheck;
+  /** Throws unless such an open cart exists and the token is its own: 404, 403 or 410. */
+  checkCart: (request: CartCheck) => Promise<unknown>;
+}
+
+/** Decides whether a request has access to a cart. */
+export interface CartCheck {
+  shopId: string;
+  params: { cartId: string };
+  cartToken: string | undefined;
+}
+
+const METHODS = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** A request of an operation. It came over the network, or from a page of the admin. */
+interface Incoming extends Call<never, never, never> {
+  method: string;
+  /** The address of the operation with its parameters. */
+  url: string;
+  /** Undefined: there is none, or the answer must not be stored. */
+  idempotencyKey: string | undefined;
+  /** The transaction that it belongs to; undefined: it has its own. */
+  joined: JoinedTransaction | undefined;
+  /** The headers that the handler has set. */
+  headers: Record<string, string>;
+  /** The request over the network: of the operation itself, or of the page. */
+  request: FastifyRequest;
+  /** Undefined: the caller is inside the process and takes the answer as it is. */
+  reply: FastifyReply | undefined;
+}
+
+interface Outcome {
+  status: number;
+  headers: Record<string, string>;
+  /** What the handler returned; undefined for a replay. */
+  value: unknown;
+  /** Its text; null: it has none, or is sent in another form. */
+  body: string | null;
+  replayed: boolean;
+}
+
+type Run = (incoming: Incoming) => Promise<Outcome>;
+
+/** Registers the operations of the modules. Both ways to call one enter the same function. */
+export function operations(app: FastifyInstance, deps: Deps) {
+  const { config, db, authentication, limiter, isRefusedDemoToken, checkCart } = deps;
+  const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
+  const methodsOf = new Map<string, Set<string>>();
+  const callables = new Map<string, { run: Run; checkRequest: (request: Checked) => void }>();
+
+  const cartTokenOf = (request: FastifyRequest): string | undefined => {
+    const token = request.headers[CART_TOKEN_HEADER] as string | undefined;
+    return token !== undefined && isRefusedDemoToken(token, request) ? undefined : token;
+  };
+
+  /**
+   * The contract checks the cart token before Accept and the body. The handlers compare it with the cart that they
+   * read anyway; only when a request is refused for another reason is the cart checked first.
+   */
+  const answerCartFailure = (failure: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const { status } = refusalOf(failure, request);
+    const isAsked = status === 400 || status === 406 || status === 413;
+    if (!isAsked) return answerFailure(failure, request, reply);
+    checkCartOf(request).then(
+      () => answerFailure(failure, request, reply),
+      (earlier: Error) => answerFailure(earlier, request, reply),
+    );
+  };
+
+  const checkCartOf = async (request: FastifyRequest): Promise<void> => {
+    const { shopId, cartId } = request.params as { shopId: string; cartId: string };
+    if (!isId(cartId)) throw notFound();
+    await checkCart({ shopId, params: { cartId }, cartToken: cartTokenOf(request) });
+  };
+
+  const queriesOf = ({ shopId, joined }: Incoming) => joined?.tx ?? db.ofShop(shopId);
+
+  /** Runs `work` in the transaction that the request belongs to, or in its own. */
+  const inTransaction = <Result>(
+    { shopId, joined, caller }: Incoming,
+    work: (tx: Transaction) => Promise<Result>,
+  ) => (joined ? work(joined.tx) : db.ofShop(shopId).transaction(work, { appId: caller.app?.appId }));
+
+  /** A request over the network. */
+  const incomingFrom = (request: FastifyRequest, reply: FastifyReply, operation: Operation): Incoming => {
+    const origin = originOf(request, publicUrl);
+    const { shopId } = request.params as { shopId: string };
+    const base = shopUrl(origin, shopId);
+    const headers: Record<string, string> = {};
+    return {
+      shopId,
+      params: request.params as never,
+      query: request.query as never,
+      body: request.body as never,
+      caller: request.caller,
+      currentCaller: () => authentication.currentCaller(request),
+      // A HEAD would read a stream that has no end.
+      wantsEventStream: request.method === 'GET' && request.headers.accept?.includes(EVENT_STREAM) === true,
+      lastEventId: request.headers['last-event-id'] as string | undefined,
+      link: (path) => base + path,
+      origin,
+      cartToken: cartTokenOf(request),
+      ifMatch: request.headers['if-match'],
+      header: (name, value) => {
+        headers[name] = value;
+      },
+      method: request.method,
+      url: request.url,
+      idempotencyKey: keyOf(request.headers['idempotency-key'] as string | undefined, operation),
+      joined: undefined,
+      headers,
+      request,
+      reply,
+    };
+  };
+
+  /** A request from inside the process. */
+  const incomingFromPage = (
+    { shopId, app: user, origin, request, joined }: InternalCaller,
+    operation: Operation,
+    { params, query, body }: Checked,
+    { idempotencyKey, cartToken }: InternalRequest<unknown, unknown, unknown>,
+  ): Incoming => {
+    const base = shopUrl(origin, shopId);
+    const caller = { app: user, publicCatalogue: false, isSuspended: false };
+    const headers: Record<string, string> = {};
+    return {
+      shopId,
+      params: params as never,
+      query: query as never,
+      body: body as never,
+      caller,
+      currentCaller: async () => caller,
+      wantsEventStream: false,
+      lastEventId: undefined,
+      link: (path) => base + path,
+      origin,
+      cartToken,
+      ifMatch: undefined,
+      header: (name, value) => {
+        headers[name] = value;
+      },
+      method: operation.method,
+      url: `${routeOf(operation)} ${JSON.stringify({ params, query })}`,
+      idempotencyKey: keyOf(idempotencyKey, operation),
+      joined,
+      headers,
+      request,
+      reply: undefined,
+    };
+  };
+
+  /** Outside of any transaction: reading a count takes a connection, and all of them could be waiting for one. */
+  const withFailureLimit = <Result>(
+    { shopId, params, caller, request }: Incoming,
+    { failureLimit }: OperationMetadata,
+    work: () => Promise<Result>,
+  ): Promise<Result> => {
+    if (!failureLimit || config.RATE_LIMIT_ANONYMOUS === 0) return work();
+    return limitFailures(limiter, failureLimit({ shopId, params, caller, address: request.ip }), work);
+  };
+
+  const register = (operation: Operation, writes: boolean, handle: Run) => {
+    const url = routeOf(operation);
+    const methods = methodsOf.get(url) ?? new Set();
+    methodsOf.set(url, methods.add(operation.method));
+    if (operation.method === 'GET') methods.add('HEAD');
+    if (callables.has(operation.name)) throw new Error(`${operation.name} is registered twice`);
+    const idNames = idNamesOf(operation.params);
+    const run: Run = (incoming) => {
+      toUpperCaseIds(incoming.params, idNames);
+      return handle(incoming);
+    };
+    callables.set(operation.name, { run, checkRequest: requestCheck(operation) });
+    const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+      // Before the answer is serialised, because each status has its own schema.
+      reply.code(operation.status ?? 200);
+      return send(reply, operation, await run(incomingFrom(request, reply, operation)));
+    };
+    const {
+      method,
+      path: _path,
+      under: _under,
+      params,
+      query,
+      body,
+      status,
+      answer: schema,
+      ...facts
+    } = operation;
+    const route: RouteOptions = {
+      method,
+      url,
+      config: { operation: { ...facts, writes } },
+      onRequest: authentication.hookFor(operation.access, operation.produces ?? 'json'),
+      schema: {
+        operationId: operation.name,
+        summary: operation.summary,
+        ...(operation.description === undefined ? {} : { description: operation.description }),
+        tags: [operation.tag],
+        ...(operation.produces === 'csv' ? { produces: ['text/csv'] } : {}),
+        ...(body ? { consumes: bodyTypes(method, operation.accepts) } : {}),
+        params: Type.Object({ shopId: ShopId, ...params?.properties }),
+        // Set even where there are none, because a handler sees only declared parameters.
+        querystring: query ?? Type.Object({}),
+        ...(body ? { body } : {}),
+        response: {
+          [status ?? 200]: schema ?? Type.Null({ description: 'Done; the answer has no body.' }),
+          '4xx': ErrorBody,
+        },
+      },
+      handler: answer,
+      ...(operation.deprecated && { onSend: deprecationHook(operation.deprecated) }),
+      ...(needsCartToken(operation.access) && { errorHandler: answerCartFailure }),
+    };
+    if (operation.accepts !== 'multipart') {
+      app.route(route);
+      return;
+    }
+    // The schema of such a body is for the reference: the body is read and checked part by part.
+    route.validatorCompiler = ({ schema, httpPart }) =>
+      httpPart === 'body' ? () => true : compileParameters(schema);
+    const part = partOf(operation.body);
+    route.handler = (request, reply) => withUpload(request, part, config, () => answer(request, reply));
+    void app.register(async (scope) => {
+      await registerUploadParser(scope);
+      scope.route(route);
+    });
+  };
+
+  return {
+    db,
+    config,
+    callers: deps.callers,
+
+    /** An operation that changes nothing. */
+    read<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema>(
+      operation: Operation<P, Q, B, A>,
+      handler: (call: ReadCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A> | RawJson | Readable>,
+    ): void {
+      register(operation, false, async (incoming) => {
+        const { headers, reply } = incoming;
+        const queries = queriesOf(incoming);
+        const value = await handler(Object.assign(incoming, { db: queries }));
+        if (operation.isReadAudited) await recordEntry(queries, entryOf(incoming, operation, db.now));
+        const isText = reply && !(value instanceof RawJson || value instanceof Readable);
+        const body = isText ? textOf(value, operation, reply) : null;
+        return { status: operation.status ?? 200, headers, value, body, replayed: false };
+      });
+    },
+
+    /**
+     * An operation that writes: one transaction, and one effect per Idempotency-Key. Slow work that needs no
+     * transaction belongs into `prepare`, which runs before it opens and holds no connection.
+     */
+    write<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema, Prepared = undefined>(
+      {
+        prepare,
+        ...operation
+      }: Operation<P, Q, B, A> & {
+        prepare?: (call: PrepareCall<Static<P>, Static<Q>, Static<B>>) => Promise<Preparation<Prepared>>;
+      },
+      handler: (
+        call: WriteCall<Static<P>, Static<Q>, Static<B>> & { prepared: Prepared },
+      ) => Promise<Static<A> | RawJson | void>,
+    ): void {
+      const isAudited = needsToken(operation.access);
+      register(operation, true, async (incoming) => {
+        const { joined, request, idempotencyKey: key } = incoming;
+        const log = request.log.child({ requestId: request.id });
+        const preparation = await prepare?.({
+          ...incoming,
+          db: queriesOf(incoming),
+          isKeyed: key !== undefined,
+        });
+        const discard = async () => {
+          try {
+            await preparation?.discard();
+          } catch (error) {
+            log.warn({ err: error }, 'what was prepared could not be removed');
+          }
+        };
+        let effects: (() => void | Promise<void>)[] = [];
+        let value: unknown;
+        const work = async (tx: Transaction): Promise<Answer> => {
+          let createdIds: Readonly<Record<string, string>> = {};
+          value = await handler({
+            ...incoming,
+            tx,
+            created: (ids) => {
+              createdIds = ids;
+            },
+            prepared: preparation?.prepared as Prepared,
+            afterCommit: (effect) => void effects.push(effect),
+          });
+          if (isAudited) await recordEntry(tx, entryOf(incoming, operation, tx.now, createdIds));
+          return answerOf(value, operation, incoming);
+        };
+        const { answer, replayed } = await inTransaction(incoming, async (tx) => {
+          // A transaction that is retried begins from nothing.
+          effects = [];
+          return key === undefined
+            ? { answer: await work(tx), replayed: false }
+            : onceOnly(tx, keyedRequest(incoming, operation, key), () => work(tx));
+        }).catch(async (error: unknown) => {
+          // A commit without an answer may or may not have happened.
+          if (!isDatabaseAway(error)) await discard();
+          throw error;
+        });
+        if (replayed) await discard();
+        if (joined) {
+          for (const effect of effects) joined.afterCommit(effect);
+          joined.afterRollback(discard);
+        } else await runEffects(effects, log);
+        return { ...answer, value, replayed };
+      });
+    },
+
+    /**
+     * An operation that writes through a store, which opens its own transaction only when it needs a lock: a cart is
+     * usually saved by one conditional statement, and `write` would cost two more round trips.
+     */
+    writeWithStore<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema>(
+      operation: Operation<P, Q, B, A>,
+      handler: (call: StoreCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A>>,
+    ): void {
+      const isAudited = needsToken(operation.access);
+      register(operation, true, async (incoming) => {
+        const { joined, headers, idempotencyKey: key } = incoming;
+        let value: unknown;
+        const work = async (transaction: Transaction | undefined): Promise<Answer> => {
+          const entry = isAudited ? entryOf(incoming, operation, (transaction ?? db).now) : undefined;
+          value = await handler({ ...incoming, transaction, entry });
+          if (operation.etag) headers['etag'] = operation.etag(value as never);
+          return answerOf(value, operation, incoming);
+        };
+        const { answer, replayed } = await withFailureLimit(incoming, operation, async () =>
+          key === undefined
+            ? { answer: await work(joined?.tx), replayed: false }
+            : inTransaction(incoming, (tx) =>
+                onceOnly(tx, keyedRequest(incoming, operation, key), () => work(tx)),
+              ),
+        );
+        return { ...answer, value, replayed };
+      });
+    },
+
+    /**
+     * Calls an operation from inside the process, with the same checks as over the network. A refusal keeps its
+     * problems; any other failure stays what it was, so that a transaction of several calls is retried after a deadlock.
+     */
+    callAs:
+      (caller: InternalCaller): CallOperation =>
+      async (operation, request = {} as never) => {
+        const { run, checkRequest } = callables.get(operation.name)!;
+        try {
+          requireScopes(caller.app, scopesOf(operation.access));
+          if (needsCartToken(operation.access) && !request.cartToken) throw wrongCartToken();
+          // Copies, because checking adds defaults.
+          const checked = { params: { ...request.params }, query: { ...request.query }, body: request.body };
+          checkRequest(checked);
+          const { value, body, headers, replayed } = await run(
+            incomingFromPage(caller, operation, checked, request as never),
+          );
+          request.onHeaders?.(headers);
+          if (value instanceof RawJson) return JSON.parse(value.bytes.toString());
+          return replayed && body !== null ? JSON.parse(body) : value;
+        } catch (error) {
+          const refusal = refusalOf(error as Error, caller.request, operation);
+          throw refusal.status < 500 ? refusal : error;
+        }
+      },
+
+    /** After all modules: 405 with Allow, and OPTIONS, on every registered path. */
+    finish(): void {
+      for (const [url, methods] of methodsOf) {
+        const allow = [...METHODS.filter((method) => methods.has(method)), 'OPTIONS'];
+        const others = METHODS.filter((method) => !methods.has(method)) as HTTPMethods[];
+        app.options(url, { schema: { hide: true } }, async (_request, reply) =>
+          reply
+            .headers({ ...PREFLIGHT, allow: allow.join(',') })
+            .type('text/plain')
+            .send(allow.join(', ')),
+        );
+        if (others.length === 0) continue;
+        app.route({
+          method: others,
+          url,
+          schema: { hide: true },
+          exposeHeadRoute: false,
+          // Counted like any call, and refused before the body is read.
+          onRequest: [
+            authentication.hookFor('public', 'json'),
+            (_request, _reply, done) => done(methodNotAllowed(allow.join(','))),
+          ],
+          handler: notFound,
+        });
+      }
+    },
+  };
+}
+
+export type Operations = ReturnType<typeof operations>;
+
+const EVENT_STREAM = 'text/event-stream';
+
+const STREAM_TYPES: Record<Produces, string> = {
+  json: 'application/json',
+  csv: 'text/csv',
+  'event stream': EVENT_STREAM,
+};
+
+const ShopId = Type.String({
+  description: 'Short name of the shop, case as created.',
+  default: 'DemoShop',
+  examples: ['DemoShop'],
+});
+
+const PREFLIGHT = {
+  'access-control-allow-methods': 'GET,POST,PUT,PATCH,DELETE',
+  'access-control-allow-headers':
+    'accept, authorization, content-type, x-epages-cart-token, idempotency-key, if-match, if-none-match',
+  'access-control-max-age': '3628800',
+};
+
+function bodyTypes(method: string, accepts: BodyKind = 'json'): string[] {
+  if (accepts !== 'json') return [...ACCEPTED_TYPES[accepts]];
+  return method === 'PATCH' ? [JSON_TYPES[1], JSON_TYPES[0]] : [JSON_TYPES[0]];
+}
+
+/** The parts of a request that are checked by the schemas of the operation. */
+interface Checked {
+  params: object;
+  query: object;
+  body: unknown;
+}
+
+/** The checks that Fastify makes of a request over the network, in its order. */
+function requestCheck({ params, query, body, accepts }: Operation): (request: Checked) => void {
+  const none = Type.Object({});
+  const validateParams = compileParameters(params ?? none);
+  const validateQuery = compileParameters(query ?? none);
+  const validateBody = body && accepts !== 'multipart' ? compileBody(body) : undefined;
+  return (request) => {
+    check(validateParams, request.params);
+    if (validateBody) check(validateBody, request.body);
+    check(validateQuery, request.query);
+  };
+}
+
+function idNamesOf(params: TObject | undefined): string[] {
+  return Object.entries(params?.properties ?? {}).flatMap(([name, schema]) => (schema === Id ? [name] : []));
+}
+
+function toUpperCaseIds(params: Record<string, string>, idNames: readonly string[]): void {
+  for (const name of idNames) {
+    if (!isId(params[name]!)) throw notFound();
+    params[name] = params[name]!.toUpperCase();
+  }
+}
+
+/** The audit entry of a call: the ids of its path, and those of the created resources. */
+function entryOf(
+  { shopId, params, caller, method }: Incoming,
+  operation: Pick<Operation, 'under' | 'path'>,
+  at: Date,
+  created: Readonly<Record<string, string>> = {},
+): Entry {
+  const { shopId: _shopId, ...ids } = params as Record<string, string>;
+  // A resource created inside one of its own kind, such as a category, must not hide its parent.
+  const parent = Object.keys(created)
+    .map((name) => ids[name])
+    .find((id) => id !== undefined);
+  return {
+    shopId,
+    entryId: newId(at),
+    at,
+    appId: caller.app?.appId ?? null,
+    appName: caller.app?.name ?? null,
+    method,
+    route: routeOf(operation),
+    object: { ...ids, ...(parent !== undefined && { parent }), ...created },
+  };
+}
+
+/** The part of a form that holds the file. */
+function partOf(body: TSchema | undefined): string {
+  const [name] = Object.keys((body as TObject | undefined)?.properties ?? {});
+  if (name === undefined) throw new Error('An upload needs the name of its part');
+  return name;
+}
+
+function send(
+  reply: FastifyReply,
+  { method, produces = 'json' }: Operation,
+  { status, headers, value, body, replayed }: Outcome,
+) {
+  reply.code(status).headers(headers);
+  if (replayed) reply.header('idempotency-replayed', 'true');
+  if (value instanceof Readable) return reply.type(STREAM_TYPES[produces]).send(value);
+  if (value instanceof RawJson && body === null) {
+    if (method === 'GET') reply.header('etag', `"${value.etag}"`);
+    return reply.type('application/json').send(value.bytes);
+  }
+  if (body !== null) reply.type('application/json');
+  return reply.send(body ?? undefined);
+}
+
+/** The answer to a write. Inside the process its text is needed only to be stored. */
+function answerOf(
+  value: unknown,
+  operation: Operation,
+  { headers, reply, idempotencyKey }: Incoming,
+): Answer {
+  const isText = reply !== undefined || idempotencyKey !== undefined;
+  return {
+    status: operation.status ?? 200,
+    headers,
+    body: isText ? textOf(value, operation, reply) : null,
+  };
+}
+
+/** The only place where the answer of an operation becomes text. */
+function textOf(
+  value: unknown,
+  { keepsKeyOrder }: OperationMetadata,
+  reply: FastifyReply | undefined,
+): string | null {
+  if (value === undefined) return null;
+  if (value instanceof RawJson) return value.bytes.toString();
+  return keepsKeyOrder || !reply ? JSON.stringify(value) : (reply.serialize(value) as string);
+}
+
+function keyOf(key: string | undefined, { secretAnswer }: OperationMetadata): string | undefined {
+  if (secretAnswer || key === undefined) return undefined;
+  checkKey(key);
+  return key;
+}
+
+function keyedRequest(
+  { shopId, caller, cartToken = '', request, method, url, body }: Incoming,
+  { access }: OperationMetadata,
+  key: string,
+) {
+  const app = caller.app?.tokenHash;
+  return {
+    shopId,
+    // A caller without access to a cart gets no replay that shows it. Elsewhere a cart token means nothing.
+    caller: needsCartToken(access) ? `${app ?? ''} ${cartToken}` : (app ?? addressCaller(request.ip)),
+    key,
+    method,
+    url,
+    body,
+  };
+}
