@@ -1,5 +1,5 @@
-import type { Content, ContentLine } from '../src/orders/pricing/content.ts';
-import { taxOn } from '../src/orders/pricing/tax.ts';
+import type { Content, ContentLine } from '../src/pricing/content.ts';
+import { taxOn } from '../src/pricing/tax.ts';
 import { ADDRESS_FIELDS } from '../src/shops/countries/address.ts';
 import type { Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';

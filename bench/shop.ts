@@ -1,4 +1,4 @@
-import { ensureApp, insertToken } from '../src/shops/apps/queries.ts';
+import { ensureApp, insertToken } from '../src/apps/queries.ts';
 import { ADDRESS_FIELDS, AddressRequest, toAddress } from '../src/shops/countries/address.ts';
 import { insertNumberedCustomer } from '../src/people/customers/queries.ts';
 import type { Database } from '../src/db/database.ts';

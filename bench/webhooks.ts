@@ -12,9 +12,9 @@ import { readDemoAccess } from '../src/http/demo-access.ts';
 import { newId, secretHash } from '../src/kernel/ids.ts';
 import { recordEvents } from '../src/platform/events/log.ts';
 import { installationKey, seal } from '../src/platform/sealing.ts';
-import { deliveryIdOf, messageIdOf } from '../src/shops/webhooks/delivery-id.ts';
-import { insertWebhook } from '../src/shops/webhooks/queries.ts';
-import { newWebhookSecret } from '../src/shops/webhooks/signature.ts';
+import { deliveryIdOf, messageIdOf } from '../src/apps/webhooks/delivery-id.ts';
+import { insertWebhook } from '../src/apps/webhooks/queries.ts';
+import { newWebhookSecret } from '../src/apps/webhooks/signature.ts';
 import type { Verdict } from './report.ts';
 import { createBareShop } from './shop.ts';
 

@@ -1,4 +1,4 @@
-import type { Content } from '../src/orders/pricing/content.ts';
+import type { Content } from '../src/pricing/content.ts';
 import type { Order } from '../src/orders/schema.ts';
 import { DISCOUNTS, EXPRESS, PARCEL, PAYMENT, RATES, type KeptOrder } from './shop.ts';
 import { must, mustEqual, sum } from './stage.ts';

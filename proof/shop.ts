@@ -1,7 +1,7 @@
 import type { Reply } from '../bench/client.ts';
 import { createBareShop } from '../bench/shop.ts';
 import type { Call } from '../bench/targets.ts';
-import type { Content } from '../src/orders/pricing/content.ts';
+import type { Content } from '../src/pricing/content.ts';
 import type { Cart } from '../src/carts/schema.ts';
 import { sql } from '../src/db/sql.ts';
 import type { Order } from '../src/orders/schema.ts';

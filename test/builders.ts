@@ -1,5 +1,5 @@
 import { applySettings } from '../src/shops/settings/file.ts';
-import { ensureApp, insertToken } from '../src/shops/apps/queries.ts';
+import { ensureApp, insertToken } from '../src/apps/queries.ts';
 import { SCOPES, type Scope } from '../src/http/scopes.ts';
 import { newId, newSecret, secretHash } from '../src/kernel/ids.ts';
 import { insertShop, type NewShop } from '../src/shops/shop/insert-shop.ts';

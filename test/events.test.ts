@@ -12,7 +12,7 @@ import { eraseCustomerData } from '../src/people/privacy/erase.ts';
 import { PERSONAL_DATA } from '../src/composition/personal-data.ts';
 import type { PersonalData } from '../src/platform/personal-data.ts';
 import { releaseUnpaidOrders } from '../src/orders/release-unpaid.ts';
-import { deleteApp } from '../src/shops/apps/apps.ts';
+import { deleteApp } from '../src/apps/apps.ts';
 import { givenToken } from './builders.ts';
 import {
   ADA,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { PricedProduct } from '../src/catalogue/products/cart-product.ts';
-import type { CartInput, CouponInput, LineInput, ShopRules } from '../src/orders/pricing/input.ts';
+import type { PricedProduct } from '../src/pricing/cart-product.ts';
+import type { CartInput, CouponInput, LineInput, ShopRules } from '../src/pricing/input.ts';
 import { TAX_TYPES } from '../src/http/price.ts';
 import {
   MINIMUM_CART_CODES,

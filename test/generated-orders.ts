@@ -1,7 +1,7 @@
 import type fc from 'fast-check';
-import { contentOf, type Content } from '../src/orders/pricing/content.ts';
-import type { CartInput, ShopRules } from '../src/orders/pricing/input.ts';
-import type { CartProduct } from '../src/catalogue/products/cart-product.ts';
+import { contentOf, type Content } from '../src/pricing/content.ts';
+import type { CartInput, ShopRules } from '../src/pricing/input.ts';
+import type { CartProduct } from '../src/pricing/cart-product.ts';
 import type { Settings } from '../src/shops/settings/settings.ts';
 import { generatedCarts } from './generated-carts.ts';
 

@@ -1,6 +1,6 @@
-import type { CouponProblem } from '../src/orders/pricing/coupon-problems.ts';
-import type { CartInput, CouponInput, LineInput, ShopRules } from '../src/orders/pricing/input.ts';
-import type { CartTotals, ServiceTax } from '../src/orders/pricing/totals.ts';
+import type { CouponProblem } from '../src/pricing/coupon-problems.ts';
+import type { CartInput, CouponInput, LineInput, ShopRules } from '../src/pricing/input.ts';
+import type { CartTotals, ServiceTax } from '../src/pricing/totals.ts';
 import { currencyDigits } from '../src/kernel/money.ts';
 import type { Prices } from '../src/catalogue/products/facts.ts';
 import type { ShippingMethod, TaxClass } from '../src/shops/settings/settings.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openapiText, operationsText } from '../src/openapi/document.ts';
 import type { OpenApiDocument, Parameter, Schema } from '../src/openapi/components.ts';
 import { EVENT_TYPE_NAMES, type EventType } from '../src/platform/events/types.ts';
-import { CONTRACT_TYPES } from '../src/shops/webhooks/render.ts';
+import { CONTRACT_TYPES } from '../src/apps/webhooks/render.ts';
 import { startService, type Service } from './service.ts';
 
 let service: Service;

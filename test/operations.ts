@@ -1,4 +1,4 @@
-import { authorise, createApp } from '../src/shops/apps/apps.ts';
+import { authorise, createApp } from '../src/apps/apps.ts';
 import type { Address } from '../src/shops/countries/address.ts';
 import type { StoredCart } from '../src/carts/cart.ts';
 import { insertCart, updateCart } from '../src/carts/queries.ts';
@@ -14,11 +14,12 @@ import { refreshListing } from '../src/catalogue/products/listing.ts';
 import { insertProduct } from '../src/catalogue/products/queries.ts';
 import { insertProductType } from '../src/catalogue/producttypes/queries.ts';
 import { recordEvents } from '../src/platform/events/log.ts';
-import { deliveryIdOf } from '../src/shops/webhooks/delivery-id.ts';
-import { moveSettingsVersion, takeNumber } from '../src/shops/shop/queries.ts';
+import { deliveryIdOf } from '../src/apps/webhooks/delivery-id.ts';
+import { moveSettingsVersion } from '../src/shops/shop/queries.ts';
 import { givenToken } from './builders.ts';
 import type { CallOptions, Service } from './service.ts';
 import { formOf, PNG, type Part } from './upload.ts';
+import { takeNumber } from '../src/platform/counters.ts';
 
 /**
  * Every operation of the API in one table, written from the contract and not from the code. The sweeps of this

@@ -19,7 +19,7 @@ export const SAMPLES = [
   'src/catalogue/categories/subcategories.test.ts',
   'src/people/customers/customers.test.ts',
   'src/orders/orders.test.ts',
-  'src/carts/checkout.test.ts',
+  'src/checkout/checkout.test.ts',
   'src/storefront/listing/catalogue.test.ts',
   'src/admin/home/home.test.ts',
   'test/modules.test.ts',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import type { CartInput, ShopRules } from '../src/orders/pricing/input.ts';
-import { cartTotals, type CartTotals } from '../src/orders/pricing/totals.ts';
+import type { CartInput, ShopRules } from '../src/pricing/input.ts';
+import { cartTotals, type CartTotals } from '../src/pricing/totals.ts';
 import { generatedCarts } from './generated-carts.ts';
 import { naiveTotals } from './naive-totals.ts';
 

@@ -2,9 +2,8 @@ import cookie from '@fastify/cookie';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { notFound } from '../http/errors.ts';
 import { installationKey } from '../platform/sealing.ts';
-import { assetRoutes } from '../storefront/layout/assets.ts';
-import { sendPage as sendStartPage } from '../storefront/start-page/page.ts';
-import { startingPage } from '../storefront/start-page/start-view.ts';
+import { sendPage as sendStartPage } from '../site/start-page/page.ts';
+import { startingPage } from '../site/start-page/start-view.ts';
 import { apps } from './apps/apps.ts';
 import { categoryPages } from './categories/category-page.ts';
 import { categoryTree } from './categories/tree-page.ts';
@@ -50,6 +49,7 @@ import { link } from './sign-in/link.ts';
 import { signIn } from './sign-in/sign-in.ts';
 import { users } from './users/users.ts';
 import { views } from './views/views.ts';
+import { assetRoutes } from '../http/assets.ts';
 
 /** A page, and the users who may open it. */
 export type AdminRoute = { method: string; url: string } & NonNullable<FastifyContextConfig['admin']>;

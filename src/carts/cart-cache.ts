@@ -1,4 +1,4 @@
-import { cachedCartProducts } from '../catalogue/products/cart-product-cache.ts';
+import { cachedCartProducts } from '../pricing/cart-product-cache.ts';
 import type { CacheKind } from '../db/cache.ts';
 import type { Queries } from '../db/database.ts';
 import type { Address } from '../shops/countries/address.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CartProduct } from '../catalogue/products/cart-product.ts';
-import { cachedCartProducts } from '../catalogue/products/cart-product-cache.ts';
+import type { CartProduct } from '../pricing/cart-product.ts';
+import { cachedCartProducts } from '../pricing/cart-product-cache.ts';
 import { createBatcher, type BatchWork } from '../db/batcher.ts';
 import { isTransient, type Database, type Queries, type Transaction } from '../db/database.ts';
 import { recordEntry, type Entry } from '../http/audit-entry.ts';
@@ -9,7 +9,7 @@ import { newCartToken, requireCartToken } from '../http/cart-token.ts';
 import { forbidden, gone, HttpError, invalid, isRefusal, notFound } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
-import { contentOf } from '../orders/pricing/content.ts';
+import { contentOf } from '../pricing/content.ts';
 import { cachedSettings, settingsSince, type Settings } from '../shops/settings/settings.ts';
 import {
   isExpired,

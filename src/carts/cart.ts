@@ -1,9 +1,9 @@
-import type { CartProduct } from '../catalogue/products/cart-product.ts';
+import type { CartProduct } from '../pricing/cart-product.ts';
 import type { Caller } from '../http/callers.ts';
 import { badRequest } from '../http/errors.ts';
 import type { TaxType } from '../http/price.ts';
-import { contentOf, type PricedContent } from '../orders/pricing/content.ts';
-import type { CartCoupon, PaymentStatus, StoredLine } from '../orders/pricing/input.ts';
+import { contentOf, type PricedContent } from '../pricing/content.ts';
+import type { CartCoupon, PaymentStatus, StoredLine } from '../pricing/input.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 

@@ -1,13 +1,13 @@
 import type { Static } from 'typebox';
-import { amountOf, MAX_MINOR } from '../catalogue/products/request-fields.ts';
 import { badRequest, invalid, notFound } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
-import { contentOf } from '../orders/pricing/content.ts';
+import { contentOf } from '../pricing/content.ts';
 import { toAddress, type AddressRequest } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { CartContext, CartPatch, CartRow } from './cart.ts';
 import { UnknownCoupon } from './coupon-limit.ts';
 import type { PaymentUpdate, ShippingUpdate } from './schema.ts';
+import { amountOf, MAX_MINOR } from '../http/request-fields.ts';
 
 /** Decisions about everything in a cart except its lines, for the API and the storefront alike. */
 
@@ -72,7 +72,7 @@ export function setPayment(
     paymentTransactionId: null,
     paymentStatus: null,
     paymentName: name,
-    paymentPrice: amountOf(priceAmount ?? 0, currency, 'priceAmount', { least: -MAX_MINOR }),
+    paymentPrice: amountOf(priceAmount ?? 0, currency, 'priceAmount', { min: -MAX_MINOR }),
   };
 }
 

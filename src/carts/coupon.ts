@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { couponKey } from './coupon-campaigns/campaign.ts';
+import { couponKey } from '../coupons/campaign.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';

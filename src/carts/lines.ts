@@ -14,13 +14,13 @@ import { isId, newId } from '../kernel/ids.ts';
 import { customTextProblem, givenText, type CustomTextProblem } from '../catalogue/products/custom-text.ts';
 import { priceIn } from '../catalogue/products/prices.ts';
 import { isForSale, maxOrderOf, ORDER_UNIT } from '../catalogue/products/orderable.ts';
-import { productLabel, type CartProduct } from '../catalogue/products/cart-product.ts';
-import type { StoredLine } from '../orders/pricing/input.ts';
-import { amountOf, decimalOf } from '../catalogue/products/request-fields.ts';
+import { productLabel, type CartProduct } from '../pricing/cart-product.ts';
+import type { StoredLine } from '../pricing/input.ts';
 import type { CartContext, CartPatch, CartRow } from './cart.ts';
-import { allowedQuantity, quantityOfProduct } from '../orders/pricing/quantity.ts';
+import { allowedQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import { MAX_LINES } from '../orders/line-item-schema.ts';
 import { NewLine } from './schema.ts';
+import { amountOf, decimalOf } from '../http/request-fields.ts';
 
 /** The product is for sale but out of stock. */
 export class SoldOut extends HttpError {
@@ -49,7 +49,7 @@ export function namedProducts(entries: readonly unknown[]): string[] {
   });
 }
 
-const QUANTITY = { least: 0.000_001, most: 1_000_000 };
+const QUANTITY = { min: 0.000_001, max: 1_000_000 };
 
 /** The text does not suit the product: the customer must type another one. */
 export class WrongCustomText extends ValidationError {
@@ -104,7 +104,7 @@ export function addLine(
       lines: [...lines, { ...added, quantity: allowed, ...(customText !== undefined && { customText }) }],
     };
   }
-  const sum = Math.min(Number((Number(line.quantity) + more).toFixed(6)), QUANTITY.most);
+  const sum = Math.min(Number((Number(line.quantity) + more).toFixed(6)), QUANTITY.max);
   return replaceLine(cart, { ...line, quantity: quantityOf(cart, line, product, sum, context, field) });
 }
 
@@ -253,6 +253,6 @@ function quantityOf(
     most === null ? null : most - others,
   );
   if (allowed === undefined) throw new SoldOut(productLabel(product, settings));
-  if (allowed > QUANTITY.most) throw invalid('OUT_OF_RANGE', field);
+  if (allowed > QUANTITY.max) throw invalid('OUT_OF_RANGE', field);
   return String(allowed);
 }

@@ -1,7 +1,7 @@
 import type { Database, Queries } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { recordEntries, type Entry } from '../http/audit-entry.ts';
-import { staleStamps } from '../catalogue/products/cart-product-cache.ts';
+import { staleStamps } from '../pricing/cart-product-cache.ts';
 import { productIdsOf, type CartPatch, type CartRow } from './cart.ts';
 
 /**

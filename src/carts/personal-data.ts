@@ -2,7 +2,7 @@ import type { Queries } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { toDecimal } from '../kernel/money.ts';
 import { section, type Person, type PersonalData } from '../platform/personal-data.ts';
-import type { StoredLine } from '../orders/pricing/input.ts';
+import type { StoredLine } from '../pricing/input.ts';
 import { dropCachedCart } from './cart-cache.ts';
 
 /** Open carts. */

@@ -1,8 +1,9 @@
 import type { Queries, Transaction } from '../db/database.ts';
+import { WAIT } from '../db/locks.ts';
 import { sql, type Sql } from '../db/sql.ts';
-import type { CartCoupon } from '../orders/pricing/input.ts';
-import { upper, type CartProduct } from '../catalogue/products/cart-product.ts';
-import { findCartProducts, versionStamps } from '../catalogue/products/cart-product-cache.ts';
+import type { CartCoupon } from '../pricing/input.ts';
+import { upper, type CartProduct } from '../pricing/cart-product.ts';
+import { findCartProducts, versionStamps } from '../pricing/cart-product-cache.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
 import { LIFETIME, productIdsOf, type CartRow, type Prefetch, type StoredCart } from './cart.ts';
 
@@ -322,3 +323,15 @@ function cartOf(row: StoredCart & Validators & CartTerms, products: CartProduct[
 }
 
 const upperAll = (ids: readonly string[] | null) => ids && ids.map((id) => id.toUpperCase());
+
+/** Locks in id order, so two transactions cannot deadlock. */
+export function lockCarts(tx: Transaction, shopId: string, cartIds: readonly string[], ifLocked = WAIT) {
+  return tx.many<{ cartId: string; version: number }>(sql`
+    select upper(cart_id::text) as "cartId", version from cart
+    where shop_id = ${shopId} and cart_id = any (${cartIds}::uuid[])
+    order by cart_id for update ${ifLocked}`);
+}
+
+export function deleteCarts(tx: Transaction, shopId: string, cartIds: readonly string[]) {
+  return tx.run(sql`delete from cart where shop_id = ${shopId} and cart_id = any (${cartIds}::uuid[])`);
+}

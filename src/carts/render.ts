@@ -12,7 +12,7 @@ import {
   shippingLink,
   type RenderContext,
 } from '../orders/line-item-view.ts';
-import type { Content } from '../orders/pricing/content.ts';
+import type { Content } from '../pricing/content.ts';
 import { LIFETIME, type PricedCart, type StoredCart } from './cart.ts';
 import { pickupToken } from './pickup-token.ts';
 

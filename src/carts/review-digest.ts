@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Content } from '../orders/pricing/content.ts';
+import type { Content } from '../pricing/content.ts';
 import { HttpError } from '../http/errors.ts';
 import type { StoredCart } from './cart.ts';
 

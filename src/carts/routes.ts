@@ -10,7 +10,7 @@ import { paged, paging } from '../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { isId, isSecretOf } from '../kernel/ids.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { contentOf } from '../orders/pricing/content.ts';
+import { contentOf } from '../pricing/content.ts';
 import type { CartRow } from './cart.ts';
 import type { CartStore } from './cart-store.ts';
 import { countCarts, findCarts } from './queries.ts';

@@ -1,12 +1,13 @@
 import { Type, type Static } from 'typebox';
-import { CustomTextRequest, Decimal, Given } from '../catalogue/products/request-fields.ts';
+import { CustomTextRequest } from '../catalogue/products/request-fields.ts';
 import { Percent } from '../catalogue/products/schema.ts';
 import { Price, TAX_TYPES, type TaxType } from '../http/price.ts';
 import { Id, Links, Nullable, Timestamp } from '../http/schemas.ts';
 import { LineItemContainer, MAX_LINES, PaymentData, ShippingData } from '../orders/line-item-schema.ts';
-import { PAYMENT_STATUSES, type PaymentStatus } from '../orders/pricing/input.ts';
+import { PAYMENT_STATUSES, type PaymentStatus } from '../pricing/input.ts';
 import { Address } from '../shops/countries/address.ts';
 import { MINIMUM_CART_CODES } from '../shops/settings/settings.ts';
+import { Decimal, Given } from '../http/request-fields.ts';
 
 /** A cart as answers show it. Keys stand in the order of the wire. */
 

@@ -1,4 +1,4 @@
-import { authorise, createApp, deleteApp, listApps } from '../shops/apps/apps.ts';
+import { authorise, createApp, deleteApp, listApps } from '../apps/apps.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { shopUrl } from '../http/links.ts';
 import { parseScopes, print, printTable, recordCommand, scopesText, withShop, type Runs } from './command.ts';

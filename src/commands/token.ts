@@ -1,4 +1,4 @@
-import { createToken, listTokens, revokeToken } from '../shops/apps/apps.ts';
+import { createToken, listTokens, revokeToken } from '../apps/apps.ts';
 import { parseScopes, print, printTable, recordCommand, scopesText, withShop, type Runs } from './command.ts';
 import { CommandProblem } from './problem.ts';
 

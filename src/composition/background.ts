@@ -14,8 +14,8 @@ import { createProviders, type Providers } from '../orders/payments/providers.ts
 import { startPaymentWorker } from '../orders/payments/worker.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { createEmailShopLoader } from '../shops/email/shop.ts';
-import type { Resolve } from '../shops/webhooks/receiver-address.ts';
-import { startWebhookWorker } from '../shops/webhooks/worker.ts';
+import type { Resolve } from '../apps/webhooks/receiver-address.ts';
+import { startWebhookWorker } from '../apps/webhooks/worker.ts';
 import { WEBHOOK_ENTITIES } from './webhook-entities.ts';
 
 const CHECK_REBUILDS = 5_000;

@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { adminLinkCleanup } from '../admin/users/links.ts';
 import { adminSessionCleanup } from '../admin/users/queries.ts';
-import { appUseCleanup } from '../shops/apps/app-use.ts';
-import { auditCleanup } from '../shops/audit-log/queries.ts';
+import { appUseCleanup } from '../apps/app-use.ts';
+import { auditCleanup } from '../apps/audit-log/queries.ts';
 import { abandonedCarts } from '../carts/abandoned.ts';
 import { importCleanup } from '../catalogue/products/import-queries.ts';
 import { sentPictureCleanup } from '../catalogue/products/sent-pictures.ts';
@@ -18,7 +18,7 @@ import { mediaCleanup } from '../platform/media/sweep.ts';
 import { accountSessionCleanup, signInRequestCleanup } from '../people/accounts/queries.ts';
 import { requestCleanup } from '../people/newsletters/queries.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
-import { deliveryCleanup } from '../shops/webhooks/delivery-queries.ts';
+import { deliveryCleanup } from '../apps/webhooks/delivery-queries.ts';
 import { unpaidOrderRelease } from '../orders/release-unpaid.ts';
 import { wishlistCleanup } from '../storefront/wishlist/queries.ts';
 

@@ -21,7 +21,7 @@ import { signInEmail } from '../people/accounts/sign-in-email.ts';
 import { withdrawalAcknowledgement, withdrawalLink } from '../orders/withdrawal-emails.ts';
 import { newsletterConfirmation } from '../people/newsletters/confirmation-email.ts';
 import type { EmailKind } from '../platform/email/kind.ts';
-import { deactivationEmail } from '../shops/webhooks/deactivation-email.ts';
+import { deactivationEmail } from '../apps/webhooks/deactivation-email.ts';
 
 /** Every kind of email, in the order in which a settings file lists them. */
 export const EMAIL_KINDS: readonly EmailKind[] = [

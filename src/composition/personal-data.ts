@@ -5,7 +5,7 @@ import { accountPersonalData } from '../people/accounts/personal-data.ts';
 import { newsletterPersonalData } from '../people/newsletters/personal-data.ts';
 import { emailPersonalData } from '../platform/email/personal-data.ts';
 import type { PersonalData } from '../platform/personal-data.ts';
-import { auditPersonalData } from '../shops/audit-log/personal-data.ts';
+import { auditPersonalData } from '../apps/audit-log/personal-data.ts';
 import { wishlistPersonalData } from '../storefront/wishlist/personal-data.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { couponCampaignSection } from '../carts/coupon-campaigns/settings-section.ts';
+import { couponCampaignSection } from '../coupons/settings-section.ts';
 import { EMAIL_KINDS } from './email-kinds.ts';
 import { emailTextsSection } from '../shops/email/settings-section.ts';
 import { createSettingsFormat } from '../shops/settings/format.ts';

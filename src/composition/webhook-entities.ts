@@ -1,5 +1,5 @@
-import { findCampaign } from '../carts/coupon-campaigns/queries.ts';
-import { toCampaign } from '../carts/coupon-campaigns/wire.ts';
+import { findCampaign } from '../coupons/queries.ts';
+import { toCampaign } from '../coupons/wire.ts';
 import { productJson } from '../catalogue/products/product-cache.ts';
 import { findVersions } from '../catalogue/products/queries.ts';
 import type { Queries } from '../db/database.ts';
@@ -8,10 +8,10 @@ import { cachedOrder } from '../orders/order-cache.ts';
 import { findOrderVersions } from '../orders/queries.ts';
 import { findCustomer } from '../people/customers/queries.ts';
 import { toCustomer } from '../people/customers/routes.ts';
-import { hasTokenWith } from '../shops/apps/queries.ts';
+import { hasTokenWith } from '../apps/queries.ts';
 import { settingsSince, shopSettings } from '../shops/settings/settings.ts';
 import { toShop } from '../shops/shop/routes.ts';
-import type { Entity, EntityReader, Recipient, WebhookEntities } from '../shops/webhooks/render.ts';
+import type { Entity, EntityReader, Recipient, WebhookEntities } from '../apps/webhooks/render.ts';
 
 /**
  * The resources that webhooks send with an event. Carts are missing, because only the holder of its token may read a

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { givenShop, givenToken } from '../../test/builders.ts';
 import { startService, type Answer, type Service } from '../../test/service.ts';
-import { revokeToken } from '../shops/apps/apps.ts';
+import { revokeToken } from '../apps/apps.ts';
 import { sql } from '../db/sql.ts';
 import { newSecret, secretHash } from '../kernel/ids.ts';
 import { createCallerDirectory, FRESH_FOR } from './callers.ts';

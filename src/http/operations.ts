@@ -234,10 +234,14 @@ export function operations(app: FastifyInstance, deps: Deps) {
       return handle(incoming);
     };
     callables.set(operation.name, { run, checkRequest: requestCheck(operation) });
+    const part = operation.accepts === 'multipart' ? partOf(operation.body) : undefined;
     const answer = async (request: FastifyRequest, reply: FastifyReply) => {
       // Before the answer is serialised, because each status has its own schema.
       reply.code(operation.status ?? 200);
-      return send(reply, operation, await run(incomingFrom(request, reply, operation)));
+      const work = () => run(incomingFrom(request, reply, operation));
+      // A file is removed before the answer, so that none is left when it arrives.
+      const outcome = await (part === undefined ? work() : withUpload(request, part, config, work));
+      return send(reply, operation, outcome);
     };
     const {
       method,
@@ -275,15 +279,13 @@ export function operations(app: FastifyInstance, deps: Deps) {
       ...(operation.deprecated && { onSend: deprecationHook(operation.deprecated) }),
       ...(needsCartToken(operation.access) && { errorHandler: answerCartFailure }),
     };
-    if (operation.accepts !== 'multipart') {
+    if (part === undefined) {
       app.route(route);
       return;
     }
     // The schema of such a body is for the reference: the body is read and checked part by part.
     route.validatorCompiler = ({ schema, httpPart }) =>
       httpPart === 'body' ? () => true : compileParameters(schema);
-    const part = partOf(operation.body);
-    route.handler = (request, reply) => withUpload(request, part, config, () => answer(request, reply));
     void app.register(async (scope) => {
       await registerUploadParser(scope);
       scope.route(route);

@@ -15,8 +15,8 @@ import {
 } from '../http/scopes.ts';
 import { errorExamples, type ErrorExample } from './errors.ts';
 import { exampleOf, readExamples, withExample, type OperationExample } from './examples.ts';
-import { operationsOf } from '../storefront/docs/operations.ts';
-import { webhookReference } from '../shops/webhooks/reference.ts';
+import { operationsOf } from '../site/docs/operations.ts';
+import { webhookReference } from '../apps/webhooks/reference.ts';
 import {
   withNamedParts,
   type DocumentedOperation,

@@ -6,12 +6,12 @@ import { queueOrderCancelled, type CancelCause } from './cancel-email.ts';
 import { changeOrder } from './change.ts';
 import { recordHistory } from './history.ts';
 import { moveStock, unshippedLines, type OpenOrder } from './manage-change.ts';
-import { giveBackCoupon } from './manage-queries.ts';
 import { queuePaymentProblem } from './payment-emails.ts';
 import { findRefundable, requestCancel } from './payments/queries.ts';
 import type { ManagedOrder } from './queries.ts';
 import { refunded } from './refund.ts';
 import { sentQuantities } from './returns.ts';
+import { giveBackCoupon } from '../coupons/redemption-queries.ts';
 
 /**
  * Cancels an order that this transaction has locked and that is not cancelled yet: unsent goods go back into stock,

@@ -10,7 +10,7 @@ import { countryOf } from './manage-lines.ts';
 import { queuePaymentInstructions } from './payment-instructions-email.ts';
 import { isProviderName, type Providers } from './payments/providers.ts';
 import { requestCancel } from './payments/queries.ts';
-import { contentMethod } from './pricing/content.ts';
+import { contentMethod } from '../pricing/content.ts';
 import { releaseTime } from './release-time.ts';
 import { paymentPriceToday } from './revision.ts';
 import type { CustomerOrder } from './withdrawal-period.ts';

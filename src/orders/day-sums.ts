@@ -1,7 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import { insertInto } from '../db/insert.ts';
 import { sql } from '../db/sql.ts';
-import type { Content } from './pricing/content.ts';
+import type { Content } from '../pricing/content.ts';
 import { linesSold, netRevenue } from './revenue.ts';
 
 /**

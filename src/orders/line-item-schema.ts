@@ -3,7 +3,7 @@ import { BulkPriceInfo, Quantity, TaxClassInfo, Weight } from '../catalogue/prod
 import { Price } from '../http/price.ts';
 import { Id, Links, Nullable } from '../http/schemas.ts';
 import { Image } from '../platform/media/schema.ts';
-import { COUPON_PROBLEMS } from './pricing/coupon-problems.ts';
+import { COUPON_PROBLEMS } from '../pricing/coupon-problems.ts';
 
 /** The lines, delivery and payment of a cart, an order and a document. Keys stand in the order of the wire. */
 

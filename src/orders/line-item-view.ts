@@ -5,7 +5,7 @@ import { priceOf, type Price, type TaxType } from '../http/price.ts';
 import type { Link } from '../http/schemas.ts';
 import { messages } from '../kernel/messages.ts';
 import { imagesOf, SHOWN_IN_LINES } from '../platform/media/images.ts';
-import type { Content, ContentLine, ContentTax, ContentTaxClass } from './pricing/content.ts';
+import type { Content, ContentLine, ContentTax, ContentTaxClass } from '../pricing/content.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { providerLabel } from './payments/providers.ts';
 import type { LineItemContainer, PaymentData, ShippingData } from './line-item-schema.ts';

@@ -3,7 +3,7 @@ import { anyText } from '../catalogue/products/render.ts';
 import { unitSign } from '../catalogue/products/units.ts';
 import { formatsOf } from '../http/formats.ts';
 import { messages } from '../kernel/messages.ts';
-import type { ContentLine } from './pricing/content.ts';
+import type { ContentLine } from '../pricing/content.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Queries } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
-import type { Content } from './pricing/content.ts';
+import type { Content } from '../pricing/content.ts';
 import {
   managedColumns,
   orderColumnsWith,

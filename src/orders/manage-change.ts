@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Content } from './pricing/content.ts';
+import type { Content } from '../pricing/content.ts';
 import type { RenderContext } from './line-item-view.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import type { Caller } from '../http/callers.ts';
@@ -11,22 +11,16 @@ import { Id, LocaleParameter } from '../http/schemas.ts';
 import { currencyDigits, parseDecimal, toDecimal } from '../kernel/money.ts';
 import { queueAvailabilityNotifications } from '../catalogue/products/availability-notifications.ts';
 import { recordStockEvents } from '../catalogue/products/product-events.ts';
-import { amountOf } from '../catalogue/products/request-fields.ts';
 import { isBackInStock } from '../catalogue/products/save-product.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import type { OrderChanges } from './change.ts';
 import { recordHistory, type HistoryKind } from './history.ts';
-import {
-  changeStock,
-  findOrderActivity,
-  type OrderActivity,
-  type PartLine,
-  type Return,
-  type StockMove,
-} from './manage-queries.ts';
+import { findOrderActivity, type OrderActivity, type PartLine, type Return } from './manage-queries.ts';
 import { ManagedOrderAnswer } from './manage-schema.ts';
 import { lockOrder, type ManagedOrder } from './queries.ts';
 import { toOrder } from './render.ts';
+import { changeStock, type StockMove } from '../catalogue/products/stock-queries.ts';
+import { amountOf } from '../http/request-fields.ts';
 
 /** Shared by all operations that change an order the way a merchant does. */
 export const manageOperation = {
@@ -269,7 +263,7 @@ export function exactAmount(
   value: number | string,
   { currency }: Pick<ManagedOrder, 'currency'>,
   field: string,
-  bounds: { least?: number } = {},
+  bounds: { min?: number } = {},
 ): number {
   const minor = amountOf(value, currency, field, bounds);
   const { units, scale } = parseDecimal(typeof value === 'string' ? value.trim() : value)!;

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { contentMethod, contentOf, named, type Content, type ContentLine } from './pricing/content.ts';
+import { contentMethod, contentOf, named, type Content, type ContentLine } from '../pricing/content.ts';
 import { MAX_LINES } from './line-item-schema.ts';
 import { badRequest, conflict, invalid, notFound } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
@@ -7,7 +7,6 @@ import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
 import { isId, newId } from '../kernel/ids.ts';
 import { customTextProblem, givenText } from '../catalogue/products/custom-text.ts';
-import { decimalOf, MAX_MINOR } from '../catalogue/products/request-fields.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { changeOrder } from './change.ts';
 import type { HistoryKind } from './history.ts';
@@ -38,8 +37,9 @@ import {
 } from './manage-schema.ts';
 import type { ManagedOrder } from './queries.ts';
 import { deliveryPriceToday, paymentPriceToday, revised, type Edits } from './revision.ts';
+import { decimalOf, MAX_MINOR } from '../http/request-fields.ts';
 
-const QUANTITY = { least: 0.000_001, most: 1_000_000 };
+const QUANTITY = { min: 0.000_001, max: 1_000_000 };
 const lineParams = Type.Object({ orderId: Id, lineItemId: Id });
 const IN_EDIT_MODE =
   'The order must be in edit mode of this app, and not invoiced: 409. All of it is computed anew, from the terms that were agreed.';
@@ -197,7 +197,7 @@ export function managedLines(api: Operations): void {
       transactionId: before === wanted ? content.payment!.transactionId : null,
       status: before === wanted ? content.payment!.status : null,
       price: isGiven(price)
-        ? exactAmount(price, order, 'price', { least: -MAX_MINOR })
+        ? exactAmount(price, order, 'price', { min: -MAX_MINOR })
         : paymentPriceToday(content, method, countryOf(order, settings), pricedHere(order, settings)),
     };
     // The page of the former method asks for the wrong payment.

@@ -57,7 +57,7 @@ export function managedPayments(api: Operations): void {
     const open = await openOrder(call);
     const { order, settings } = open;
     refuseCancelled(order);
-    const amount = exactAmount(body.amount, order, 'amount', { least: 1 });
+    const amount = exactAmount(body.amount, order, 'amount', { min: 1 });
     const outstanding = outstandingOf(order);
     if (amount > outstanding) {
       throw badRequest(`No more than ${decimalMoney(outstanding, order)} are outstanding`);
@@ -78,7 +78,7 @@ export function managedPayments(api: Operations): void {
     const { tx, body } = call;
     const open = await openOrder(call);
     const { order, settings } = open;
-    const amount = exactAmount(body.amount, order, 'amount', { least: 1 });
+    const amount = exactAmount(body.amount, order, 'amount', { min: 1 });
     const paymentId = newId(tx.now);
     const after = await refunded(call, open, amount, {
       paymentId,

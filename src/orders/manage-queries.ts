@@ -1,9 +1,7 @@
-import type { CartProduct } from '../catalogue/products/cart-product.ts';
-import { findCartProducts, versionStamps } from '../catalogue/products/cart-product-cache.ts';
-import { stampChangedProducts } from '../catalogue/products/product-events.ts';
+import type { CartProduct } from '../pricing/cart-product.ts';
+import { findCartProducts, versionStamps } from '../pricing/cart-product-cache.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { lockStock } from './place-queries.ts';
 
 /** A part of a line that was sent or came back. */
 export interface PartLine {
@@ -158,61 +156,6 @@ export async function findOffer(
     ) as "customerGroupId"`);
   const [product] = await findCartProducts(tx, shopId, row!.stamps);
   return product && { product, customerGroupId: row!.customerGroupId };
-}
-
-export interface ChangedStock {
-  productId: string;
-  minStock: number | null;
-  before: number;
-  after: number;
-}
-
-export interface StockMove {
-  productId: string;
-  /** Below zero: taken from stock. At most six decimals. */
-  quantity: number;
-}
-
-/**
- * Adds to the stock of products with counted stock; returns the old and the new stock of each. Products do not count
- * as changed by that, nor by orders, or the log of events would say everything twice: STOCK_LOW and STOCK_OUT report a
- * stock that falls to a limit, and lists of products with a changed stock show all of them.
- */
-export async function changeStock(tx: Transaction, shopId: string, moves: readonly StockMove[]) {
-  // As in place-queries.ts: the ids show how few products these are.
-  const productIds = moves.map(({ productId }) => productId);
-  const changes = moves.map(({ productId, quantity }) => ({ product_id: productId, quantity }));
-  await lockStock(tx, shopId, productIds);
-  const changed = await tx.many<ChangedStock>(sql`
-    update product set stock = product.stock + change.quantity
-    from (
-      select product_id, sum(quantity) as quantity
-      from jsonb_to_recordset(${JSON.stringify(changes)}) as move (product_id uuid, quantity numeric)
-      group by product_id
-    ) change
-    where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])
-      and product.product_id = change.product_id and product.stock is not null
-    returning upper(product.product_id::text) as "productId", product.min_stock::float8 as "minStock",
-      (product.stock - change.quantity)::float8 as before, product.stock::float8 as after`);
-  stampChangedProducts(
-    tx,
-    shopId,
-    changed.map(({ productId }) => productId),
-    'stock',
-  );
-  return changed;
-}
-
-/** Takes back the use of a coupon. */
-export async function giveBackCoupon(tx: Transaction, shopId: string, codeKey: string): Promise<void> {
-  const coupon = await tx.one<{ campaignId: string }>(sql`
-    update coupon set used = used - 1
-    where shop_id = ${shopId} and code_key = ${codeKey} and used > 0
-    returning campaign_id as "campaignId"`);
-  if (!coupon) return;
-  await tx.run(sql`
-    update coupon_campaign set used = used - 1
-    where shop_id = ${shopId} and campaign_id = ${coupon.campaignId} and used > 0`);
 }
 
 export function insertShipment(

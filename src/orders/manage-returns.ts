@@ -157,7 +157,7 @@ async function refundReturn(call: UpdateCall, open: OpenOrder, returned: Return)
   const { tx, shopId, body } = call;
   const { order } = open;
   const { returnId, note } = returned;
-  const amount = exactAmount(body.refund!, order, 'refund', { least: 1 });
+  const amount = exactAmount(body.refund!, order, 'refund', { min: 1 });
   const paymentId = newId(tx.now);
   await updateReturnRow(tx, shopId, order.orderId, returned);
   const refund = { paymentId, returnId, reference: null, note };

@@ -2,10 +2,11 @@ import { Type, type Static } from 'typebox';
 import { MAX_LINES } from './line-item-schema.ts';
 import { Price } from '../http/price.ts';
 import { Id, Nullable } from '../http/schemas.ts';
-import { CustomTextRequest, Decimal, Given, Text } from '../catalogue/products/request-fields.ts';
+import { CustomTextRequest } from '../catalogue/products/request-fields.ts';
 import { HISTORY_KINDS } from './history.ts';
 import { RETURN_ORIGINS, RETURN_STATES } from './manage-queries.ts';
 import { Order } from './schema.ts';
+import { Decimal, Given, Text } from '../http/request-fields.ts';
 
 /** An order as the back office sees it, and the bodies that change one. */
 

@@ -1,4 +1,4 @@
-import type { ContentLine } from './pricing/content.ts';
+import type { ContentLine } from '../pricing/content.ts';
 import { conflict, invalid } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
@@ -6,7 +6,6 @@ import { newId } from '../kernel/ids.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { toDecimal } from '../kernel/money.ts';
-import { decimalOf } from '../catalogue/products/request-fields.ts';
 import { changeOrder } from './change.ts';
 import { lineText } from './line-text.ts';
 import {
@@ -36,6 +35,7 @@ import { queueOrderReturned } from './return-email.ts';
 import { isBack, sentLines } from './returns.ts';
 import { shipmentEmail } from './shipment-email.ts';
 import { trackingUrl } from './tracking.ts';
+import { decimalOf } from '../http/request-fields.ts';
 
 export const createShipment = operation({
   ...manageOperation,
@@ -119,7 +119,7 @@ export function managedShipments(api: Operations): void {
     const refund =
       body.refund === null || body.refund === undefined
         ? null
-        : exactAmount(body.refund, order, 'refund', { least: 1 });
+        : exactAmount(body.refund, order, 'refund', { min: 1 });
     const returnId = newId(tx.now);
     const restocked = body.restock ?? true;
     const note = body.note ?? null;
@@ -190,7 +190,7 @@ export function partsOf(
     if (!open.order.content.lines.some((line) => line.lineItemId === id)) {
       throw invalid('UNKNOWN_VALUE', `lines.${index}.lineItemId`);
     }
-    const bounds = { least: 0.000_001, most: 1_000_000 };
+    const bounds = { min: 0.000_001, max: 1_000_000 };
     return { lineItemId: id, quantity: String(decimalOf(quantity, `lines.${index}.quantity`, bounds)) };
   });
   const left = quantitiesOf([{ lines: available }]);

@@ -34,7 +34,7 @@ import {
   service,
   startManaging,
 } from '../../test/managed-orders.ts';
-import type { Content } from './pricing/content.ts';
+import type { Content } from '../pricing/content.ts';
 import { sql } from '../db/sql.ts';
 import { insertDemoOrders } from '../commands/demo/orders.ts';
 import { newId } from '../kernel/ids.ts';

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import type { Content } from './pricing/content.ts';
+import type { Content } from '../pricing/content.ts';
 import { AddressRequest, toAddress, type Address } from '../shops/countries/address.ts';
 import { parseMoment } from '../http/dates.ts';
 import { patchOf, type Changes } from '../http/json-patch.ts';

@@ -8,7 +8,7 @@ import { recordEvents, stampAtCommit, timeOfCommit } from '../platform/events/lo
 import { batchedSection, ERASED_EMAIL, type Person, type PersonalData } from '../platform/personal-data.ts';
 import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
-import type { ContentLine } from './pricing/content.ts';
+import type { ContentLine } from '../pricing/content.ts';
 import { orderColumns, ordersWithCustomers, type OrderRow } from './queries.ts';
 import { toOrder } from './render.ts';
 

@@ -2,7 +2,14 @@ import { newId } from '../kernel/ids.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { orderConfirmation } from './confirmation-email.ts';
 import { newOrderEmail } from './new-order-email.ts';
-import type { NewOrder, PlacedEmail } from './new-order.ts';
+import type { QueuedEmail } from '../platform/email/queue.ts';
+import type { NewOrder } from './insert-orders.ts';
+
+/** The content of the email is read when it is sent, so placing an order does not wait for it. */
+export interface PlacedEmail {
+  id: string;
+  content: QueuedEmail<{ orderId: string }>;
+}
 
 /** The emails about a placed order: to the customer, and to a merchant who wants to know at once. */
 export function placedEmails(

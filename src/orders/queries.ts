@@ -1,4 +1,4 @@
-import type { Content } from './pricing/content.ts';
+import type { Content } from '../pricing/content.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import type { Address } from '../shops/countries/address.ts';
@@ -128,4 +128,13 @@ export function findOrderOf(db: Queries, shopId: string, orderNumber: string, em
     from customer_order
     where shop_id = ${shopId} and order_number = ${orderNumber} and erased_at is null
       and lower(billing_address ->> 'emailAddress') = lower(${email})`);
+}
+
+/**
+ * Records that an order was opened. Nothing else of the order changes, and nothing is counted from this: it is the one
+ * write to an order beside `placeOrders` and `changeOrder`. An order that was seen before is not written.
+ */
+export function markSeen(db: Queries, shopId: string, orderId: string) {
+  return db.run(sql`
+    update customer_order set is_new = false where shop_id = ${shopId} and order_id = ${orderId} and is_new`);
 }

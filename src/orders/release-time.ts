@@ -1,6 +1,6 @@
 import type { Settings } from '../shops/settings/settings.ts';
 import { providerMethodOf } from './payments/providers.ts';
-import type { Content } from './pricing/content.ts';
+import type { Content } from '../pricing/content.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

@@ -1,4 +1,4 @@
-import type { Content, ContentLine } from './pricing/content.ts';
+import type { Content, ContentLine } from '../pricing/content.ts';
 import { divideRounded } from '../kernel/money.ts';
 
 /** The amounts that sales are summed from. They have 12 decimals after the minor unit, because sales do not round. */

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { generatedCarts } from '../../test/generated-carts.ts';
 import { SEED } from '../../test/seed.ts';
-import { contentOf, type Content, type ContentLine } from './pricing/content.ts';
-import type { CartInput, ShopRules } from './pricing/input.ts';
-import type { CartProduct, PricedProduct } from '../catalogue/products/cart-product.ts';
+import { contentOf, type Content, type ContentLine } from '../pricing/content.ts';
+import type { CartInput, ShopRules } from '../pricing/input.ts';
+import type { CartProduct, PricedProduct } from '../pricing/cart-product.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { revised, type Edits } from './revision.ts';
 

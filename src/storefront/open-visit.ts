@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { CartStore } from '../carts/cart-store.ts';
-import type { PlaceOrder } from '../carts/order-placing.ts';
+import type { PlaceOrder } from '../checkout/order-cart.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { notFound, tooManyRequests, type HttpError } from '../http/errors.ts';

@@ -4,8 +4,8 @@ import { installationKey } from '../platform/sealing.ts';
 import { logFailure, refusalOf } from '../http/failures.ts';
 import { orderTokens } from '../orders/order-link.ts';
 import { newsletterTokens } from '../people/newsletters/links.ts';
-import { sendPage as sendStartPage } from './start-page/page.ts';
-import { busyPage, notFoundPage, startingPage } from './start-page/start-view.ts';
+import { sendPage as sendStartPage } from '../site/start-page/page.ts';
+import { busyPage, notFoundPage, startingPage } from '../site/start-page/start-view.ts';
 import { signInCodes } from '../people/accounts/sign-in-codes.ts';
 import type { PersonalData } from '../platform/personal-data.ts';
 import { accountAddresses } from './account/addresses.ts';
@@ -15,7 +15,7 @@ import { accountNewsletters } from './account/newsletters.ts';
 import { accountOrders } from './account/orders.ts';
 import { passkeys } from './account/passkeys.ts';
 import { signIn } from './account/sign-in.ts';
-import { assetRoutes, PASSKEY_SCRIPT, SCRIPT, STYLESHEET } from './layout/assets.ts';
+import { PASSKEY_SCRIPT, SCRIPT, STYLESHEET } from './layout/assets.ts';
 import { category } from './listing/category.ts';
 import { cart } from './cart/cart.ts';
 import { checkout } from './checkout/checkout.ts';
@@ -43,6 +43,7 @@ import { createDeviceCookie } from '../people/accounts/device-cookie.ts';
 import { createSessions } from './session.ts';
 import { robotsRoutes, sitemap } from './listing/sitemap.ts';
 import { wishlist } from './wishlist/wishlist.ts';
+import { assetRoutes } from '../http/assets.ts';
 
 export interface StorefrontDeps extends Omit<PageDeps, 'sessions' | 'devices'> {
   isMigrated: () => boolean;

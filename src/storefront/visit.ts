@@ -1,6 +1,6 @@
 import type { Device } from '../people/accounts/device-cookie.ts';
 import type { CartStore } from '../carts/cart-store.ts';
-import type { PlaceOrder } from '../carts/order-placing.ts';
+import type { PlaceOrder } from '../checkout/order-cart.ts';
 import type { Config } from '../config.ts';
 import type { ShopDatabase } from '../db/database.ts';
 import { textIn } from '../http/locale.ts';

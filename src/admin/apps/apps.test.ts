@@ -5,8 +5,8 @@ import { startReceiver } from '../../../test/receiver.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { runCleanup } from '../../platform/cleanup.ts';
-import { appUseCleanup } from '../../shops/apps/app-use.ts';
-import { installSignature } from '../../shops/apps/apps.ts';
+import { appUseCleanup } from '../../apps/app-use.ts';
+import { installSignature } from '../../apps/apps.ts';
 
 let service: Service;
 let merchant: Merchant;

@@ -1,10 +1,10 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { SCOPES } from '../../http/scopes.ts';
-import { findUse, type DayOfUse } from '../../shops/apps/app-use.ts';
-import { deleteApp } from '../../shops/apps/apps.ts';
-import { deleteToken } from '../../shops/apps/queries.ts';
-import { findEntries } from '../../shops/audit-log/queries.ts';
+import { findUse, type DayOfUse } from '../../apps/app-use.ts';
+import { deleteApp } from '../../apps/apps.ts';
+import { deleteToken } from '../../apps/queries.ts';
+import { findEntries } from '../../apps/audit-log/queries.ts';
 import { barChart } from '../components/bars.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, dayText, plainDay, shortDay } from '../components/format.ts';

@@ -1,6 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { findEntries, METHODS, type EntryFilter, type EntryRow } from '../../shops/audit-log/queries.ts';
+import { findEntries, METHODS, type EntryFilter, type EntryRow } from '../../apps/audit-log/queries.ts';
 import { chip, momentText, type ChipKind } from '../components/format.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column, type ListState } from '../components/list-state.ts';

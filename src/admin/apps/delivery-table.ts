@@ -1,8 +1,8 @@
 import { html, type Markup } from '../../http/html.ts';
 import { EVENT_TYPES, type EventType } from '../../platform/events/types.ts';
-import { deliveryIdOf } from '../../shops/webhooks/delivery-id.ts';
-import { failureOf } from '../../shops/webhooks/failure.ts';
-import type { DeliveryRow, WebhookRow } from '../../shops/webhooks/queries.ts';
+import { deliveryIdOf } from '../../apps/webhooks/delivery-id.ts';
+import { failureOf } from '../../apps/webhooks/failure.ts';
+import type { DeliveryRow, WebhookRow } from '../../apps/webhooks/queries.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, momentText, type ChipKind } from '../components/format.ts';
 import type { Words } from '../messages.ts';

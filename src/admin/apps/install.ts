@@ -2,7 +2,7 @@ import { html } from '../../http/html.ts';
 import { shopUrl } from '../../http/links.ts';
 import { textIn } from '../../http/locale.ts';
 import { notFound } from '../../http/errors.ts';
-import { authorise } from '../../shops/apps/apps.ts';
+import { authorise } from '../../apps/apps.ts';
 import { problemOf } from '../components/form.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';

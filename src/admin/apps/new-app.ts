@@ -1,6 +1,6 @@
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { createApp, createToken } from '../../shops/apps/apps.ts';
+import { createApp, createToken } from '../../apps/apps.ts';
 import { longTextField, problemOf, textField } from '../components/form.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';

@@ -1,6 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import { SCOPES, type Scope } from '../../http/scopes.ts';
-import { AppProblem } from '../../shops/apps/apps.ts';
+import { AppProblem } from '../../apps/apps.ts';
 import { badRequest } from '../../http/errors.ts';
 import { tickField } from '../components/form.ts';
 import type { Draft } from '../pages.ts';

@@ -1,7 +1,7 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { deleteScriptTagRow, lockScriptTag } from '../../shops/script-tags/queries.ts';
+import { deleteScriptTagRow, lockScriptTag } from '../../apps/script-tags/queries.ts';
 import { applySettings } from '../../shops/settings/file.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { problemOf, tickField } from '../components/form.ts';

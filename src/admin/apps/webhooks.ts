@@ -1,7 +1,7 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { redeliverOne, replayFrom, setActive, WebhookRefusal } from '../../shops/webhooks/actions.ts';
+import { redeliverOne, replayFrom, setActive, WebhookRefusal } from '../../apps/webhooks/actions.ts';
 import {
   deleteWebhookRow,
   endPause,
@@ -9,7 +9,7 @@ import {
   findWebhookOfShop,
   lockWebhook,
   type WebhookRow,
-} from '../../shops/webhooks/queries.ts';
+} from '../../apps/webhooks/queries.ts';
 import type { Transaction } from '../../db/database.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, momentText } from '../components/format.ts';

@@ -1,6 +1,6 @@
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { COUNTERS } from '../../shops/shop/queries.ts';
+import { COUNTERS } from '../../platform/counters.ts';
 
 export interface HostedShop {
   shopId: string;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { asset, toAsset, type Asset } from '../../storefront/layout/assets.ts';
+import { asset, toAsset, type Asset } from '../../http/assets.ts';
 
 export type { Asset };
 

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import { findProductsById, findProductsByNumber } from '../../carts/coupon-campaigns/queries.ts';
-import { KINDS } from '../../carts/coupon-campaigns/campaign.ts';
-import type { CouponCampaign, CouponCampaignChange } from '../../carts/coupon-campaigns/schema.ts';
+import { findProductsById, findProductsByNumber } from '../../coupons/queries.ts';
+import { KINDS } from '../../coupons/campaign.ts';
+import type { CouponCampaign, CouponCampaignChange } from '../../coupons/schema.ts';
 import { badRequest } from '../../http/errors.ts';
 import type { FormLimits } from '../../http/form-fields.ts';
 import { html, type Markup } from '../../http/html.ts';

@@ -1,16 +1,8 @@
 import type { CallOperation } from '../../http/internal-call.ts';
-import {
-  changeCouponCampaign,
-  deleteCouponCampaign,
-  makeCouponCodes,
-} from '../../carts/coupon-campaigns/manage-routes.ts';
-import {
-  addCampaignCoupon,
-  createCouponCampaign,
-  getCouponCampaign,
-} from '../../carts/coupon-campaigns/routes.ts';
+import { changeCouponCampaign, deleteCouponCampaign, makeCouponCodes } from '../../coupons/manage-routes.ts';
+import { addCampaignCoupon, createCouponCampaign, getCouponCampaign } from '../../coupons/routes.ts';
 import { Readable } from 'node:stream';
-import { couponKey } from '../../carts/coupon-campaigns/campaign.ts';
+import { couponKey } from '../../coupons/campaign.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';

@@ -1,4 +1,4 @@
-import type { Campaign } from '../../carts/coupon-campaigns/campaign.ts';
+import type { Campaign } from '../../coupons/campaign.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { Localised } from '../../http/locale.ts';

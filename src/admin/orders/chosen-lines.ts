@@ -1,12 +1,12 @@
 import { listProducts } from '../../catalogue/products/routes.ts';
-import type { CartProduct } from '../../catalogue/products/cart-product.ts';
+import type { CartProduct } from '../../pricing/cart-product.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { toMinor } from '../../kernel/money.ts';
-import { contentOf, type Content, type ContentLine } from '../../orders/pricing/content.ts';
-import type { Selection } from '../../orders/pricing/input.ts';
+import { contentOf, type Content, type ContentLine } from '../../pricing/content.ts';
+import type { Selection } from '../../pricing/input.ts';
 import type { FormRequest } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import { typedDecimal } from './decimal.ts';

@@ -4,7 +4,7 @@ import { formatsOf } from '../../http/formats.ts';
 import type { Localised } from '../../http/locale.ts';
 import { messages } from '../../kernel/messages.ts';
 import { typedText } from '../../orders/line-text.ts';
-import type { Content, ContentLine, ContentTax } from '../../orders/pricing/content.ts';
+import type { Content, ContentLine, ContentTax } from '../../pricing/content.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 
 /** One row of an order in a file for bookkeeping. Money in minor units. */

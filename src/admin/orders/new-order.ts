@@ -3,7 +3,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { toMinor } from '../../kernel/money.ts';
-import type { Content } from '../../orders/pricing/content.ts';
+import type { Content } from '../../pricing/content.ts';
 import { choiceField, longTextField, problemOf, textField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import { Redirect, type AdminPage } from '../page.ts';

@@ -6,7 +6,8 @@ import { notFound } from '../../http/errors.ts';
 import { findDocuments, type DocumentRow } from '../../orders/documents/queries.ts';
 import type { HistoryEntry, ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import type { ShopVisit } from '../visit.ts';
-import { findEmails, markSeen } from './queries.ts';
+import { findEmails } from './queries.ts';
+import { markSeen } from '../../orders/queries.ts';
 
 export type OrderLine = ManagedOrderAnswer['lineItemContainer']['productLineItems'][number];
 export type OrderReturn = ManagedOrderAnswer['management']['returns'][number];

@@ -1,4 +1,4 @@
-import type { ContentLine } from '../../orders/pricing/content.ts';
+import type { ContentLine } from '../../pricing/content.ts';
 import { millionths, quantityText } from '../../orders/manage-change.ts';
 
 /** A line of an order, with the quantity still to be sent. */

@@ -10,7 +10,7 @@ import { countryName, isCountry } from '../../shops/countries/countries.ts';
 import type { FormRequest } from '../pages.ts';
 import type { CallOperation } from '../../http/internal-call.ts';
 import { updateBillingAddress, updateShippingAddress } from '../../carts/addresses.ts';
-import { createOrder } from '../../carts/order.ts';
+import { createOrder } from '../../checkout/routes.ts';
 import type { ShopVisit } from '../visit.ts';
 import { chosenLines } from './chosen-lines.ts';
 import { typedAddress } from './data-actions.ts';

@@ -1,5 +1,5 @@
-import type { CartProduct } from '../../catalogue/products/cart-product.ts';
-import { findCartProducts, versionStamps } from '../../catalogue/products/cart-product-cache.ts';
+import type { CartProduct } from '../../pricing/cart-product.ts';
+import { findCartProducts, versionStamps } from '../../pricing/cart-product-cache.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { foundCustomers } from '../customers/queries.ts';

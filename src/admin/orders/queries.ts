@@ -55,15 +55,6 @@ export async function findNewOrders(
   return rows.map(({ orderId }) => orderId);
 }
 
-/**
- * Records that an order was opened. Nothing else of the order changes, and nothing is counted from this: it is the one
- * write to an order beside `placeOrders` and `changeOrder`. An order that was seen before is not written.
- */
-export function markSeen(db: Queries, shopId: string, orderId: string) {
-  return db.run(sql`
-    update customer_order set is_new = false where shop_id = ${shopId} and order_id = ${orderId} and is_new`);
-}
-
 /** A text is the beginning of all texts from itself to this one, in the order of bytes. */
 const endOf = (beginning: string) => `${beginning}\u{10FFFF}`;
 

@@ -1,8 +1,8 @@
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { parseDecimal, toMinor } from '../../kernel/money.ts';
-import type { LineInput } from '../../orders/pricing/input.ts';
-import { deliveryPrice } from '../../orders/pricing/delivery.ts';
+import type { LineInput } from '../../pricing/input.ts';
+import { deliveryPrice } from '../../pricing/delivery.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import type { SettingsFile } from '../../shops/settings/file.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';

@@ -11,7 +11,7 @@ import { isId, newId } from '../../kernel/ids.ts';
 import { refreshListing, refreshOrRebuild } from '../products/listing.ts';
 import { touchProducts } from '../products/product-events.ts';
 import { IncludeInvisible } from '../products/render-options.ts';
-import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
+import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import {
   deleteAssignmentRows,
@@ -31,6 +31,7 @@ import {
 } from './queries.ts';
 import { titledLink, toCategory } from './render.ts';
 import { Category, ChangedCategory, NewCategory, Sequence, Subcategory } from './schema.ts';
+import { takeNumber } from '../../platform/counters.ts';
 
 const shared = { tag: 'categories', labels: ['Base', 'Now'] } as const;
 const params = Type.Object({ categoryId: Id });

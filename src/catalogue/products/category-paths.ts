@@ -4,9 +4,10 @@ import { textIn, type Localised } from '../../http/locale.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { aliasOf, aliasStart, freeAlias } from '../../kernel/aliases.ts';
 import { newId } from '../../kernel/ids.ts';
-import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
+import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { findAliases, insertCategory, lockCategory, updateCategoryRow } from '../categories/queries.ts';
 import { CellProblem } from './row-problem.ts';
+import { takeNumber } from '../../platform/counters.ts';
 
 /**
  * The categories of a product in a file: `Kitchen > Kettles | Sale`. Names are in the shop's default language;

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../config.ts';
-import { receiverPolicy } from '../../shops/webhooks/receiver-address.ts';
+import { receiverPolicy } from '../../apps/webhooks/receiver-address.ts';
 import { fetchPicture } from './fetch-picture.ts';
 import { namedAddress, readPictures } from './picture-addresses.ts';
 

@@ -2,8 +2,8 @@ import { readFile, stat } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
 import path from 'node:path';
-import { lookupOf } from '../../shops/webhooks/sending.ts';
-import { ReceiverProblem, type ReceiverPolicy } from '../../shops/webhooks/receiver-address.ts';
+import { lookupOf } from '../../apps/webhooks/sending.ts';
+import { ReceiverProblem, type ReceiverPolicy } from '../../apps/webhooks/receiver-address.ts';
 import { MAX_PICTURE_BYTES } from './picture-addresses.ts';
 
 const TIMEOUT = 20_000;

@@ -7,7 +7,7 @@ import type { Localised } from '../../http/locale.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
 import { storeImage } from '../../platform/media/store-image.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import { receiverPolicy } from '../../shops/webhooks/receiver-address.ts';
+import { receiverPolicy } from '../../apps/webhooks/receiver-address.ts';
 import { pictureTextColumns } from './csv-columns.ts';
 import { rowsOf, type ProductFile } from './csv-file.ts';
 import type { Mapping } from './csv-mapping.ts';

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../db/database.ts';
 import { conflict } from '../../http/errors.ts';
-import { takeNumber } from '../../shops/shop/queries.ts';
 import { insertProduct, type StoredProduct } from './queries.ts';
+import { takeNumber } from '../../platform/counters.ts';
 
 export const numberTaken = () => conflict('This productNumber is taken');
 

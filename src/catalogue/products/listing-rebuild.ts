@@ -4,6 +4,7 @@ import { isTimeout } from '../../db/failure.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { BEFORE_ALL_PRODUCTS } from '../../shops/settings/writes.ts';
+import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { refreshListing } from './listing.ts';
 
 /*
@@ -89,7 +90,7 @@ async function renewLease(db: Queries, shopId: string, holder: string): Promise<
  * more. The shop's row is locked first, as in changes of settings, to avoid a deadlock.
  */
 async function endRebuild(tx: Transaction, shopId: string, rebuildId: string): Promise<StepResult> {
-  await tx.run(sql`update shop set settings_version = settings_version + 1 where shop_id = ${shopId}`);
+  await moveSettingsVersion(tx, shopId);
   const ended = await tx.run(
     sql`delete from listing_rebuild where shop_id = ${shopId} and rebuild_id = ${rebuildId}`,
   );

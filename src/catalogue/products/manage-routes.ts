@@ -20,10 +20,11 @@ import { withPrice } from './prices.ts';
 import { recordCreatedProducts } from './product-events.ts';
 import { findImageNames, lockProduct, storedColumns, type StoredProduct } from './queries.ts';
 import { renderStored } from './render-stored.ts';
-import { amountOf, Decimal, Given, MAX_LENGTHS, Text } from './request-fields.ts';
+import { MAX_LENGTHS } from './request-fields.ts';
 import { renderOptions } from './render-options.ts';
 import { saveProduct } from './save-product.ts';
 import { Product } from './schema.ts';
+import { amountOf, Decimal, Given, Text } from '../../http/request-fields.ts';
 
 const shared = { under: 'manage', tag: 'products', labels: [], keepsKeyOrder: true } as const;
 const params = Type.Object({ productId: Id });

@@ -10,21 +10,17 @@ import { withGroups, withPrice, withTiers } from './prices.ts';
 import type { StoredProduct } from './queries.ts';
 import { ORDER_UNIT } from './orderable.ts';
 import {
-  amountOf,
-  Decimal,
-  decimalOf,
-  Given,
   Keywords,
   keywordsOf,
   MAX_LENGTHS,
   ProductNumber,
   STOCK,
   taxClassIdOf,
-  Text,
   weightOf,
   WeightRequest,
 } from './request-fields.ts';
 import { findUnit } from './units.ts';
+import { amountOf, Decimal, decimalOf, Given, Text } from '../../http/request-fields.ts';
 
 /** The paths of a product, each with its operations, the schema of its value and its change. */
 
@@ -84,7 +80,7 @@ function length(key: 'length' | 'width' | 'height'): ProductPath {
     setFact(
       product,
       key,
-      value === undefined ? undefined : decimalOf(value, `${field}.value`, { least: 0, most: 1e9 }),
+      value === undefined ? undefined : decimalOf(value, `${field}.value`, { min: 0, max: 1e9 }),
     ),
   );
 }
@@ -127,7 +123,7 @@ const SafetyPartyRequest = Type.Object({
   contact: Text('Electronic address: of email, or of a website.', 'safety@beacon.example', 255),
 });
 
-const QUANTITY = { least: 0.000001, most: 1e9 };
+const QUANTITY = { min: 0.000001, max: 1e9 };
 
 function quantityOf(value: number | string, field: string): string {
   return String(decimalOf(value, field, QUANTITY));
@@ -419,8 +415,8 @@ function groupTier(
   at: string,
 ): PriceTier & { discount: number } {
   const percent = decimalOf(tier.discountPercentage ?? 0, `${at}.discountPercentage`, {
-    least: 0,
-    most: 100,
+    min: 0,
+    max: 100,
   });
   return {
     quantity: quantityOf(tier.quantity, `${at}.quantity`),

@@ -10,7 +10,8 @@ import { Id } from '../../http/schemas.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { touchProducts } from './product-events.ts';
 import { lockProduct } from './queries.ts';
-import { MAX_LENGTHS, Text } from './request-fields.ts';
+import { MAX_LENGTHS } from './request-fields.ts';
+import { Text } from '../../http/request-fields.ts';
 
 const PictureTexts = Type.Object(
   {

@@ -8,7 +8,7 @@ import type { Operations } from '../../http/operations.ts';
 import { paging } from '../../http/paging.ts';
 import { Id, Link, Links, LocaleParameter } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
-import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
+import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import {
   shopSettings,
   type ProductType,
@@ -31,6 +31,7 @@ import { findProducts, lockProduct, updateProduct, type StoredProduct } from './
 import { selectionOf, typeOf } from './render.ts';
 import { VariationIdentifier } from './schema.ts';
 import { canWriteProducts } from './render-options.ts';
+import { takeNumber } from '../../platform/counters.ts';
 
 const MAX_VARIATIONS = 5_000;
 /** Bytes: the selection of a variation is the key of an index. */

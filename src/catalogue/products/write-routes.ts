@@ -27,22 +27,18 @@ import {
 } from './queries.ts';
 import { renderStored } from './render-stored.ts';
 import {
-  amountOf,
-  Decimal,
-  decimalOf,
-  Given,
   Keywords,
   keywordsOf,
   MAX_LENGTHS,
   STOCK,
   taxClassIdOf,
-  Text,
   weightOf,
   WeightRequest,
 } from './request-fields.ts';
 import { Product } from './schema.ts';
 import { renderOptions } from './render-options.ts';
 import { saveProduct } from './save-product.ts';
+import { amountOf, Decimal, decimalOf, Given, Text } from '../../http/request-fields.ts';
 
 const shared = { tag: 'products', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
 const EXAMPLE_ID = '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E';

@@ -11,7 +11,7 @@ import { Id, LocaleParameter, Nullable, Paged } from '../../http/schemas.ts';
 import { check, compileBody } from '../../http/validation.ts';
 import { newId } from '../../kernel/ids.ts';
 import { refreshListing, refreshOrRebuild } from '../products/listing.ts';
-import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
+import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import {
   shopSettings,
   type ProductType as StoredType,
@@ -35,6 +35,7 @@ import {
   lockProductType,
   updateAttributes,
 } from './queries.ts';
+import { takeNumber } from '../../platform/counters.ts';
 
 const MAX_ATTRIBUTES = 100;
 const MAX_VALUES = 2_000;

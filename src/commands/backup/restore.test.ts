@@ -15,7 +15,7 @@ import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { settingsFormat } from '../../composition/settings-format.ts';
-import { authorise, createApp, installSignature } from '../../shops/apps/apps.ts';
+import { authorise, createApp, installSignature } from '../../apps/apps.ts';
 import { installationKey, keyFromFile } from '../../platform/sealing.ts';
 import { applySettings } from '../../shops/settings/file.ts';
 import { deleteShop } from '../../shops/shop/queries.ts';

@@ -8,7 +8,7 @@ import { readDemoAccess } from '../../http/demo-access.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { isMediaName, type MediaStorage } from '../../platform/media/storage.ts';
 import { resealAccounts } from '../../orders/payments/accounts.ts';
-import { resealSecrets, resealWebhookSecrets, type SealingKeys } from '../../shops/apps/apps.ts';
+import { resealSecrets, resealWebhookSecrets, type SealingKeys } from '../../apps/apps.ts';
 import { findSimilarShop } from '../../shops/shop/queries.ts';
 import { domainProblems } from '../../shops/settings/checks.ts';
 import { domainOfService, refuseDomainsOfOthers, writeDomains } from '../../shops/settings/domains.ts';

@@ -1,4 +1,4 @@
-import { ensureApp, insertToken } from '../../shops/apps/queries.ts';
+import { ensureApp, insertToken } from '../../apps/queries.ts';
 import { isPrivate, type Config } from '../../config.ts';
 import type { DemoAccess } from '../../main.ts';
 import { toSeconds } from '../../http/dates.ts';

@@ -2,10 +2,11 @@ import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { ProductFacts } from '../../catalogue/products/facts.ts';
 import { refreshListing } from '../../catalogue/products/listing.ts';
-import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
+import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { selectSettings, type Settings } from '../../shops/settings/settings.ts';
 import type { DemoIds } from './demo-ids.ts';
 import type { DemoCatalogue, DemoCategory, DemoProduct, DemoProductType } from './demo-data.ts';
+import { takeNumber } from '../../platform/counters.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

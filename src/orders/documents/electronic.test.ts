@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { generatedOrders, type GeneratedOrder } from '../../../test/generated-orders.ts';
 import { SEED } from '../../../test/seed.ts';
-import type { Content } from '../pricing/content.ts';
+import type { Content } from '../../pricing/content.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import { electronicInvoice } from './electronic.ts';
 import type { DocumentFacts } from './facts.ts';

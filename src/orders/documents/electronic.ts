@@ -1,8 +1,8 @@
 import { paymentReference } from '../bank-transfer.ts';
 import { typedText } from '../line-text.ts';
-import type { Content, ContentLine } from '../pricing/content.ts';
-import { ratesOf, sum } from '../pricing/shares.ts';
-import { taxOn } from '../pricing/tax.ts';
+import type { Content, ContentLine } from '../../pricing/content.ts';
+import { ratesOf, sum } from '../../pricing/shares.ts';
+import { taxOn } from '../../pricing/tax.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import { messages, type Messages } from '../../kernel/messages.ts';
 import { currencyDigits } from '../../kernel/money.ts';

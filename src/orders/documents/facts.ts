@@ -1,4 +1,4 @@
-import type { Content } from '../pricing/content.ts';
+import type { Content } from '../../pricing/content.ts';
 import { isInEu } from '../../shops/countries/countries.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import type { Invoicing } from '../../shops/settings/settings.ts';

@@ -1,5 +1,5 @@
 import { moneyText } from '../../http/price-text.ts';
-import type { Content } from '../pricing/content.ts';
+import type { Content } from '../../pricing/content.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import type { Transaction } from '../../db/database.ts';
 import { parseMoment } from '../../http/dates.ts';
@@ -13,9 +13,7 @@ import { changeOrder, type OrderChanges } from '../change.ts';
 import { recordHistory } from '../history.ts';
 import { lockOrder, type ManagedOrder } from '../queries.ts';
 import { refunded } from '../refund.ts';
-import { decimalOf } from '../../catalogue/products/request-fields.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
-import { takeNumber } from '../../shops/shop/queries.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { documentEmail, type DocumentFinalised } from './document-email.ts';
 import { dayOf, isExport, type DocumentKind, type DocumentTerms, type Seller } from './facts.ts';
@@ -30,6 +28,8 @@ import {
   type PartLine,
 } from './part.ts';
 import { findFinalised, insertDocument, type DocumentRow } from './queries.ts';
+import { takeNumber } from '../../platform/counters.ts';
+import { decimalOf } from '../../http/request-fields.ts';
 
 export interface DocumentRequest {
   kind: DocumentKind;
@@ -45,7 +45,7 @@ export interface DocumentRequest {
   refund?: boolean | null | undefined;
 }
 
-const QUANTITY_BOUNDS = { least: 0.000_001, most: 1_000_000 };
+const QUANTITY_BOUNDS = { min: 0.000_001, max: 1_000_000 };
 const DAY = 86_400_000;
 
 /** Creates an invoice or a credit note of an order, which is never changed again. `appId` is the calling app. */

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { generatedOrders } from '../../../test/generated-orders.ts';
 import { SEED } from '../../../test/seed.ts';
-import type { Content } from '../pricing/content.ts';
-import { sum } from '../pricing/shares.ts';
+import type { Content } from '../../pricing/content.ts';
+import { sum } from '../../pricing/shares.ts';
 import { partOf, quantityOf, unitsHeld, unitsOf, type Held, type PartLine } from './part.ts';
 
 const NOTHING: Held[] = [];

@@ -1,6 +1,6 @@
-import type { Content, ContentLine } from '../pricing/content.ts';
-import { ratesOf, sum } from '../pricing/shares.ts';
-import { taxOn } from '../pricing/tax.ts';
+import type { Content, ContentLine } from '../../pricing/content.ts';
+import { ratesOf, sum } from '../../pricing/shares.ts';
+import { taxOn } from '../../pricing/tax.ts';
 import { divideRounded, parseDecimal } from '../../kernel/money.ts';
 
 /** A part of an order, for a document over some of its lines. */

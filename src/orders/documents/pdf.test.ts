@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { Content, ContentLine } from '../pricing/content.ts';
+import type { Content, ContentLine } from '../../pricing/content.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import type { DocumentFacts, DocumentTerms } from './facts.ts';
 import { pdfOf } from './pdf.ts';

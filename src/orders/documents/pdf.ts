@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { ContentLine } from '../pricing/content.ts';
-import { sum } from '../pricing/shares.ts';
+import type { ContentLine } from '../../pricing/content.ts';
+import { sum } from '../../pricing/shares.ts';
 import type { Localised } from '../../http/locale.ts';
 import { messages, type Messages } from '../../kernel/messages.ts';
 import { formatMoney } from '../../kernel/money.ts';

@@ -1,4 +1,4 @@
-import type { Content } from '../pricing/content.ts';
+import type { Content } from '../../pricing/content.ts';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { DocumentFacts, DocumentKind, DocumentTerms } from './facts.ts';

@@ -2,8 +2,8 @@ import { Type, type Static } from 'typebox';
 import { LineItemContainer, MAX_LINES } from '../line-item-schema.ts';
 import { Address } from '../../shops/countries/address.ts';
 import { Id, Links } from '../../http/schemas.ts';
-import { Decimal, Given, Text } from '../../catalogue/products/request-fields.ts';
 import { DOCUMENT_KINDS } from './facts.ts';
+import { Decimal, Given, Text } from '../../http/request-fields.ts';
 
 /** Characters of the note on one document. */
 export const MAX_DOCUMENT_NOTE_LENGTH = 2_000;

@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { seal, unseal, unsealIfPossible } from '../../platform/sealing.ts';
-import type { SealingKeys } from '../../shops/apps/apps.ts';
+import type { SealingKeys } from '../../apps/apps.ts';
 import type { PaymentMethod } from '../../shops/settings/settings.ts';
 import { PaymentRefused, type Account, type PaymentProvider } from './provider.ts';
 

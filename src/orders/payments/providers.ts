@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts';
 import type { DemoAccess } from '../../http/demo-access.ts';
-import type { Content } from '../pricing/content.ts';
+import type { Content } from '../../pricing/content.ts';
 import type { PaymentMethod, Settings } from '../../shops/settings/settings.ts';
 import { createDemoProvider } from './demo-provider.ts';
 import { createMollieProvider } from './mollie.ts';

@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { takeNumber } from '../../shops/shop/queries.ts';
 import type { Address } from '../../shops/countries/address.ts';
+import { takeNumber } from '../../platform/counters.ts';
 
 export interface CustomerRow {
   customerId: string;

@@ -5,7 +5,7 @@ import { newId } from '../../kernel/ids.ts';
 import { initialSettings } from '../settings/conversion.ts';
 import { settingsDocument } from '../settings/settings.ts';
 import { standardVat } from '../taxes/vat-rates.ts';
-import { COUNTERS } from './queries.ts';
+import { insertCounters } from '../../platform/counters.ts';
 
 export interface NewShop {
   shopId: string;
@@ -30,9 +30,7 @@ export async function insertShop(tx: Transaction, shop: NewShop): Promise<void> 
       exchange_rates, public_catalogue, settings)
     values (${shopId}, ${tx.now}, ${firstVersion()}, ${locale}, ${[locale]}, ${currency}, ${[currency]}, '{}',
       ${initialSettings.publicCatalogue}, ${settings})`);
-  await tx.run(sql`
-    insert into counter (shop_id, name, value)
-    select ${shopId}, name, value::bigint from jsonb_each_text(${COUNTERS}) as counters (name, value)`);
+  await insertCounters(tx, shopId);
   const taxClassId = newId(tx.now);
   await tx.run(sql`
     insert into tax_class (shop_id, tax_class_id, key, name, position, is_default, is_default_digital)

@@ -1,36 +1,6 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 
-/** The per-shop numbers and where they begin: the first customer is 1001. */
-export const COUNTERS = {
-  customer: 1000,
-  product: 1000,
-  order: 1000,
-  /** The position of the last event; see platform/events/log.ts. */
-  event: 0,
-  Invoice: 1000,
-  CreditNote: 1000,
-  category: 1,
-  attribute: 0,
-  /** Of the images of its products; see platform/media/quota.ts. */
-  mediaBytes: 0,
-} as const;
-
-/**
- * The next number; when several are taken, the last one. Its row stays locked until the transaction ends, so numbers
- * are given in order and none is given twice; a transaction that fails gives its number back.
- */
-export async function takeNumber(
-  tx: Transaction,
-  shopId: string,
-  name: keyof typeof COUNTERS,
-  count = 1,
-): Promise<number> {
-  const row = await tx.one<{ value: number }>(sql`
-    update counter set value = value + ${count} where shop_id = ${shopId} and name = ${name} returning value`);
-  return row!.value;
-}
-
 /** After a change of data cached with the settings: everything rendered for the shop is rendered again. */
 export function moveSettingsVersion(tx: Transaction, shopId: string) {
   return tx.run(sql`update shop set settings_version = settings_version + 1 where shop_id = ${shopId}`);

@@ -1,6 +1,6 @@
 import { productIdsOf } from '../../carts/cart.ts';
 import { joinLines } from '../../carts/lines.ts';
-import { loadVisitorCart } from '../../carts/shopping.ts';
+import { loadVisitorCart } from '../../checkout/visitor-cart.ts';
 import type { Transaction } from '../../db/database.ts';
 import { secretHash } from '../../kernel/ids.ts';
 import { shopperOf, updateCart } from '../cart/visitor-cart.ts';

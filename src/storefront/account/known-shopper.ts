@@ -1,12 +1,12 @@
 import type { CartChange } from '../../carts/cart.ts';
 import { choosePayment, chooseShipping, removeAddress, setAddress } from '../../carts/changes.ts';
-import type { VisitorCart } from '../../carts/shopping.ts';
+import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { languageTag, textIn } from '../../http/locale.ts';
 import { messages } from '../../kernel/messages.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
 import { findAddresses, type AddressRow } from '../../people/accounts/queries.ts';
-import { contentOf } from '../../orders/pricing/content.ts';
+import { contentOf } from '../../pricing/content.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { parseAddress } from '../checkout/address-form.ts';

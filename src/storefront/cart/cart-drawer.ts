@@ -1,4 +1,4 @@
-import type { VisitorCart } from '../../carts/shopping.ts';
+import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';

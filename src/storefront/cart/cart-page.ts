@@ -1,5 +1,5 @@
-import { largestQuantity } from '../../orders/pricing/quantity.ts';
-import type { VisitorCart } from '../../carts/shopping.ts';
+import { largestQuantity } from '../../pricing/quantity.ts';
+import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { html, type Markup } from '../../http/html.ts';
 import {
   checkoutObstacle,

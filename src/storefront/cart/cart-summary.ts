@@ -1,4 +1,4 @@
-import type { Content } from '../../orders/pricing/content.ts';
+import type { Content } from '../../pricing/content.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
 import { typedText } from '../../orders/line-text.ts';

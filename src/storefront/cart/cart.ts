@@ -1,4 +1,4 @@
-import { startCart } from '../../carts/shopping.ts';
+import { startCart } from '../../checkout/visitor-cart.ts';
 import type { CartChange, CartRow } from '../../carts/cart.ts';
 import { CartGone } from '../../carts/cart-store.ts';
 import { applyCoupon, removeCoupon } from '../../carts/changes.ts';
@@ -12,7 +12,7 @@ import {
   WrongCustomText,
 } from '../../carts/lines.ts';
 import type { Cart } from '../../carts/schema.ts';
-import { couponKey } from '../../carts/coupon-campaigns/campaign.ts';
+import { couponKey } from '../../coupons/campaign.ts';
 import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
 import { givenText } from '../../catalogue/products/custom-text.ts';
 import { MAX_CUSTOM_TEXT_LENGTH } from '../../catalogue/products/custom-text.ts';

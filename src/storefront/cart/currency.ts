@@ -1,5 +1,5 @@
 import type { Cart } from '../../carts/schema.ts';
-import { changeCart, startCart, type VisitorCart } from '../../carts/shopping.ts';
+import { changeCart, startCart, type VisitorCart } from '../../checkout/visitor-cart.ts';
 import { isRefusal } from '../../http/errors.ts';
 import { readingCurrency } from '../../http/locale.ts';
 import { findCart, setSessionCart, shopperOf } from './visitor-cart.ts';

@@ -1,5 +1,5 @@
 import { isPickupToken } from '../../carts/pickup-token.ts';
-import { loadVisitorCart, type VisitorCart } from '../../carts/shopping.ts';
+import { loadVisitorCart, type VisitorCart } from '../../checkout/visitor-cart.ts';
 import { html } from '../../http/html.ts';
 import { readingLocale } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';

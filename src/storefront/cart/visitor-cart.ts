@@ -1,7 +1,7 @@
 import { customTextProblem, type CustomTextProblem } from '../../catalogue/products/custom-text.ts';
 import type { CartChange, Prefetch } from '../../carts/cart.ts';
-import { largestQuantity, quantityOfProduct } from '../../orders/pricing/quantity.ts';
-import { changeCart, loadVisitorCart, type Shopper, type VisitorCart } from '../../carts/shopping.ts';
+import { largestQuantity, quantityOfProduct } from '../../pricing/quantity.ts';
+import { changeCart, loadVisitorCart, type Shopper, type VisitorCart } from '../../checkout/visitor-cart.ts';
 import { setLocale } from '../../carts/changes.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { addVisitorEvents, type VisitorEvent } from '../session.ts';

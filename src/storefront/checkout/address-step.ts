@@ -1,6 +1,6 @@
 import type { CartChange } from '../../carts/cart.ts';
 import { removeAddress, setAddress } from '../../carts/changes.ts';
-import type { VisitorCart } from '../../carts/shopping.ts';
+import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import { ADDRESS_FIELDS, type Address } from '../../shops/countries/address.ts';
 import { ValidationError, type Problem } from '../../http/errors.ts';

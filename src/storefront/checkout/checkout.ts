@@ -1,7 +1,7 @@
 import type { CartChange } from '../../carts/cart.ts';
 import { setLocale } from '../../carts/changes.ts';
 import { NotAsReviewed } from '../../carts/review-digest.ts';
-import { orderCart, type VisitorCart } from '../../carts/shopping.ts';
+import { orderCart, type VisitorCart } from '../../checkout/visitor-cart.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { HttpError, ValidationError } from '../../http/errors.ts';
 import { cartPage } from '../cart/cart-page.ts';

@@ -1,7 +1,7 @@
 import type { CartChange } from '../../carts/cart.ts';
 import { choosePayment, chooseShipping } from '../../carts/changes.ts';
-import { contentOf, named } from '../../orders/pricing/content.ts';
-import type { VisitorCart } from '../../carts/shopping.ts';
+import { contentOf, named } from '../../pricing/content.ts';
+import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { html, webAddress, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { priceOf, type Price } from '../../http/price.ts';

@@ -1,6 +1,6 @@
-import type { Content } from '../../orders/pricing/content.ts';
+import type { Content } from '../../pricing/content.ts';
 import { reviewDigest } from '../../carts/review-digest.ts';
-import type { VisitorCart } from '../../carts/shopping.ts';
+import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
 import { html, type Markup } from '../../http/html.ts';

@@ -1,5 +1,5 @@
-import { isDelivered } from '../../carts/new-order.ts';
-import type { VisitorCart } from '../../carts/shopping.ts';
+import { isDelivered } from '../../checkout/new-order.ts';
+import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { shortLines, summary } from '../cart/cart-summary.ts';
 import { checkoutObstacle } from '../cart/visitor-cart.ts';

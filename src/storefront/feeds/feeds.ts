@@ -3,7 +3,7 @@ import { notFound } from '../../http/errors.ts';
 import { readingCurrency } from '../../http/locale.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { etagOf } from '../../http/raw-json.ts';
-import { deliverySpan } from '../../orders/pricing/delivery-span.ts';
+import { deliverySpan } from '../../pricing/delivery-span.ts';
 import type { PageName } from '../../shops/legal/schema.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import type { Pages } from '../pages.ts';

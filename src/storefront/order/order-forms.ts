@@ -1,7 +1,7 @@
 import type { CartChange, CartContext, CartRow } from '../../carts/cart.ts';
 import { CartGone } from '../../carts/cart-store.ts';
 import { addLine } from '../../carts/lines.ts';
-import { startCart } from '../../carts/shopping.ts';
+import { startCart } from '../../checkout/visitor-cart.ts';
 import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
@@ -13,8 +13,8 @@ import {
   returnableLines,
 } from '../../orders/customer-actions.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
-import type { ContentLine } from '../../orders/pricing/content.ts';
-import { quantityOfProduct } from '../../orders/pricing/quantity.ts';
+import type { ContentLine } from '../../pricing/content.ts';
+import { quantityOfProduct } from '../../pricing/quantity.ts';
 import { setSessionCart, shopperOf, shortName, updateCart } from '../cart/visitor-cart.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';

@@ -1,7 +1,7 @@
 import { anyText } from '../../catalogue/products/render.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
-import { named } from '../../orders/pricing/content.ts';
+import { named } from '../../pricing/content.ts';
 import type { PaymentMethod } from '../../shops/settings/settings.ts';
 import { shopPath, type Visit } from '../visit.ts';
 

@@ -1,14 +1,9 @@
 import type { ProductFacts } from '../../catalogue/products/facts.ts';
-import type { VisitorCart } from '../../carts/shopping.ts';
+import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { languageTag } from '../../http/locale.ts';
 import { messages } from '../../kernel/messages.ts';
-import {
-  deliverySpan,
-  parseDays,
-  type DaySpan,
-  type WorkingDays,
-} from '../../orders/pricing/delivery-span.ts';
-import { quantityOfProduct } from '../../orders/pricing/quantity.ts';
+import { deliverySpan, parseDays, type DaySpan, type WorkingDays } from '../../pricing/delivery-span.ts';
+import { quantityOfProduct } from '../../pricing/quantity.ts';
 import type { Settings, ShippingMethod } from '../../shops/settings/settings.ts';
 import type { Visit } from '../visit.ts';
 

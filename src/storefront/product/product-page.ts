@@ -4,7 +4,7 @@ import { notFound } from '../../http/errors.ts';
 import { textIn } from '../../http/locale.ts';
 import type { Selection } from '../../catalogue/products/combinations.ts';
 import { inheritedFacts } from '../../catalogue/products/facts.ts';
-import { spanExpiry } from '../../orders/pricing/delivery-span.ts';
+import { spanExpiry } from '../../pricing/delivery-span.ts';
 import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { findProducts } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';

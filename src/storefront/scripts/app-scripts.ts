@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../http/html.ts';
-import { scriptType } from '../../shops/script-tags/script-type.ts';
+import { scriptType } from '../../apps/script-tags/script-type.ts';
 
 /** The scripts of a shop's apps, as used in pages and their policy. */
 export interface AppScripts {

@@ -1,0 +1,116 @@
+import { divideRounded, parseDecimal } from '../kernel/money.ts';
+import type { NewOrder } from '../orders/insert-orders.ts';
+
+/** The data that orders depend on, while their rows are locked. */
+export interface PlacingState {
+  /** By the id of the cart. */
+  cartVersions: ReadonlyMap<string, number>;
+  /** As decimal texts, by the id of the product. A product without counted stock is missing. */
+  stock: ReadonlyMap<string, string>;
+  /** The notification levels of merchants, by the id of the product; one without a level is missing. */
+  minStocks: ReadonlyMap<string, number>;
+  coupons: readonly { codeKey: string; campaignId: string; used: number }[];
+  /** A limit of null: any number of uses. */
+  campaigns: readonly {
+    campaignId: string;
+    used: number;
+    usageLimit: number | null;
+    campaignUsageLimit: number | null;
+  }[];
+  settingsVersion: number;
+  /** For the products of the orders; without their stock, which is checked separately. */
+  productVersions: ReadonlySet<string>;
+}
+
+/** The inputs of an order, if they may be older than the stored cart. */
+export interface ExpectedVersions {
+  settingsVersion: number;
+  productVersions: readonly string[];
+}
+
+export interface Verdict {
+  isPlaced: boolean;
+  /** false: the cart, or another input of the order, has changed in the meantime. */
+  isCurrent: boolean;
+  /** Products with insufficient stock. */
+  shortIds: string[];
+}
+
+interface WithLines {
+  content: { lines: readonly { productId: string; quantity: string }[] };
+}
+
+type DecidedOrder = Pick<NewOrder, 'cartId' | 'cartVersion' | 'beyondStock' | 'couponCodeKey'> & WithLines;
+
+export interface OrderToDecide {
+  order: DecidedOrder;
+  expected?: ExpectedVersions | undefined;
+}
+
+/**
+ * Decides which of these orders are placed, one after the other: stock and coupons taken by one are not available to
+ * the next, and a refused order takes nothing.
+ */
+export function decideOrders(orders: readonly OrderToDecide[], state: PlacingState): Verdict[] {
+  const cartVersions = new Map(state.cartVersions);
+  const stock = new Map([...state.stock].map(([productId, quantity]) => [productId, millionths(quantity)]));
+  const campaigns = new Map(state.campaigns.map((campaign) => [campaign.campaignId, { ...campaign }]));
+  const coupons = new Map(state.coupons.map((coupon) => [coupon.codeKey, { ...coupon }]));
+
+  return orders.map(({ order, expected }) => {
+    if (cartVersions.get(order.cartId) !== order.cartVersion || !isAsExpected(expected, state)) {
+      return { isPlaced: false, isCurrent: false, shortIds: [] };
+    }
+    const counted = [...millionthsOrdered([order])].filter(([productId]) => stock.has(productId));
+    const shortIds = order.beyondStock
+      ? []
+      : counted.filter(([productId, quantity]) => stock.get(productId)! < quantity).map(([id]) => id);
+    const coupon = order.couponCodeKey === null ? undefined : coupons.get(order.couponCodeKey);
+    const campaign = coupon && campaigns.get(coupon.campaignId);
+    const isCouponLeft =
+      order.couponCodeKey === null ||
+      (coupon !== undefined &&
+        campaign !== undefined &&
+        isLeft(coupon.used, campaign.usageLimit) &&
+        isLeft(campaign.used, campaign.campaignUsageLimit));
+    const isPlaced = shortIds.length === 0 && isCouponLeft;
+    if (isPlaced) {
+      // A cart becomes one order.
+      cartVersions.delete(order.cartId);
+      for (const [productId, quantity] of counted) stock.set(productId, stock.get(productId)! - quantity);
+      if (coupon) coupon.used++;
+      if (campaign) campaign.used++;
+    }
+    return { isPlaced, isCurrent: true, shortIds };
+  });
+}
+
+function isAsExpected(
+  expected: ExpectedVersions | undefined,
+  { settingsVersion, productVersions }: PlacingState,
+): boolean {
+  return (
+    expected === undefined ||
+    (expected.settingsVersion === settingsVersion &&
+      expected.productVersions.every((version) => productVersions.has(version)))
+  );
+}
+
+const isLeft = (used: number, limit: number | null) => limit === null || used < limit;
+
+/** The quantity of each product in these orders, in millionths, by its id. */
+export function millionthsOrdered(orders: readonly WithLines[]): Map<string, bigint> {
+  const quantities = new Map<string, bigint>();
+  for (const { productId, quantity } of orders.flatMap(({ content }) => content.lines)) {
+    quantities.set(productId, (quantities.get(productId) ?? 0n) + millionths(quantity));
+  }
+  return quantities;
+}
+
+const MILLION = 1_000_000n;
+
+/** Quantities have up to six decimals; in millionths they are whole numbers for exact arithmetic. */
+function millionths(quantity: string): bigint {
+  const { units, scale } = parseDecimal(quantity)!;
+  return divideRounded(units * MILLION, 10n ** BigInt(scale));
+}

@@ -1,0 +1,117 @@
+import { productLabel } from '../pricing/cart-product.ts';
+import { customTextProblem } from '../catalogue/products/custom-text.ts';
+import { badRequest, conflict, forbidden, invalid } from '../http/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import { formatMoney } from '../kernel/money.ts';
+import type { Placement } from './placement.ts';
+import type { OrderRow } from '../orders/queries.ts';
+import { releaseTime } from '../orders/release-time.ts';
+import { STATES, type State } from '../orders/schema.ts';
+import { countryOf } from '../pricing/content.ts';
+import { largestQuantity, quantityOfProduct } from '../pricing/quantity.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import type { PricedCart, StoredCart } from '../carts/cart.ts';
+import type { NewOrder } from '../orders/insert-orders.ts';
+
+/** The order that a cart becomes; refused when required data is missing. */
+export function newOrder(
+  { cart, settings, priced: { content, totals, products } }: PricedCart,
+  now: Date,
+  appId: string | null,
+): NewOrder {
+  const { billingAddress } = cart;
+  // If an app made the cart, its right to leave out the tax was checked then.
+  if (cart.taxType === 'NONE' && cart.appId === null) {
+    throw forbidden(
+      'Without tax only a cart can be ordered that an app with the scope carts_price_write has made',
+    );
+  }
+  if (billingAddress === null) {
+    throw badRequest('The cart has no billing address, set it with PUT billing-address');
+  }
+  if (!isDelivered(cart, settings)) {
+    const address = cart.shippingAddress ? 'shippingAddress' : 'billingAddress';
+    throw invalid('UNKNOWN_VALUE', `${address}.country`);
+  }
+  if (!settings.currencies.includes(cart.currency)) {
+    throw badRequest(`The shop does not sell in ${cart.currency} any more, make a new cart`);
+  }
+  const { minimum, delivery } = totals;
+  if (!minimum.isReached) {
+    const least = formatMoney(minimum.amount!, cart.currency, cart.locale);
+    throw badRequest(`The cart does not reach the minimum of ${least}`);
+  }
+  if (delivery.isNeeded && !delivery.method && settings.shippingMethods.length > 0) {
+    throw badRequest('There is no shipping method that all goods of the cart can be delivered by');
+  }
+  // The shop may have set the limits after the line was added.
+  for (const [index, { productId, customText }] of content.lines.entries()) {
+    const product = products[index]!;
+    const problem = customTextProblem(product.customisation, customText);
+    if (problem)
+      throw conflict(`The text for ${productLabel(product, settings)} is not possible: ${problem}`);
+    const most = largestQuantity(product.facts, settings);
+    if (most !== null && quantityOfProduct(content.lines, productId) > most) {
+      throw conflict(`No more than ${most} of ${productLabel(product, settings)} can be ordered at once`);
+    }
+  }
+  if (content.coupon?.problems.includes('ValidCouponCountReached')) throw conflict(USED_UP);
+  return {
+    orderId: newId(now),
+    createdAt: now,
+    numberPrefix: `ORD${now.toISOString().slice(2, 10).replaceAll('-', '')}/`,
+    cartId: cart.cartId,
+    cartVersion: cart.version,
+    cartTokenHash: cart.tokenHash,
+    locale: cart.locale,
+    taxModel: cart.taxType === 'NONE' ? settings.taxModel : cart.taxType,
+    billingAddress,
+    shippingAddress: cart.shippingAddress,
+    content,
+    // A billing address is never stored without one.
+    email: billingAddress.emailAddress!,
+    customerId: cart.customerId,
+    newCustomerId: newId(now),
+    appId,
+    couponCodeKey: content.coupon?.codeKey ?? null,
+    beyondStock: settings.sellBeyondStock,
+    lowStockLevel: settings.lowStockLevel,
+    releaseAt: releaseTime(content, settings, now),
+  };
+}
+
+/** Addresses may be anywhere in the world, but orders ship only to the countries of the shop. */
+export function isDelivered(
+  cart: Pick<StoredCart, 'billingAddress' | 'shippingAddress'>,
+  { countries }: Pick<Settings, 'countries'>,
+): boolean {
+  const country = countryOf(cart);
+  return country === null || countries.includes(country);
+}
+
+const USED_UP = 'The coupon is used up, delete it from the cart to order without it';
+
+/** Why an order was not placed although its cart is unchanged. */
+export function shortageText(shortIds: readonly string[], { priced, settings }: PricedCart): string {
+  if (shortIds.length === 0) return USED_UP;
+  const names = priced.products
+    .filter(({ productId }) => shortIds.includes(productId))
+    .map((product) => productLabel(product, settings));
+  return `There is not enough in stock of ${names.join(', ')}`;
+}
+
+/** The order as it is stored now; no state is reached yet. */
+export function placedOrder(order: NewOrder, placement: Placement): OrderRow {
+  return {
+    ...order,
+    ...(Object.fromEntries(STATES.map((state) => [state, null])) as Record<State, null>),
+    orderNumber: placement.orderNumber!,
+    createdAt: placement.createdAt!,
+    customerId: placement.customerId!,
+    customerNumber: placement.customerNumber!,
+    updatedAt: null,
+    currency: order.content.currency,
+    customerComment: null,
+    internalNote: null,
+  };
+}

@@ -1,0 +1,59 @@
+import { updateCachedStock } from '../pricing/cart-product-cache.ts';
+import type { Database } from '../db/database.ts';
+import { conflict, PreconditionFailed } from '../http/errors.ts';
+import type { OrderRequest } from './placement.ts';
+import { placedEmails } from '../orders/placed-emails.ts';
+import { createOrderBatcher, placeAlone } from './order-batcher.ts';
+import { placeOrders } from './place-orders.ts';
+import type { OrderRow } from '../orders/queries.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import { priceCart, type PricedCart } from '../carts/cart.ts';
+import type { CartStore, CartStoreOptions, CartWriteRequest } from '../carts/cart-store.ts';
+import { placedOrder, shortageText } from './new-order.ts';
+import type { NewOrder } from '../orders/insert-orders.ts';
+
+/** Places the order that `decide` makes of a cart, which is gone from then on. */
+export type PlaceOrder = (
+  request: CartWriteRequest,
+  decide: (cart: PricedCart, now: Date) => NewOrder,
+) => Promise<{ order: OrderRow; settings: Settings }>;
+
+export function createPlaceOrder(
+  db: Database,
+  carts: CartStore,
+  { batch }: Pick<CartStoreOptions, 'batch'>,
+): PlaceOrder {
+  const placeUnlocked = batch
+    ? createOrderBatcher(db)
+    : (shopId: string, request: OrderRequest) => placeAlone(db, shopId, request);
+
+  return async (request, decide) => {
+    const { shopId, entry, transaction } = request;
+    const { order, placement, cart } = await carts.close(request, async ({ isCached, tx, ...open }) => {
+      const { now } = tx ?? db;
+      const cart: PricedCart = { ...open, priced: priceCart(open.cart, open.settings, now) };
+      let order: NewOrder;
+      try {
+        order = decide(cart, now);
+      } catch (error) {
+        // A cached cart may differ for a reason that its versions do not show, such as a coupon's uses.
+        if (isCached && error instanceof PreconditionFailed) return undefined;
+        throw error;
+      }
+      const { settingsVersion, products } = open.cart;
+      const item: OrderRequest = {
+        order,
+        options: {
+          emails: placedEmails(order, open.settings, now),
+          entry: entry && { ...entry, object: { ...entry.object, orderId: order.orderId } },
+          expected: isCached ? { settingsVersion, products } : undefined,
+        },
+      };
+      const placement = tx ? (await placeOrders(tx, shopId, [item]))[0]! : await placeUnlocked(shopId, item);
+      return placement.isCurrent ? { order, placement, cart } : undefined;
+    });
+    if (placement.orderNumber === null) throw conflict(shortageText(placement.shortIds, cart));
+    updateCachedStock(transaction ?? db, shopId, placement.left);
+    return { order: placedOrder(order, placement), settings: cart.settings };
+  };
+}

@@ -1,0 +1,45 @@
+import { Type } from 'typebox';
+import { requireMatch } from '../http/answer-headers.ts';
+import { conflict } from '../http/errors.ts';
+import { operation } from '../http/operation.ts';
+import type { Operations } from '../http/operations.ts';
+import { Id } from '../http/schemas.ts';
+import { toOrder } from '../orders/render.ts';
+import { Order } from '../orders/schema.ts';
+import { newOrder } from './new-order.ts';
+import type { PlaceOrder } from './order-cart.ts';
+import { cartEtag, toCart } from '../carts/render.ts';
+
+export const createOrder = operation({
+  method: 'POST',
+  path: '/carts/:cartId/order',
+  name: 'createOrder',
+  summary: 'Create order',
+  description:
+    'Takes the goods from the stock and closes the cart, which is gone from then on. A body is ignored. 400: the goods would go to a country that `GET countries` does not list. 409: there is not enough of a product any more, an order may not hold so much of it, or the coupon is used up. With `If-Match` and the ETag of the cart that the customer has seen, exactly that cart is ordered; 412: it has changed since, in its lines, prices, addresses or methods.',
+  tag: 'carts',
+  labels: ['Base', 'Now'],
+  access: { cartTokenAnd: 'orders_write' },
+  takesIfMatch: true,
+  params: Type.Object({ cartId: Id }),
+  status: 201,
+  answer: Order,
+  keepsKeyOrder: true,
+  // Of two customers who got the same number at the same moment, one is retried.
+  constraints: {
+    customer_number: () => conflict('The order could not be numbered, try again'),
+    customer_order_customer: () => conflict('The customer was erased in the meantime, try again'),
+  },
+});
+
+export function order(api: Operations, placeOrder: PlaceOrder): void {
+  api.writeWithStore(createOrder, async (call) => {
+    const { caller, origin, ifMatch } = call;
+    const { order, settings } = await placeOrder(call, (cart, now) => {
+      const order = newOrder(cart, now, caller.app?.appId ?? null);
+      requireMatch(ifMatch, () => cartEtag(toCart(cart, { origin, hasPickup: true })));
+      return order;
+    });
+    return toOrder(order, { locale: order.locale, origin, settings });
+  });
+}

@@ -1,0 +1,101 @@
+import type { ShopDatabase } from '../db/database.ts';
+import { findOrderOfCart } from '../orders/queries.ts';
+import type { CartChange, Prefetch, PricedCart } from '../carts/cart.ts';
+import { CartGone, type CartStore, type CartWriteRequest } from '../carts/cart-store.ts';
+import { newOrder } from './new-order.ts';
+import type { PlaceOrder } from './order-cart.ts';
+import { toCart } from '../carts/render.ts';
+import { NotAsReviewed, reviewDigest } from '../carts/review-digest.ts';
+import type { Cart, NewCart } from '../carts/schema.ts';
+
+/**
+ * The cart of a visitor, by the rules of the API. Callers have checked that the visitor may use the cart: its id is in
+ * a signed cookie.
+ */
+export interface Shopper {
+  db: ShopDatabase;
+  carts: CartStore;
+  placeOrder: PlaceOrder;
+  shopId: string;
+  /** Scheme and host. */
+  origin: string;
+  /** The language of the cart's view. */
+  locale: string;
+}
+
+export interface VisitorCart extends PricedCart {
+  /** As the API shows it, in the shopper's locale. */
+  view: Cart;
+}
+
+/** undefined: it has become an order, has expired, or never existed. */
+export async function loadVisitorCart(shopper: Shopper, cartId: string): Promise<VisitorCart | undefined> {
+  const { carts, origin, locale } = shopper;
+  const cart = await undefinedIfGone(carts.open(requestOf(shopper, cartId)));
+  return cart && { ...cart, view: toCart(cart, { origin, locale, hasPickup: false }) };
+}
+
+/** The cart after the change; undefined: it is gone. Refusals are thrown as the API would answer them. */
+export async function changeCart(
+  shopper: Shopper,
+  cartId: string,
+  change: CartChange,
+  prefetch: Prefetch = {},
+): Promise<Cart | undefined> {
+  const { carts, origin } = shopper;
+  const changed = await undefinedIfGone(carts.update(requestOf(shopper, cartId), change, prefetch));
+  return changed && toCart(changed, { origin, hasPickup: false });
+}
+
+/**
+ * Its token is never shown, because the visitor's cookie replaces it. `appId`: it replaces a cart that this app has
+ * made.
+ */
+export async function startCart(
+  { carts, shopId, origin }: Shopper,
+  body: NewCart,
+  appId: string | null = null,
+): Promise<Cart> {
+  const made = await carts.create({ shopId, body, caller: undefined, appId });
+  return toCart(made, { origin, status: made.status, hasPickup: false });
+}
+
+/**
+ * The id of the order, also when another click was faster; undefined: the cart has expired without one. `reviewed` is
+ * the digest of the cart that the shopper saw.
+ */
+export async function orderCart(
+  shopper: Shopper,
+  cartId: string,
+  reviewed: string,
+): Promise<string | undefined> {
+  const { db, placeOrder, shopId } = shopper;
+  const placed = await undefinedIfGone(
+    placeOrder(requestOf(shopper, cartId), (cart, now) => {
+      if (reviewed !== reviewDigest(cart.cart, cart.priced.content)) throw new NotAsReviewed();
+      return newOrder(cart, now, null);
+    }),
+  );
+  return placed ? placed.order.orderId : (await findOrderOfCart(db, shopId, cartId))?.orderId;
+}
+
+function requestOf({ shopId }: Shopper, cartId: string): CartWriteRequest {
+  return {
+    shopId,
+    params: { cartId },
+    cartToken: undefined,
+    isAdmitted: true,
+    caller: undefined,
+    transaction: undefined,
+    entry: undefined,
+  };
+}
+
+async function undefinedIfGone<Result>(work: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof CartGone) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,365 @@
+import type { Localised } from '../http/locale.ts';
+import type { TaxType } from '../http/price.ts';
+import type { ImageSizes } from '../platform/media/images.ts';
+import { headlineTexts } from '../catalogue/products/custom-text.ts';
+import type { ProductFacts, WithdrawalExclusion } from '../catalogue/products/facts.ts';
+import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../catalogue/products/prices.ts';
+import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
+import { selectionOf } from '../catalogue/products/render.ts';
+import type { BasketDiscount, PaymentMethod, Settings, TaxClass } from '../shops/settings/settings.ts';
+import type { CouponProblem } from './coupon-problems.ts';
+import type {
+  CartCoupon,
+  CartInput,
+  CouponInput,
+  LineInput,
+  PaymentStatus,
+  Selection,
+  StoredLine,
+} from './input.ts';
+import type { CartProduct } from './cart-product.ts';
+import { toTaxBasis } from './tax.ts';
+import { cartTotals, type CartTotals, type ServiceTax } from './totals.ts';
+
+/**
+ * The result of a cart, with its texts in all languages of the shop: shown in answers, and stored in an order. Money
+ * in minor units of the currency, rates in basis points.
+ */
+export interface Content {
+  currency: string;
+  taxType: TaxType;
+  /**
+   * The shop's tax model, if it differs from the tax type: limits, fixed discounts and `shopPrices` use it. Missing:
+   * they use the tax type itself.
+   */
+  shopTaxModel?: 'GROSS' | 'NET';
+  lines: ContentLine[];
+  subTotal: number;
+  basketDiscount: number;
+  coupon: {
+    couponLineItemId: string;
+    couponCampaignId: string;
+    /** Its use is counted; null: it takes nothing off. */
+    codeKey: string | null;
+    terms: CouponTerms;
+    amount: number;
+    problems: CouponProblem[];
+  } | null;
+  shippingPrice: number;
+  shipping: { shippingMethodId: string; name: Localised; price: number; taxes: ContentTax[] } | null;
+  payment: ContentPayment | null;
+  /** The tax of delivery and payment. */
+  serviceTaxClass: ContentTaxClass;
+  /** The basket discounts at that time. */
+  offers: BasketDiscount[];
+  taxes: { rate: number; amount: number; tax: number }[];
+  totalTax: number;
+  totalBeforeTax: number;
+  grandTotal: number;
+}
+
+/** The effect of a coupon, in the currency of the content: used again when an order is changed. */
+export type CouponTerms = Pick<
+  CouponInput,
+  'kind' | 'amount' | 'waivesShipping' | 'minimumOrderValue' | 'productIds'
+>;
+
+export interface ContentLine {
+  lineItemId: string;
+  productId: string;
+  masterId: string | null;
+  productNumber: string;
+  name: Localised;
+  variation: Localised | null;
+  essentialFeatures: Localised | null;
+  quantity: string;
+  orderUnit: NonNullable<ProductFacts['orderUnit']>;
+  unitPrice: number;
+  quantityPrice: number;
+  amount: number;
+  /** The exact basis of the amounts; missing: the prices above. */
+  shopPrices?: ShopPrices;
+  /** Per unit; `deposit` and `ecoParticipation` are for all units. */
+  unitDeposit: number;
+  unitEcoParticipation: number;
+  deposit: number;
+  ecoParticipation: number;
+  /** Shares of the basket discount and of the coupon, positive. */
+  discountShare: number;
+  couponShare: number;
+  taxClass: ContentTaxClass;
+  /** Per unit. */
+  weight: ProductFacts['deliveryWeight'] | null;
+  tiers: PricedTier[];
+  reference: ProductFacts['reference'] | null;
+  image: { imageKey: string; sizes: ImageSizes } | null;
+  energyLabel: ProductFacts['energyLabel'] | null;
+  dataSheet: string | null;
+  /** The text that the customer typed for it. */
+  customText?: string;
+  /** The headline of its text field; missing: the product has none. */
+  customTextHeadline?: Localised;
+  /** Missing: a consumer may withdraw from it. */
+  withdrawalExcluded?: WithdrawalExclusion;
+}
+
+/**
+ * The shop's prices, if its tax model differs from the tax type: shown prices are rounded, so a change of the order is
+ * computed from these.
+ */
+export interface ShopPrices {
+  /** null: the price was set by hand, in the tax type of the content. */
+  quantityPrice: number | null;
+  unitDeposit: number;
+  unitEcoParticipation: number;
+}
+
+export interface ContentTaxClass {
+  taxClassId: string;
+  name: Localised;
+  rate: number;
+}
+
+export interface ContentTax {
+  taxClass: ContentTaxClass;
+  tax: number;
+}
+
+export interface ContentPayment {
+  /** null: it was set by hand. */
+  method: {
+    paymentMethodId: string;
+    name: Localised;
+    providerName: string | null;
+    additionalData: Record<string, string> | null;
+  } | null;
+  /** The name of a payment that was set by hand. */
+  name: string | null;
+  /** The provider's message. */
+  transactionId: string | null;
+  status: PaymentStatus | null;
+  price: number;
+  taxes: ContentTax[];
+}
+
+/** The sellable lines of a cart, and their totals. */
+export interface PricedContent {
+  content: Content;
+  totals: CartTotals;
+  products: readonly CartProduct[];
+}
+
+export function contentOf(cart: Selection, settings: Settings, now: Date): PricedContent {
+  const lines = knownLines(cart, settings);
+  const facts: CartInput = {
+    currency: cart.currency,
+    taxType: cart.taxType,
+    country: countryOf(cart),
+    customerGroupId: cart.customerGroupId,
+    lines,
+    coupon: cart.couponLineItemId === null || !cart.coupon ? null : couponFacts(cart.coupon, now),
+    shipping: { methodId: cart.shippingMethodId, price: cart.shippingPrice },
+    payment: { methodId: cart.paymentMethodId, price: cart.paymentPrice },
+  };
+  const totals = cartTotals(facts, settings);
+  const content: Content = {
+    currency: cart.currency,
+    taxType: cart.taxType,
+    ...(isInOtherTerms(cart, settings) && { shopTaxModel: settings.taxModel }),
+    lines: lines.map((line, index) => contentLine(line, totals, index, cart, settings)),
+    subTotal: totals.subTotal,
+    basketDiscount: totals.basketDiscount,
+    coupon: totals.coupon && {
+      couponLineItemId: cart.couponLineItemId!,
+      couponCampaignId: cart.coupon!.campaignId,
+      codeKey: totals.coupon.problems.length === 0 ? cart.coupon!.codeKey : null,
+      terms: couponTerms(cart.coupon!, cart.currency, settings),
+      amount: totals.coupon.amount,
+      problems: [...totals.coupon.problems],
+    },
+    shippingPrice: totals.shipping?.price ?? 0,
+    shipping: totals.shipping && {
+      shippingMethodId: totals.shipping.method.shippingMethodId,
+      name: named(totals.shipping.method, settings),
+      price: totals.shipping.price,
+      taxes: contentTaxes(totals.shipping.taxes, settings),
+    },
+    payment: totals.payment && {
+      method: totals.payment.method && contentMethod(totals.payment.method, settings),
+      name: cart.paymentName,
+      transactionId: cart.paymentTransactionId,
+      status: cart.paymentStatus,
+      price: totals.payment.price,
+      taxes: contentTaxes(totals.payment.taxes, settings),
+    },
+    serviceTaxClass: contentTaxClass(totals.serviceTax.taxClass, totals.serviceTax.rate, settings),
+    offers: [...totals.offers],
+    taxes: [...totals.taxes],
+    totalTax: totals.totalTax,
+    totalBeforeTax: totals.totalBeforeTax,
+    grandTotal: totals.grandTotal,
+  };
+  return { content, totals, products: lines.map(({ product }) => product) };
+}
+
+/**
+ * A product that was deleted, or has lost its price, cannot be sold: its line is left out. In a currency that the shop
+ * has given up, no product can be sold.
+ */
+function knownLines(
+  cart: Selection,
+  settings: Settings,
+): (LineInput & { product: CartProduct; line: StoredLine })[] {
+  if (!settings.currencies.includes(cart.currency)) return [];
+  const byId = new Map(cart.products.map((product) => [product.productId, product]));
+  return cart.lines.flatMap((line) => {
+    const product = byId.get(line.productId);
+    if (!product) return [];
+    const hasPrice = line.price !== undefined || priceIn(product.prices, cart.currency, settings) !== null;
+    if (!hasPrice) return [];
+    const { quantity, price = null, customText } = line;
+    return [{ line, quantity, price, hasCustomText: customText !== undefined, product }];
+  });
+}
+
+/** The destination of the goods: the delivery address, else the billing address. */
+export function countryOf({
+  shippingAddress,
+  billingAddress,
+}: Pick<Selection, 'shippingAddress' | 'billingAddress'>): string | null {
+  return (shippingAddress ?? billingAddress)?.country ?? null;
+}
+
+function couponFacts(coupon: CartCoupon, now: Date): CouponInput {
+  const isFull = (used: number, limit: number | null) => limit !== null && used >= limit;
+  return {
+    ...coupon,
+    isWithdrawn: coupon.withdrawnAt !== null,
+    isUsedUp:
+      isFull(coupon.used, coupon.usageLimit) || isFull(coupon.campaignUsed, coupon.campaignUsageLimit),
+    isInTime:
+      !(coupon.validFrom && new Date(coupon.validFrom) > now) &&
+      !(coupon.validTo && new Date(coupon.validTo) <= now),
+  };
+}
+
+function couponTerms(coupon: CartCoupon, currency: string, settings: Settings): CouponTerms {
+  const { kind, amount, minimumOrderValue, waivesShipping, productIds } = coupon;
+  const converted = (minor: number | null) => minor && inCurrency(minor, currency, settings, coupon.currency);
+  return {
+    kind,
+    amount: kind === 'FIX' ? converted(amount) : amount,
+    minimumOrderValue: converted(minimumOrderValue),
+    waivesShipping,
+    productIds,
+  };
+}
+
+function contentLine(
+  { line, product }: { line: StoredLine; product: CartProduct },
+  { lines, country }: CartTotals,
+  index: number,
+  cart: Selection,
+  settings: Settings,
+): ContentLine {
+  const { currency, taxType } = cart;
+  const { facts, master } = product;
+  const totals = lines[index]!;
+  const shopPrices: ShopPrices = {
+    quantityPrice: totals.shopQuantityPrice,
+    unitDeposit: priceIn(product.depositPrices, currency, settings) ?? 0,
+    unitEcoParticipation: priceIn(product.ecoParticipationPrices, currency, settings) ?? 0,
+  };
+  const inTerms = (minor: number) => toTaxBasis(taxType, minor, totals.taxClass, country, settings);
+  return {
+    lineItemId: line.lineItemId,
+    productId: line.productId,
+    masterId: product.masterId,
+    productNumber: product.productNumber,
+    name: facts.name ?? { [settings.defaultLocale]: master?.productNumber ?? product.productNumber },
+    variation: variationOf(product, settings),
+    essentialFeatures: facts.essentialFeatures ?? null,
+    quantity: line.quantity,
+    orderUnit: facts.orderUnit ?? ORDER_UNIT,
+    unitPrice: totals.unitPrice,
+    quantityPrice: totals.quantityPrice,
+    amount: totals.amount,
+    ...(isInOtherTerms(cart, settings) && { shopPrices }),
+    unitDeposit: inTerms(shopPrices.unitDeposit),
+    unitEcoParticipation: inTerms(shopPrices.unitEcoParticipation),
+    deposit: totals.deposit,
+    ecoParticipation: totals.ecoParticipation,
+    discountShare: totals.discountShare,
+    couponShare: totals.couponShare,
+    taxClass: contentTaxClass(totals.taxClass, totals.taxRate, settings),
+    weight: facts.deliveryWeight ?? null,
+    tiers: pricedTiers(facts.bulkPrices ?? [], currency, settings).map((tier) => ({
+      ...tier,
+      price: inTerms(tier.price),
+      regularPrice: inTerms(tier.regularPrice),
+    })),
+    reference: facts.reference ?? null,
+    image: product.image,
+    energyLabel: facts.energyLabel ?? null,
+    dataSheet: facts.dataSheet?.url ?? null,
+    ...(line.customText !== undefined && typedFor(line.customText, product, settings)),
+    ...(facts.withdrawalExcluded && { withdrawalExcluded: facts.withdrawalExcluded }),
+  };
+}
+
+function typedFor(
+  customText: string,
+  { customisation }: CartProduct,
+  { defaultLocale }: Settings,
+): Pick<ContentLine, 'customText' | 'customTextHeadline'> {
+  const headlines = customisation ? headlineTexts(customisation, defaultLocale) : {};
+  return { customText, ...(Object.keys(headlines).length > 0 && { customTextHeadline: headlines }) };
+}
+
+function isInOtherTerms({ taxType }: Pick<Selection, 'taxType'>, { taxModel }: Settings): boolean {
+  return taxType !== 'NONE' && taxType !== taxModel;
+}
+
+/** `Colour: blue, Size: small`, in each language of the shop. */
+function variationOf(product: CartProduct, settings: Settings): Localised | null {
+  if (!product.selection) return null;
+  return Object.fromEntries(
+    settings.locales.map((locale) => [
+      locale,
+      selectionOf(product, settings, locale)!
+        .map(({ displayName, displayValue }) => `${displayName}: ${displayValue}`)
+        .join(', '),
+    ]),
+  );
+}
+
+function contentTaxes(taxes: readonly ServiceTax[], settings: Settings): ContentTax[] {
+  return taxes.map(({ taxClass, rate, tax }) => ({
+    taxClass: contentTaxClass(taxClass, rate, settings),
+    tax,
+  }));
+}
+
+function contentTaxClass(taxClass: TaxClass, rate: number, settings: Settings): ContentTaxClass {
+  return { taxClassId: taxClass.taxClassId, name: named(taxClass, settings), rate };
+}
+
+export function contentMethod(
+  method: PaymentMethod,
+  settings: Settings,
+): NonNullable<ContentPayment['method']> {
+  return {
+    paymentMethodId: method.paymentMethodId,
+    name: named(method, settings),
+    providerName: method.providerLabel ?? method.providerName,
+    additionalData: method.additionalData,
+  };
+}
+
+/** The key stands in for a missing name. */
+export function named(
+  { name, key }: { name: Localised; key: string },
+  { defaultLocale }: Settings,
+): Localised {
+  return Object.keys(name).length === 0 ? { [defaultLocale]: key } : name;
+}

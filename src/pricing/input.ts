@@ -1,0 +1,112 @@
+import type { TaxType } from '../http/price.ts';
+import type { CartProduct, PricedProduct } from './cart-product.ts';
+import type { Address } from '../shops/countries/address.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+
+/** The complete input for the totals of a cart. */
+export interface CartInput {
+  currency: string;
+  taxType: TaxType;
+  /** Destination country of the goods; null: unknown, so the shop's own country applies. */
+  country: string | null;
+  customerGroupId: string | null;
+  lines: readonly LineInput[];
+  coupon: CouponInput | null;
+  /** The chosen method, and the price set by hand, in minor units of the cart's currency. */
+  shipping: { methodId: string | null; price: number | null };
+  /** A price set by hand stands for a payment outside the shop's methods. */
+  payment: { methodId: string | null; price: number | null };
+}
+
+export interface LineInput {
+  /** An exact decimal: "7.5". */
+  quantity: string;
+  /** The unit price set by hand, in minor units and in the terms of the cart; null: the product's. */
+  price: number | null;
+  /** The customer has typed a text for it, which may cost extra; a price set by hand includes it. */
+  hasCustomText?: boolean;
+  product: PricedProduct;
+}
+
+export interface CouponInput {
+  kind: 'FIX' | 'PERCENT' | 'SHIPPING';
+  currency: string;
+  /** FIX: minor units of its currency; PERCENT: basis points; SHIPPING: null. */
+  amount: number | null;
+  waivesShipping: boolean;
+  /** Minor units of its currency. */
+  minimumOrderValue: number | null;
+  isWithdrawn: boolean;
+  isUsedUp: boolean;
+  isInTime: boolean;
+  /** Its restrictions; null: none. A master stands for its variations. */
+  productIds: readonly string[] | null;
+  shippingMethodIds: readonly string[] | null;
+  paymentMethodIds: readonly string[] | null;
+}
+
+/** A line as the cart holds it. */
+export interface StoredLine {
+  lineItemId: string;
+  productId: string;
+  /** An exact decimal as text. */
+  quantity: string;
+  /** Per unit, in minor units; missing: the product's own. */
+  price?: number;
+  /** The text that the customer typed for the product; two texts are two lines. */
+  customText?: string;
+}
+
+/** A code with the terms of its campaign. */
+export interface CartCoupon extends Omit<CouponInput, 'isWithdrawn' | 'isUsedUp' | 'isInTime'> {
+  codeKey: string;
+  campaignId: string;
+  withdrawnAt: string | null;
+  used: number;
+  usageLimit: number | null;
+  campaignUsed: number;
+  campaignUsageLimit: number | null;
+  validFrom: string | null;
+  validTo: string | null;
+}
+
+export const PAYMENT_STATUSES = ['CANCELED', 'FAILED'] as const;
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+
+/** The choices of a cart, or of an order that is changed, with all that its price depends on. */
+export interface Selection {
+  currency: string;
+  taxType: TaxType;
+  customerGroupId: string | null;
+  lines: readonly StoredLine[];
+  /** The existing products of its lines, and maybe others. */
+  products: readonly CartProduct[];
+  coupon: CartCoupon | null;
+  couponLineItemId: string | null;
+  billingAddress: Pick<Address, 'country'> | null;
+  shippingAddress: Pick<Address, 'country'> | null;
+  shippingMethodId: string | null;
+  shippingPrice: number | null;
+  paymentMethodId: string | null;
+  paymentTransactionId: string | null;
+  paymentStatus: PaymentStatus | null;
+  paymentName: string | null;
+  paymentPrice: number | null;
+}
+
+/** The settings that totals depend on. */
+export type ShopRules = Pick<
+  Settings,
+  | 'country'
+  | 'taxModel'
+  | 'taxFreeOutsideEu'
+  | 'taxClasses'
+  | 'shippingMethods'
+  | 'paymentMethods'
+  | 'basketDiscounts'
+  | 'minimumCartCode'
+  | 'minimumCartAmount'
+  | 'defaultCurrency'
+  | 'currencies'
+  | 'exchangeRates'
+>;

@@ -1,0 +1,60 @@
+import { percentOf } from '../kernel/money.ts';
+import { inCurrency } from '../catalogue/products/prices.ts';
+import type { PaymentMethod } from '../shops/settings/settings.ts';
+import { couponProblems, type CouponProblem } from './coupon-problems.ts';
+import type { Delivery } from './delivery.ts';
+import type { CartInput, CouponInput, LineInput, ShopRules } from './input.ts';
+import { sum, type Taxed } from './shares.ts';
+
+/** The input for redeeming a coupon, in the shop's tax model. */
+export interface Redemption {
+  cart: CartInput;
+  /** The lines less the basket discount. */
+  left: readonly Taxed[];
+  subTotal: number;
+  delivery: Delivery;
+  method: PaymentMethod | null;
+  /** The delivery price before the coupon. */
+  asked: { shop: number };
+  shop: ShopRules;
+}
+
+/** The effect of a coupon, in the shop's tax model. */
+export interface Redeemed {
+  amount: number;
+  /** The lines it applies to, and their total less the basket discount. */
+  isFor: boolean[];
+  base: number;
+  waivesShipping: boolean;
+  problems: CouponProblem[];
+}
+
+/** A coupon applies to the amount after the basket discount; one with a problem takes off nothing. */
+export function redeemed(
+  coupon: CouponInput,
+  { cart, left, subTotal, delivery, method, asked, shop }: Redemption,
+): Redeemed {
+  const converted = (minor: number) => inCurrency(minor, cart.currency, shop, coupon.currency);
+  const isFor = cart.lines.map(({ product }) => isProductOf(coupon, product));
+  const base = sum(left.filter((_, index) => isFor[index]).map(({ amount }) => amount));
+  const amount = {
+    FIX: () => Math.min(converted(coupon.amount ?? 0), base),
+    PERCENT: () => percentOf(base, coupon.amount ?? 0),
+    SHIPPING: () => 0,
+  }[coupon.kind]();
+  const waivesShipping = coupon.waivesShipping || coupon.kind === 'SHIPPING';
+  const problems = couponProblems(coupon, {
+    isBelowMinimum: coupon.minimumOrderValue !== null && subTotal < converted(coupon.minimumOrderValue),
+    hasProduct: isFor.includes(true),
+    shippingMethodId: delivery.method?.shippingMethodId,
+    paymentMethodId: method?.paymentMethodId,
+    hasEffect: amount > 0 || (waivesShipping && asked.shop > 0),
+  });
+  if (problems.length > 0) return { amount: 0, isFor, base, waivesShipping: false, problems };
+  return { amount, isFor, base, waivesShipping, problems };
+}
+
+function isProductOf({ productIds }: CouponInput, product: LineInput['product']): boolean {
+  if (productIds === null) return true;
+  return productIds.some((id) => id === product.productId || id === product.masterId);
+}

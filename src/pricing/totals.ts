@@ -1,0 +1,361 @@
+import { percentOf, scaled } from '../kernel/money.ts';
+import { inCurrency, priceIn } from '../catalogue/products/prices.ts';
+import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
+import type { BasketDiscount, PaymentMethod, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
+import type { CouponProblem } from './coupon-problems.ts';
+import { deliveryOf, deliveryPrice, type Delivery } from './delivery.ts';
+import type { CartInput, LineInput, ShopRules } from './input.ts';
+import { redeemed, type Redeemed } from './redemption.ts';
+import { ratesOf, spread, sum, type Taxed } from './shares.ts';
+import { inTaxType, taxClassFor, taxOn, taxRateIn } from './tax.ts';
+import { askedPrice, priceOfQuantity } from './unit-price.ts';
+
+/** The totals of a cart, in minor units of its currency. Discounts are negative. */
+export interface CartTotals {
+  /** One per line of the facts, in their order. */
+  lines: readonly LineTotals[];
+  subTotal: number;
+  /** 0: none is reached. */
+  basketDiscount: number;
+  coupon: { amount: number; problems: readonly CouponProblem[] } | null;
+  delivery: Delivery;
+  /** The country whose rates apply. */
+  country: string;
+  /** The tax of delivery and payment. */
+  serviceTax: { taxClass: TaxClass; rate: number };
+  /** null: nothing is shipped. */
+  shipping: { method: ShippingMethod; price: number; taxes: ServiceTax[] } | null;
+  /** null: the cart is empty. A method of null was set by hand. */
+  payment: { method: PaymentMethod | null; price: number; taxes: ServiceTax[] } | null;
+  /** By rate, ascending: all amounts of this rate, and the tax in or on them. */
+  taxes: readonly { rate: number; amount: number; tax: number }[];
+  totalTax: number;
+  totalBeforeTax: number;
+  grandTotal: number;
+  /** In the shop's tax model, like all limits: they are compared with the cart's value there. */
+  minimum: { amount: number | null; isReached: boolean };
+  /** How much is missing to the minimum, in the shop's tax model; 0: it is reached. */
+  missingToMinimum: number;
+  /** The shop's offers, in the cart's currency and the shop's tax model. */
+  offers: readonly BasketDiscount[];
+}
+
+export interface LineTotals {
+  taxClass: TaxClass;
+  /** Basis points. */
+  taxRate: number;
+  /** Per unit. */
+  unitPrice: number;
+  /** For the amount that prices of this product refer to. */
+  quantityPrice: number;
+  /** The same as the shop's own price, in the shop's tax model; null: the price was set by hand. */
+  shopQuantityPrice: number | null;
+  amount: number;
+  deposit: number;
+  ecoParticipation: number;
+  /** This line's shares of the basket discount and of the coupon, positive. */
+  discountShare: number;
+  couponShare: number;
+}
+
+/** The tax of one amount by itself: information only, because the total is rounded once per rate over everything. */
+export interface ServiceTax {
+  taxClass: TaxClass;
+  rate: number;
+  tax: number;
+}
+
+/**
+ * The only place where a cart is computed; orders, documents and pages use its result. Each line is rounded, then the
+ * tax once per rate over the whole document: rounding it per line or per part gives other totals.
+ *
+ * The tax type of a cart only determines how prices are shown. Everything with a limit or a fixed amount (discounts,
+ * coupons, delivery, payment, the minimum) is decided in the shop's tax model; the amounts named `shop...` are in it.
+ * The result is then shown in the cart's tax type: a discount in proportion to its base, so each tax rate bears the
+ * same share of it as in the shop's tax model.
+ */
+export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
+  const { taxType } = cart;
+  const delivery = deliveryOf(cart, shop);
+  // With pickup, goods are handed over where the shop is.
+  const country = delivery.method?.kind === 'pickup' ? shop.country : (cart.country ?? shop.country);
+  const priced = cart.lines.map((line) => pricedLine(line, cart, country, shop));
+  const shopLines = priced.map(({ taxRate, shopAmount }) => ({ taxRate, amount: shopAmount }));
+  const subTotal = sumOf(priced);
+  const shopSubTotal = sumOf(shopLines);
+
+  const offers = offersIn(cart.currency, shop);
+  const shopDiscount = bestDiscount(shopSubTotal, offers);
+  const basketDiscount = inProportion(shopDiscount, shopSubTotal, subTotal);
+  const discountShares = spread(basketDiscount, priced);
+  const left = lessShares(priced, discountShares);
+  const shopLeft = lessShares(shopLines, spread(shopDiscount, shopLines));
+
+  const serviceClass = taxClassFor(null, shop);
+  const serviceRate = taxRateIn(serviceClass, country, shop);
+  const serviceTaxes = (price: number): ServiceTax[] => [
+    { taxClass: serviceClass, rate: serviceRate, tax: taxOn(price, serviceRate, taxType) },
+  ];
+  /** The price of a service: one set by hand is in the cart's tax type, the shop's own is in the shop's. */
+  const servicePrice = (byHand: number | null, asked: number): Price =>
+    byHand === null
+      ? { shop: asked, shown: inTaxType(asked, serviceRate, shop.taxModel, taxType) }
+      : { shop: inTaxType(byHand, serviceRate, taxType, shop.taxModel), shown: byHand };
+
+  const asked = shippingPrice(cart, delivery, shopSubTotal, shop, servicePrice);
+  const method = paymentMethod(cart, shop);
+  const coupon =
+    cart.coupon &&
+    redeemed(cart.coupon, { cart, left: shopLeft, subTotal: shopSubTotal, delivery, method, asked, shop });
+  const couponShares = coupon ? shownCoupon(coupon, left) : priced.map(() => 0);
+  const couponDiscount = sum(couponShares);
+  const shipping = coupon?.waivesShipping ? NOTHING : asked;
+
+  // Each field by name, because copying the rest of an object is slow.
+  const lines = priced.map((line, index): LineTotals => ({
+    taxClass: line.taxClass,
+    taxRate: line.taxRate,
+    unitPrice: line.unitPrice,
+    quantityPrice: line.quantityPrice,
+    shopQuantityPrice: line.shopQuantityPrice,
+    amount: line.amount,
+    deposit: line.deposit,
+    ecoParticipation: line.ecoParticipation,
+    discountShare: discountShares[index]!,
+    couponShare: couponShares[index]!,
+  }));
+  const extras = sum(lines.map(({ deposit, ecoParticipation }) => deposit + ecoParticipation));
+  const payable = subTotal - basketDiscount - couponDiscount + extras + shipping.shown;
+  const shopCoupon = coupon?.amount ?? 0;
+  const shopPayable =
+    shopSubTotal -
+    shopDiscount -
+    shopCoupon +
+    sum(priced.map(({ shopExtras }) => shopExtras)) +
+    shipping.shop;
+  const payment =
+    cart.lines.length === 0
+      ? NOTHING
+      : paymentPrice(cart, method, shop, servicePrice, { shop: shopPayable, shown: payable });
+
+  const taxed: TaxedAt[] = [
+    { taxClass: serviceClass, taxRate: serviceRate, amount: shipping.shown + Math.max(payment.shown, 0) },
+    ...lines.map(({ taxClass, taxRate, couponShare, deposit, ecoParticipation }, index) => ({
+      taxClass,
+      taxRate,
+      amount: left[index]!.amount - couponShare + deposit + ecoParticipation,
+    })),
+  ];
+  // Taken off at the default rate alone, it could leave a negative amount there, and pay out tax.
+  const paymentShares = spread(Math.max(0, 0 - payment.shown), taxed);
+  const taxes = taxesByRate(lessShares(taxed, paymentShares), taxType);
+  const paymentTaxes =
+    payment.shown < 0 ? taxesOfShares(taxed, paymentShares, taxType) : serviceTaxes(payment.shown);
+  const totalTax = sum(taxes.map(({ tax }) => tax));
+  const total = payable + payment.shown;
+  const minimum =
+    shop.minimumCartAmount === null ? null : inCurrency(shop.minimumCartAmount, cart.currency, shop);
+  const missingToMinimum =
+    minimum === null
+      ? 0
+      : Math.max(
+          0,
+          minimum -
+            sumUpTo(shop.minimumCartCode, {
+              SumProduct: shopSubTotal,
+              SumCoupon: -shopCoupon,
+              SumDiscount: -shopDiscount,
+              SumDelivery: shipping.shop,
+              SumPayment: payment.shop,
+            }),
+        );
+  return {
+    lines,
+    subTotal,
+    basketDiscount: 0 - basketDiscount,
+    coupon: coupon && { amount: 0 - couponDiscount, problems: coupon.problems },
+    delivery,
+    country,
+    serviceTax: { taxClass: serviceClass, rate: serviceRate },
+    shipping: delivery.method && {
+      method: delivery.method,
+      price: shipping.shown,
+      taxes: serviceTaxes(shipping.shown),
+    },
+    payment: cart.lines.length === 0 ? null : { method, price: payment.shown, taxes: paymentTaxes },
+    taxes,
+    totalTax,
+    totalBeforeTax: taxType === 'GROSS' ? total - totalTax : total,
+    grandTotal: taxType === 'GROSS' ? total : total + totalTax,
+    minimum: { amount: minimum, isReached: missingToMinimum === 0 },
+    missingToMinimum,
+    offers,
+  };
+}
+
+/** The same price in the shop's tax model and as the cart shows it. */
+export interface Price {
+  shop: number;
+  shown: number;
+}
+
+const NOTHING: Price = { shop: 0, shown: 0 };
+
+type ServicePrice = (byHand: number | null, asked: number) => Price;
+
+const sumOf = (amounts: readonly { amount: number }[]) => sum(amounts.map(({ amount }) => amount));
+
+/** A part of a whole in the shop's model, as a part of the shown whole: one rounding. */
+function inProportion(part: number, shopWhole: number, shownWhole: number): number {
+  return shopWhole === 0 ? 0 : scaled(part, shownWhole, shopWhole);
+}
+
+/** The shares of a coupon as the cart shows them; it is taken off the lines it applies to. */
+function shownCoupon({ amount, isFor, base }: Redeemed, left: readonly Taxed[]): number[] {
+  const eligible = left.map(({ taxRate, amount }, index) => ({ taxRate, amount: isFor[index] ? amount : 0 }));
+  return spread(inProportion(amount, base, sumOf(eligible)), eligible);
+}
+
+interface PricedLine extends Omit<LineTotals, 'discountShare' | 'couponShare'> {
+  /** In the shop's tax model: the line itself, and its deposit and fee. */
+  shopAmount: number;
+  shopExtras: number;
+}
+
+function pricedLine(
+  { quantity, price, hasCustomText = false, product }: LineInput,
+  { currency, taxType, customerGroupId }: CartInput,
+  country: string,
+  shop: ShopRules,
+): PricedLine {
+  const taxClass = taxClassFor(product.taxClassId, shop);
+  const taxRate = taxRateIn(taxClass, country, shop);
+  const shown = (minor: number) => inTaxType(minor, taxRate, shop.taxModel, taxType);
+  const { priceQuantity } = product.orderUnit ?? ORDER_UNIT;
+  const forAll = (prices: typeof product.depositPrices) =>
+    priceOfQuantity(priceIn(prices, currency, shop) ?? 0, quantity, 1);
+  const shopDeposit = forAll(product.depositPrices);
+  const shopEcoParticipation = forAll(product.ecoParticipationPrices);
+  const deposit = shown(shopDeposit);
+  const ecoParticipation = shown(shopEcoParticipation);
+  const shopExtras = shopDeposit + shopEcoParticipation;
+  if (price !== null) {
+    const amount = priceOfQuantity(price, quantity, 1);
+    return {
+      taxClass,
+      taxRate,
+      unitPrice: price,
+      quantityPrice: priceOfQuantity(price, priceQuantity, 1),
+      shopQuantityPrice: null,
+      amount,
+      deposit,
+      ecoParticipation,
+      shopAmount: inTaxType(amount, taxRate, taxType, shop.taxModel),
+      shopExtras,
+    };
+  }
+  const textPrice = hasCustomText ? (priceIn(product.customisation?.prices, currency, shop) ?? 0) : 0;
+  const shopQuantityPrice =
+    (askedPrice(product, quantity, currency, customerGroupId, shop) ?? 0) +
+    priceOfQuantity(textPrice, priceQuantity, 1);
+  const quantityPrice = shown(shopQuantityPrice);
+  const shopAmount = priceOfQuantity(shopQuantityPrice, quantity, priceQuantity);
+  return {
+    taxClass,
+    taxRate,
+    unitPrice: priceOfQuantity(quantityPrice, 1, priceQuantity),
+    quantityPrice,
+    shopQuantityPrice,
+    // Not the rounded price times the quantity: with many cheap pieces the sum would differ.
+    amount: shown(shopAmount),
+    deposit,
+    ecoParticipation,
+    shopAmount,
+    shopExtras,
+  };
+}
+
+function offersIn(currency: string, shop: ShopRules): BasketDiscount[] {
+  return shop.basketDiscounts.map(({ minimumAmount, absolute, percent }) => ({
+    minimumAmount: inCurrency(minimumAmount, currency, shop),
+    ...(absolute !== undefined && { absolute: inCurrency(absolute, currency, shop) }),
+    ...(percent !== undefined && { percent }),
+  }));
+}
+
+/** The largest of the reached discounts; never more than the value of the goods. */
+function bestDiscount(subTotal: number, offers: readonly BasketDiscount[]): number {
+  const reached = offers.filter(({ minimumAmount }) => subTotal >= minimumAmount);
+  return Math.max(
+    0,
+    ...reached.map(({ absolute, percent }) =>
+      Math.min(absolute ?? percentOf(subTotal, percent ?? 0), subTotal),
+    ),
+  );
+}
+
+function shippingPrice(
+  cart: CartInput,
+  { method, isChosen }: Delivery,
+  shopSubTotal: number,
+  shop: ShopRules,
+  servicePrice: ServicePrice,
+): Price {
+  if (!method) return NOTHING;
+  return servicePrice(isChosen ? cart.shipping.price : null, deliveryPrice(method, cart, shopSubTotal, shop));
+}
+
+function paymentMethod({ payment }: CartInput, { paymentMethods }: ShopRules): PaymentMethod | null {
+  if (payment.price !== null) return null;
+  const chosen = paymentMethods.find(({ paymentMethodId }) => paymentMethodId === payment.methodId);
+  return chosen ?? paymentMethods[0] ?? null;
+}
+
+/** A discount for the payment takes off at most the amount payable and, like any discount, applies to everything. */
+function paymentPrice(
+  { payment, currency }: CartInput,
+  method: PaymentMethod | null,
+  shop: ShopRules,
+  servicePrice: ServicePrice,
+  payable: Price,
+): Price {
+  const asked = servicePrice(payment.price, inCurrency(method?.amount ?? 0, currency, shop));
+  const limited = {
+    shop: Math.max(asked.shop, 0 - payable.shop),
+    shown: Math.max(asked.shown, 0 - payable.shown),
+  };
+  if (payment.price !== null || limited.shop >= 0) return limited;
+  return { shop: limited.shop, shown: 0 - inProportion(0 - limited.shop, payable.shop, payable.shown) };
+}
+
+type TaxedAt = Taxed & { taxClass: TaxClass };
+
+function lessShares(parts: readonly Taxed[], shares: readonly number[]): Taxed[] {
+  return parts.map(({ taxRate, amount }, index) => ({ taxRate, amount: amount - shares[index]! }));
+}
+
+function taxesByRate(taxed: readonly Taxed[], taxType: CartInput['taxType']) {
+  return ratesOf(taxed.map(({ taxRate }) => taxRate)).map((rate) => {
+    const amount = sum(taxed.filter(({ taxRate }) => taxRate === rate).map((part) => part.amount));
+    return { rate, amount, tax: taxOn(amount, rate, taxType) };
+  });
+}
+
+/** The tax reduction of a discount. */
+function taxesOfShares(
+  taxed: readonly TaxedAt[],
+  shares: readonly number[],
+  taxType: CartInput['taxType'],
+): ServiceTax[] {
+  const discounts = taxed.map(({ taxRate }, index) => ({ taxRate, amount: 0 - shares[index]! }));
+  return taxesByRate(discounts, taxType).flatMap(({ rate, amount, tax }) =>
+    amount === 0 ? [] : [{ taxClass: taxed.find(({ taxRate }) => taxRate === rate)!.taxClass, rate, tax }],
+  );
+}
+
+/** The steps in which a cart adds up; a minimum is compared with the sum after its step. */
+const STEPS = ['SumProduct', 'SumCoupon', 'SumDiscount', 'SumDelivery', 'SumPayment'] as const;
+
+function sumUpTo(code: ShopRules['minimumCartCode'], steps: Record<(typeof STEPS)[number], number>): number {
+  return sum(STEPS.slice(0, STEPS.indexOf(code) + 1).map((step) => steps[step]));
+}
