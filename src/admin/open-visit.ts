@@ -10,7 +10,7 @@ import { originOf, storefrontUrl } from '../http/links.ts';
 import { readingLocale } from '../http/locale.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import { SCOPES } from '../http/scopes.ts';
-import { findSettings, type Settings } from '../shops/settings/settings.ts';
+import { settingsSince, type Settings } from '../shops/settings/settings.ts';
 import { domainPolicy } from '../shops/shop/domain-policy.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { isLanguage, LANGUAGES, words, type Language } from './messages.ts';
@@ -18,7 +18,7 @@ import { withUser, type Device, type DeviceCookie } from '../people/accounts/dev
 import type { NoticeCookie } from './notice-cookie.ts';
 import { DEMO_OWNER } from './users/demo-owner.ts';
 import { permissionsOf, type Permission } from './users/permissions.ts';
-import { findRole, findSignedInUser, touchSession, type SignedInUser } from './users/queries.ts';
+import { findMembership, findSignedInUser, touchSession, type SignedInUser } from './users/queries.ts';
 import type { ShopVisit, Visit } from './visit.ts';
 
 export interface AdminDeps {
@@ -109,9 +109,10 @@ export async function openShopVisit(
   const { shopId } = request.params as { shopId: string };
   if (!SHOP_ID.test(shopId)) throw notFound();
   const { user } = visit;
-  const role = await findRole(deps.db, shopId, user.userId);
-  const settings = role && (await findSettings(deps.db, shopId));
-  if (!settings) throw notFound();
+  const membership = await findMembership(deps.db, shopId, user.userId);
+  if (!membership) throw notFound();
+  const { role } = membership;
+  const settings = await settingsSince(deps.db, shopId, membership.settingsVersion);
   const permissions = permissionsOf(role);
   const app = callerOf(user, permissions);
   const callIn = (joined: JoinedTransaction | undefined) =>

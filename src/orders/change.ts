@@ -44,13 +44,7 @@ export async function changeOrder(
   const next: ManagedOrder = { ...order, ...changes, ...(moves && { updatedAt: changedAt }) };
   const { content } = changes;
   const keepsRelease = !content || paymentMethodOf(content) === paymentMethodOf(order.content);
-  // As text where numbers are exact: PostgreSQL adds them up.
-  const counted = sql`created_at, currency, states, grand_total as gross, net_revenue::text as net`;
-  // Sent at once and executed one after the other.
-  const [before, after] = await Promise.all([
-    tx.one<CountedOrder>(sql`
-      select ${counted} from customer_order where shop_id = ${shopId} and order_id = ${order.orderId}`),
-    tx.one<CountedOrder>(sql`
+  const counted = await tx.one<{ before: Counted; after: Counted }>(sql`
       update customer_order
       set version = version + 1, updated_at = ${next.updatedAt}, order_number = ${next.orderNumber},
         customer_id = ${next.customerId}, tax_model = ${next.taxModel}, customer_comment = ${next.customerComment},
@@ -74,16 +68,29 @@ export async function changeOrder(
         editing_app_id = ${next.editingAppId}, editing_since = ${next.editingSince},
         cancelled_at = ${next.cancelledAt}, paid_amount = ${next.paidAmount},
         refunded_amount = ${next.refundedAmount}, erased_at = ${next.erasedAt}
+      from (
+        select ${countedColumns} as before from customer_order where shop_id = ${shopId} and order_id = ${order.orderId}
+      ) earlier
       where shop_id = ${shopId} and order_id = ${order.orderId}
-      returning ${counted}`),
-  ]);
-  await moveDaySum(tx, shopId, before!, after!);
+      returning before, ${countedColumns} as after`);
+  const { createdAt, currency } = order;
+  await moveDaySum(
+    tx,
+    shopId,
+    { ...counted!.before, createdAt, currency },
+    { ...counted!.after, createdAt, currency },
+  );
   if (content) {
     await tx.run(sql`delete from order_line where shop_id = ${shopId} and order_id = ${order.orderId}`);
     await insertOrderLines(tx, shopId, [next]);
   }
   return next;
 }
+
+type Counted = Omit<CountedOrder, 'createdAt' | 'currency'>;
+
+/** As text where numbers are exact: PostgreSQL adds them up. */
+const countedColumns = sql`json_build_object('states', states, 'gross', grand_total, 'net', net_revenue::text)`;
 
 function paymentMethodOf({ payment }: ManagedOrder['content']): string | undefined {
   return payment?.method?.paymentMethodId;

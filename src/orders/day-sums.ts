@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../db/database.ts';
 import { insertInto } from '../db/insert.ts';
 import { sql } from '../db/sql.ts';
@@ -86,7 +87,7 @@ export async function addPlacedOrders(
 
 /** The values of an order in the sums of a day. */
 export interface CountedOrder {
-  created_at: Date;
+  createdAt: Date;
   currency: string;
   states: number;
   gross: number;
@@ -97,7 +98,7 @@ export interface CountedOrder {
 /**
  * Moves an order that counted as `before` to `after`: a sum without orders is deleted. The transaction must have taken
  * the time of its commit: placing orders locks the counter of events before the sums, and so must all others, or two
- * transactions could deadlock.
+ * transactions could deadlock. Most changes of an order change nothing that is counted.
  */
 export async function moveDaySum(
   tx: Transaction,
@@ -105,6 +106,7 @@ export async function moveDaySum(
   before: CountedOrder,
   after: CountedOrder,
 ): Promise<void> {
+  if (isDeepStrictEqual(before, after)) return;
   const changed = await addToDaySums(tx, shopId, [
     { ...sumOf(before), orders: -1, gross: -before.gross, net: negated(before.net) },
     sumOf(after),
@@ -112,8 +114,8 @@ export async function moveDaySum(
   await deleteEmptyDaySums(tx, shopId, changed);
 }
 
-function sumOf({ created_at, ...counted }: CountedOrder): DaySum {
-  return { ...counted, day: dayOf(created_at), orders: 1 };
+function sumOf({ createdAt, ...counted }: CountedOrder): DaySum {
+  return { ...counted, day: dayOf(createdAt), orders: 1 };
 }
 
 const dayOf = (at: Date) => at.toISOString().slice(0, 10);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Content } from '../pricing/content.ts';
 import type { RenderContext } from './line-item-view.ts';
-import type { Queries, Transaction } from '../db/database.ts';
+import type { Transaction } from '../db/database.ts';
 import type { Caller } from '../http/callers.ts';
 import { toMilliseconds } from '../http/dates.ts';
 import { conflict, invalid, notFound } from '../http/errors.ts';
@@ -12,7 +12,7 @@ import { currencyDigits, parseDecimal, toDecimal } from '../kernel/money.ts';
 import { queueAvailabilityNotifications } from '../catalogue/products/availability-notifications.ts';
 import { recordStockEvents } from '../catalogue/products/product-events.ts';
 import { isBackInStock } from '../catalogue/products/save-product.ts';
-import { shopSettings, type Settings } from '../shops/settings/settings.ts';
+import { settingsSince, type Settings } from '../shops/settings/settings.ts';
 import type { OrderChanges } from './change.ts';
 import { recordHistory, type HistoryKind } from './history.ts';
 import { findOrderActivity, type OrderActivity, type PartLine, type Return } from './manage-queries.ts';
@@ -66,7 +66,7 @@ export async function openOrder(call: OrderCall, { force = false } = {}): Promis
     throw conflict('The order is being edited by another app');
   }
   const activity = await findOrderActivity(tx, shopId, order.orderId);
-  return { order, activity, settings: await shopSettings(tx, shopId), appId };
+  return { order, activity, settings: await settingsSince(tx, shopId, order.settingsVersion), appId };
 }
 
 export function refuseCancelled({ cancelledAt }: ManagedOrder): void {
@@ -81,14 +81,15 @@ export function requireEditing({ order, appId }: OpenOrder): void {
   }
 }
 
-/** The order as the back office sees it after a change. */
-export function managedOrder(
+/** The order as the back office sees it after a change. `activity`: where the change knows it, it is not read again. */
+export async function managedOrder(
   tx: Transaction,
   { shopId, query, origin }: Pick<OrderCall, 'shopId' | 'query' | 'origin'>,
   order: ManagedOrder,
   settings: Settings,
+  activity?: OrderActivity,
 ): Promise<ManagedOrderAnswer> {
-  return toManagedOrder(tx, shopId, order, {
+  return toManagedOrder(order, activity ?? (await findOrderActivity(tx, shopId, order.orderId)), {
     locale: writingLocale(query.locale, settings),
     origin,
     settings,
@@ -96,13 +97,11 @@ export function managedOrder(
 }
 
 /** The order as the back office sees it. */
-export async function toManagedOrder(
-  db: Queries,
-  shopId: string,
+export function toManagedOrder(
   order: ManagedOrder,
+  activity: OrderActivity,
   context: RenderContext,
-): Promise<ManagedOrderAnswer> {
-  const activity = await findOrderActivity(db, shopId, order.orderId);
+): ManagedOrderAnswer {
   return { ...toOrder(order, context), management: managementOf(order, activity, context) };
 }
 

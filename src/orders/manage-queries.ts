@@ -2,6 +2,7 @@ import type { CartProduct } from '../pricing/cart-product.ts';
 import { findCartProducts, versionStamps } from '../pricing/cart-product-cache.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { managedColumns, orderColumns, ordersWithCustomers, type ManagedOrder } from './queries.ts';
 
 /** A part of a line that was sent or came back. */
 export interface PartLine {
@@ -95,51 +96,62 @@ export interface OrderActivity {
   invoicedAmount: number;
 }
 
+/** The activity of an order, as columns. */
+const activityColumns = (shopId: string, orderId: string) => sql`
+  (
+    select coalesce(json_agg(json_build_object(
+      'shipmentId', upper(shipment_id::text), 'at', at, 'lines', lines, 'carrier', carrier,
+      'trackingCode', tracking_code) order by at, shipment_id), '[]')
+    from order_shipment where shop_id = ${shopId} and order_id = ${orderId}
+  ) as shipments,
+  (
+    select coalesce(json_agg(json_build_object(
+      'returnId', upper(return_id::text), 'at', at, 'state', state, 'origin', origin,
+      'lines', lines, 'unsentLines', unsent_lines, 'restocked', restocked, 'reason', reason, 'note', note,
+      'declaredBy', declared_by, 'contact', contact) order by at, return_id), '[]')
+    from order_return where shop_id = ${shopId} and order_id = ${orderId}
+  ) as returns,
+  (
+    select coalesce(json_agg(json_build_object(
+      'paymentId', upper(payment_id::text), 'at', at, 'kind', kind, 'amount', amount, 'reference', reference,
+      'note', note, 'returnId', upper(return_id::text), 'state', state, 'attemptId', upper(attempt_id::text))
+      order by at, payment_id), '[]')
+    from order_payment where shop_id = ${shopId} and order_id = ${orderId}
+  ) as payments,
+  (
+    select coalesce(json_agg(json_build_object(
+      'attemptId', upper(attempt_id::text), 'at', created_at, 'provider', provider, 'state', state,
+      'amount', amount, 'reference', reference, 'error', error) order by created_at, attempt_id), '[]')
+    from payment_attempt where shop_id = ${shopId} and order_id = ${orderId}
+  ) as attempts,
+  array(
+    select upper(line ->> 'lineItemId')
+    from order_document, jsonb_array_elements(content -> 'lines') line
+    where shop_id = ${shopId} and order_id = ${orderId}
+    group by 1
+    having sum((line ->> 'quantity')::numeric * case kind when 'Invoice' then 1 else -1 end) > 0
+  ) as "invoicedIds",
+  (
+    select coalesce(sum((content ->> 'grandTotal')::bigint * case kind when 'Invoice' then 1 else -1 end), 0)::bigint
+    from order_document where shop_id = ${shopId} and order_id = ${orderId}
+  ) as "invoicedAmount"`;
+
 export async function findOrderActivity(
   db: Queries,
   shopId: string,
   orderId: string,
 ): Promise<OrderActivity> {
-  const row = await db.one<OrderActivity>(sql`
-    select
-      (
-        select coalesce(json_agg(json_build_object(
-          'shipmentId', upper(shipment_id::text), 'at', at, 'lines', lines, 'carrier', carrier,
-          'trackingCode', tracking_code) order by at, shipment_id), '[]')
-        from order_shipment where shop_id = ${shopId} and order_id = ${orderId}
-      ) as shipments,
-      (
-        select coalesce(json_agg(json_build_object(
-          'returnId', upper(return_id::text), 'at', at, 'state', state, 'origin', origin,
-          'lines', lines, 'unsentLines', unsent_lines, 'restocked', restocked, 'reason', reason, 'note', note,
-          'declaredBy', declared_by, 'contact', contact) order by at, return_id), '[]')
-        from order_return where shop_id = ${shopId} and order_id = ${orderId}
-      ) as returns,
-      (
-        select coalesce(json_agg(json_build_object(
-          'paymentId', upper(payment_id::text), 'at', at, 'kind', kind, 'amount', amount, 'reference', reference,
-          'note', note, 'returnId', upper(return_id::text), 'state', state, 'attemptId', upper(attempt_id::text))
-          order by at, payment_id), '[]')
-        from order_payment where shop_id = ${shopId} and order_id = ${orderId}
-      ) as payments,
-      (
-        select coalesce(json_agg(json_build_object(
-          'attemptId', upper(attempt_id::text), 'at', created_at, 'provider', provider, 'state', state,
-          'amount', amount, 'reference', reference, 'error', error) order by created_at, attempt_id), '[]')
-        from payment_attempt where shop_id = ${shopId} and order_id = ${orderId}
-      ) as attempts,
-      array(
-        select upper(line ->> 'lineItemId')
-        from order_document, jsonb_array_elements(content -> 'lines') line
-        where shop_id = ${shopId} and order_id = ${orderId}
-        group by 1
-        having sum((line ->> 'quantity')::numeric * case kind when 'Invoice' then 1 else -1 end) > 0
-      ) as "invoicedIds",
-      (
-        select coalesce(sum((content ->> 'grandTotal')::bigint * case kind when 'Invoice' then 1 else -1 end), 0)::bigint
-        from order_document where shop_id = ${shopId} and order_id = ${orderId}
-      ) as "invoicedAmount"`);
+  const row = await db.one<OrderActivity>(sql`select ${activityColumns(shopId, orderId)}`);
   return row!;
+}
+
+/** An order, its activity, and the version of the shop's settings. */
+export function findOrderWithActivity(db: Queries, shopId: string, orderId: string) {
+  return db.one<ManagedOrder & OrderActivity & { settingsVersion: number }>(sql`
+    select ${orderColumns}, ${managedColumns}, shop.settings_version as "settingsVersion",
+      ${activityColumns(shopId, orderId)}
+    from ${ordersWithCustomers} join shop on shop.shop_id = customer_order.shop_id
+    where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}`);
 }
 
 /** The product as sold today, and the customer group of its buyer. undefined: there is no such product. */

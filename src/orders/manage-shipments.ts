@@ -81,7 +81,7 @@ export function managedShipments(api: Operations): void {
     const shipments = [...activity.shipments, { ...shipment, at: tx.now.toISOString() }];
     const reached = statesReached(order, shipments, tx.now);
     const sent = await changeOrder(tx, shopId, order, reached, { also: ['shipments'] });
-    await captureWhenSent(tx, shopId, order, sent);
+    if (activity.attempts.length > 0) await captureWhenSent(tx, shopId, order, sent);
     recordEvents(tx, shopId, [
       {
         type: 'ORDER_SHIPPED',
@@ -108,7 +108,7 @@ export function managedShipments(api: Operations): void {
         },
       ]);
     }
-    return managedOrder(tx, call, sent, settings);
+    return managedOrder(tx, call, sent, settings, { ...activity, shipments });
   });
 
   api.write(createReturn, async (call) => {

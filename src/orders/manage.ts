@@ -6,7 +6,7 @@ import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { paged, paging } from '../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
-import { shopSettings } from '../shops/settings/settings.ts';
+import { settingsSince } from '../shops/settings/settings.ts';
 import { recordCancellation } from './cancel.ts';
 import { changeOrder } from './change.ts';
 import { findHistory } from './history.ts';
@@ -21,7 +21,7 @@ import {
 } from './manage-change.ts';
 import { findPlacing } from './manage-queries.ts';
 import { Cancellation, HistoryEntry, ManagedOrderAnswer } from './manage-schema.ts';
-import { findManagedOrder } from './queries.ts';
+import { findOrderWithActivity } from './manage-queries.ts';
 
 const { parameters, pageOf } = paging();
 
@@ -90,13 +90,11 @@ export const cancelOrder = operation({
 
 export function managedOrders(api: Operations): void {
   api.read(getManagedOrder, async ({ db, shopId, params, query, origin }) => {
-    const [order, settings] = await Promise.all([
-      findManagedOrder(db, shopId, params.orderId),
-      shopSettings(db, shopId),
-    ]);
+    const order = await findOrderWithActivity(db, shopId, params.orderId);
     if (!order) throw notFound();
+    const settings = await settingsSince(db, shopId, order.settingsVersion);
     const locale = readingLocale(query.locale, settings);
-    return toManagedOrder(db, shopId, order, { locale, origin, settings });
+    return toManagedOrder(order, order, { locale, origin, settings });
   });
 
   api.read(listOrderHistory, async ({ db, shopId, params: { orderId }, query }) => {

@@ -105,10 +105,11 @@ export function findManagedOrders(db: Queries, shopId: string, orderIds: readonl
     where customer_order.shop_id = ${shopId} and customer_order.order_id = any (${orderIds}::uuid[])`);
 }
 
-/** Locks the order until the transaction ends. */
+/** Locks the order until the transaction ends. With the version of the shop's settings. */
 export function lockOrder(tx: Transaction, shopId: string, orderId: string) {
-  return tx.one<ManagedOrder>(sql`
-    select ${orderColumns}, ${managedColumns} from ${ordersWithCustomers}
+  return tx.one<ManagedOrder & { settingsVersion: number }>(sql`
+    select ${orderColumns}, ${managedColumns}, shop.settings_version as "settingsVersion"
+    from ${ordersWithCustomers} join shop on shop.shop_id = customer_order.shop_id
     where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}
     for no key update of customer_order`);
 }

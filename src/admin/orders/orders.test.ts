@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
+import { statementsOf } from '../../../test/carts.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
@@ -484,4 +485,19 @@ describe('an order by hand', () => {
     expect((await merchant.post('/orders/new', unpayable)).status).toBe(400);
     expect(await fingerprint(service)).toEqual(before);
   });
+});
+
+test('an order is opened in 8 statements, and shipped in one transaction of 16', async () => {
+  const path = `/orders/${await idOf('1013')}`;
+  await merchant.get(path);
+  expect(await statementsOf(() => merchant.get(path))).toHaveLength(8);
+  const { text } = await merchant.get(`${path}/ship`);
+  const quantities = [...text.matchAll(/name="(quantity[^"]*)"[^>]*?\svalue="([^"]*)"/g)];
+  const fields = Object.fromEntries(quantities.map(([, name, value]) => [name!, value!]));
+  const version = valueIn(text, 'version')!;
+  const sent = await statementsOf(async () => {
+    expect((await merchant.post(`${path}/ship`, { version, ...fields })).status).toBe(303);
+  });
+  expect(sent.filter((statement) => statement.startsWith('begin'))).toHaveLength(1);
+  expect(sent.length - sent.findIndex((statement) => statement.startsWith('begin'))).toBe(16);
 });

@@ -156,6 +156,19 @@ export const adminSessionCleanup: CleanupStep = {
 };
 
 /** undefined: this user does not work in the shop, or has not accepted the invitation yet. */
+export interface Membership {
+  role: Role;
+  settingsVersion: number;
+}
+
+/** The role of a user in a shop, and the version of its settings; undefined: the user does not work there. */
+export function findMembership(db: Queries, shopId: string, userId: string) {
+  return db.one<Membership>(sql`
+    select role, settings_version as "settingsVersion"
+    from shop_user join shop on shop.shop_id = shop_user.shop_id
+    where shop_user.shop_id = ${shopId} and user_id = ${userId} and not is_pending`);
+}
+
 export async function findRole(db: Queries, shopId: string, userId: string): Promise<Role | undefined> {
   const row = await db.one<{ role: Role }>(sql`
     select role from shop_user where shop_id = ${shopId} and user_id = ${userId} and not is_pending`);

@@ -27,7 +27,7 @@ export async function settleReports(
   const { orderId, attemptId } = attempt;
   const activity = await findOrderActivity(tx, shopId, orderId);
   const ours = activity.payments.filter((one) => one.kind === 'refund' && one.attemptId === attemptId);
-  let order = (await lockOrder(tx, shopId, orderId))!;
+  let order: ManagedOrder = (await lockOrder(tx, shopId, orderId))!;
   let mustWait = false;
   for (const refund of refunds) {
     const known = ours.find((one) => isSame(one, refund));

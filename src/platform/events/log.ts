@@ -120,7 +120,8 @@ async function advance(
   { count, hasTime }: { count: number; hasTime: boolean },
 ): Promise<Date> {
   const [, row] = await Promise.all([
-    tx.run(sql`select from shop where shop_id = ${shopId} for key share`),
+    // With the time, the transaction has the lock.
+    !hasTime && tx.run(sql`select from shop where shop_id = ${shopId} for key share`),
     // As `timeAfter` computes it.
     tx.one<{ at: number }>(sql`
       insert into counter (shop_id, name, value, at) values (${shopId}, 'event', ${count}, ${tx.now.getTime()})

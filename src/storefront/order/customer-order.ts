@@ -3,9 +3,8 @@ import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { typedText } from '../../orders/line-text.ts';
-import { findOrderActivity, type PartLine } from '../../orders/manage-queries.ts';
+import { findOrderWithActivity, type PartLine } from '../../orders/manage-queries.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
-import { findManagedOrder } from '../../orders/queries.ts';
 import type { CustomerOrder } from '../../orders/withdrawal-period.ts';
 import { amountText, unitText } from '../amount-text.ts';
 import type { Page } from '../page.ts';
@@ -28,12 +27,9 @@ export async function openOrder(
   const token = params['token']!;
   const orderId = tokens.orderId(shopId, token);
   if (orderId === undefined) throw notFound();
-  const [order, activity] = await Promise.all([
-    findManagedOrder(db, shopId, orderId),
-    findOrderActivity(db, shopId, orderId),
-  ]);
+  const order = await findOrderWithActivity(db, shopId, orderId);
   if (!order || order.erasedAt) throw notFound();
-  return { order, activity, settings, token, path: `/order/${token}` };
+  return { order, activity: order, settings, token, path: `/order/${token}` };
 }
 
 /** The parts that all pages about an order share. */
