@@ -6,6 +6,7 @@ import type { ObservedDemoAccess } from '../http/demo-access.ts';
 import { isOwnFormOnThisMachine } from '../http/forwarded.ts';
 import { joinCalls, type JoinedTransaction } from '../http/internal-call.ts';
 import type { Operations } from '../http/operations.ts';
+import type { PageCookie } from '../http/page-kit.ts';
 import { originOf, storefrontUrl } from '../http/links.ts';
 import { readingLocale } from '../http/locale.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
@@ -48,7 +49,7 @@ declare module 'fastify' {
 }
 
 /** Under https no other host can set a cookie with this prefix. */
-export function adminCookie(origin: string): { name: string; path: string; secure: boolean } {
+export function adminCookie(origin: string): PageCookie {
   return origin.startsWith('https:')
     ? { name: '__Host-admin', path: '/', secure: true }
     : { name: 'admin', path: '/admin', secure: false };

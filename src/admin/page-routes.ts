@@ -1,10 +1,11 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { FORM_TYPE } from '../http/body.ts';
-import { isRefusal, notFound } from '../http/errors.ts';
+import { notFound } from '../http/errors.ts';
 import { refusalOf } from '../http/failures.ts';
-import { FormLimitError, formReader, type FormLimits } from '../http/form-fields.ts';
-import { addressCaller, countCall, countTry } from '../http/rate-limit.ts';
+import { FormLimitError, type FormLimits } from '../http/form-fields.ts';
+import { formRequests, limitCheck, requireOwnForm, toPageRequest, writeCookie } from '../http/page-kit.ts';
+import { addressCaller, countCall } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
 import { createTurns } from '../http/turns.ts';
 import { registerUploadParser, withUpload, type Upload } from '../http/upload.ts';
@@ -13,7 +14,7 @@ import { refusalText } from './components/validation.ts';
 import { adminCookie, deviceCookieName, openShopVisit, openVisit, type OpenDeps } from './open-visit.ts';
 import { Redirect, type AdminFile, type AdminPage, type Notice } from './page.ts';
 import type { Draft, Form, FormOptions, FormRequest, Options, Pages, ShopPages } from './pages.ts';
-import { backToForm, requireOwnForm, toPageRequest } from './requests.ts';
+import { backToForm } from './requests.ts';
 import { sendFile, sendPage } from './responses.ts';
 import type { Permission } from './users/permissions.ts';
 import { SESSION_LIFETIME, type SignedInUser } from './users/queries.ts';
@@ -61,27 +62,10 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     await countCall(limiter, `admin/${addressCaller(ip)}`, MAX_REQUESTS_PER_HOUR);
   };
 
-  const isWithinLimit: FormRequest['isWithinLimit'] = async (name, perHour) => {
-    if (config.RATE_LIMIT_ANONYMOUS === 0) return true;
-    try {
-      await countTry(limiter, `admin-form/${name}`, perHour);
-      return true;
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      return false;
-    }
-  };
-
-  /** Reads the forms of a route, each within the limits of the route. */
-  const formRequests = (limits: FormLimits | undefined) => {
-    const readFields = formReader(limits);
-    return (request: FastifyRequest): FormRequest => ({
-      ...toPageRequest(request),
-      ...readFields(request.body),
-      userAgent: request.headers['user-agent'] ?? '',
-      isWithinLimit,
-      address: request.ip,
-    });
+  const isWithinLimit = limitCheck(limiter, config, 'admin-form/');
+  const formRequestsWithin = (limits: FormLimits | undefined) => {
+    const toForm = formRequests(limits);
+    return (request: FastifyRequest): FormRequest => ({ ...toForm(request), isWithinLimit });
   };
 
   /** undefined: the caller is sent to sign in, or to reauthenticate. */
@@ -93,7 +77,8 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
   ): Promise<Visit<'anybody'> | undefined> => {
     await countRequest(request);
     const visit = await openVisit(request, deps);
-    if (request.method === 'POST') requireOwnForm(request, visit.origin);
+    if (request.method === 'POST')
+      requireOwnForm(request, visit.origin, 'The form does not come from the admin');
     if (audience === 'anybody') return visit;
     const { user } = visit;
     const way = request.method === 'GET' ? request.url : backToForm(request);
@@ -122,26 +107,20 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       if (answer.notice) writeNotice(reply, visit, answer.notice);
       return reply.redirect(answer.href, 303);
     }
-    if (visit.notice) clearNotice(reply, visit);
+    if (visit.notice) writeNotice(reply, visit, null);
     return sendPage(reply, visit, answer);
   };
 
   const writeDevice = (request: FastifyRequest, reply: FastifyReply, { origin }: AnyVisit) => {
     if (!request.adminDevice) return;
-    const { path, secure } = adminCookie(origin);
-    const options = { path, secure, httpOnly: true, sameSite: 'lax', maxAge: DEVICE_LIFETIME } as const;
-    reply.setCookie(deviceCookieName(origin), deps.devices.write(request.adminDevice), options);
+    const cookie = { ...adminCookie(origin), name: deviceCookieName(origin) };
+    writeCookie(reply, cookie, deps.devices.write(request.adminDevice), DEVICE_LIFETIME);
   };
 
-  const writeNotice = (reply: FastifyReply, { origin, user }: AnyVisit, notice: Notice) => {
-    const { path, secure } = adminCookie(origin);
-    const options = { path, secure, httpOnly: true, sameSite: 'lax', maxAge: 60 } as const;
-    reply.setCookie(deps.notices.nameAt(origin), deps.notices.write(notice, user), options);
-  };
-
-  const clearNotice = (reply: FastifyReply, { origin }: AnyVisit) => {
-    const { path, secure } = adminCookie(origin);
-    reply.clearCookie(deps.notices.nameAt(origin), { path, secure, httpOnly: true, sameSite: 'lax' });
+  /** null: it was shown. */
+  const writeNotice = (reply: FastifyReply, { origin, user }: AnyVisit, notice: Notice | null) => {
+    const cookie = { ...adminCookie(origin), name: deps.notices.nameAt(origin) };
+    writeCookie(reply, cookie, notice && deps.notices.write(notice, user), 60);
   };
 
   /** Shows the page of a refused form again, with the typed values. */
@@ -180,7 +159,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       });
     },
     post(path, audience, handler, { needsReauthentication, limits }: FormOptions = {}) {
-      const toFormRequest = formRequests(limits);
+      const toFormRequest = formRequestsWithin(limits);
       app.post(`/admin${path}`, formRoute({ audience }, limits), async (request, reply) => {
         const visit = await admitted(request, reply, audience, needsReauthentication);
         if (!visit) return reply;
@@ -188,7 +167,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       });
     },
     form(path, audience, form, { needsReauthentication, limits }: FormOptions = {}) {
-      const toFormRequest = formRequests(limits);
+      const toFormRequest = formRequestsWithin(limits);
       pages.get(path, audience, form.show, { needsReauthentication: needsReauthentication ?? false });
       app.post(`/admin${path}`, formRoute({ audience }, limits), async (request, reply) => {
         const visit = await admitted(request, reply, audience, needsReauthentication);
@@ -218,7 +197,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       });
     },
     post(path, permission, handler, { needsReauthentication, limits }: FormOptions = {}) {
-      const toFormRequest = formRequests(limits);
+      const toFormRequest = formRequestsWithin(limits);
       app.post(`/admin/shops/:shopId${path}`, formRoute({ permission }, limits), async (request, reply) => {
         const visit = await admittedToShop(request, reply, permission, needsReauthentication);
         if (!visit) return reply;
@@ -226,7 +205,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       });
     },
     form(path, { read, write }, form, { needsReauthentication, limits }: FormOptions = {}) {
-      const toFormRequest = formRequests(limits);
+      const toFormRequest = formRequestsWithin(limits);
       shopPages.get(path, read, form.show, { needsReauthentication: needsReauthentication ?? false });
       app.post(
         `/admin/shops/:shopId${path}`,
@@ -307,9 +286,5 @@ function isConfirmed({ confirmedAt }: SignedInUser, { method }: FastifyRequest, 
 
 function writeToken(request: FastifyRequest, reply: FastifyReply, { origin }: AnyVisit): void {
   const token = request.adminToken;
-  if (token === undefined) return;
-  const { name, path, secure } = adminCookie(origin);
-  const options = { path, httpOnly: true, sameSite: 'lax', secure } as const;
-  if (token === null) reply.clearCookie(name, options);
-  else reply.setCookie(name, token, { ...options, maxAge: SESSION_LIFETIME / 1000 });
+  if (token !== undefined) writeCookie(reply, adminCookie(origin), token, SESSION_LIFETIME / 1000);
 }

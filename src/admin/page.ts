@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Markup } from '../http/html.ts';
+export { Redirect, type Notice } from '../http/page-kit.ts';
 import type { Asset } from './layout/assets.ts';
 import type { MenuEntry } from './layout/menu.ts';
 
@@ -18,26 +19,6 @@ export interface AdminPage {
   status?: number;
   /** A redirect by the browser to a page outside the admin, which a form must not lead to directly. */
   next?: string;
-}
-
-/** A message that the next page shows once. */
-export interface Notice {
-  text: string;
-  /** Something did not work, so it must not look like a success. */
-  isProblem?: boolean | undefined;
-  /** A form that undoes the change: its address, and its fields. */
-  undo?: { action: string; fields: Readonly<Record<string, string>> } | undefined;
-}
-
-/** The answer to a form that was saved: the browser goes to `href`, where the next page shows the notice once. */
-export class Redirect {
-  readonly href: string;
-  readonly notice: Notice | undefined;
-
-  constructor(href: string, notice?: string | Notice) {
-    this.href = href;
-    this.notice = typeof notice === 'string' ? { text: notice } : notice;
-  }
 }
 
 /** A response that is not a page: a PDF, a spreadsheet, a fragment that a script requests. */

@@ -1,25 +1,14 @@
-import type { FormFields, FormLimits } from '../http/form-fields.ts';
+import type { FormLimits } from '../http/form-fields.ts';
+import type { FormRequest as AnyFormRequest, LimitCheck, PageRequest } from '../http/page-kit.ts';
 import type { Upload } from '../http/upload.ts';
 import type { AdminFile, AdminPage, Redirect } from './page.ts';
 import type { Permission } from './users/permissions.ts';
 import type { Audience, ShopVisit, Visit } from './visit.ts';
 
-export interface PageRequest {
-  /** The parameters of the path: `:orderId`. */
-  params: Readonly<Record<string, string>>;
-  /** The first value of a query parameter. */
-  query: (name: string) => string | undefined;
-  queryList: (name: string) => string[];
-  /** The part of the address after the question mark. */
-  search: string;
-}
+export type { PageRequest };
 
-export interface FormRequest extends PageRequest, FormFields {
-  userAgent: string;
-  /** Counts one call under this key; false: the limit of this hour is exceeded. */
-  isWithinLimit: (key: string, perHour: number) => Promise<boolean>;
-  /** The address of the browser, for limits. */
-  address: string;
+export interface FormRequest extends AnyFormRequest {
+  isWithinLimit: LimitCheck;
 }
 
 /** A form that was sent and refused: its page shows the typed values and their problems. */

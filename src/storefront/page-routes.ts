@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { matchesEtag, unlessKnown } from '../http/answer-headers.ts';
-import { forbidden, isRefusal, notFound } from '../http/errors.ts';
-import { formReader } from '../http/form-fields.ts';
+import { isRefusal, notFound } from '../http/errors.ts';
+import { formRequests, limitCheck, requireOwnForm, toPageRequest, writeCookie } from '../http/page-kit.ts';
 import { readingCurrency } from '../http/locale.ts';
 import { SESSION_LIFETIME } from '../people/accounts/queries.ts';
 import { addressCaller, countCall, countTry, limitFailures } from '../http/rate-limit.ts';
@@ -15,7 +15,7 @@ import { openCountedVisit, openVisit, type PageDeps } from './open-visit.ts';
 import { Redirect, type Page } from './page.ts';
 import { StaleSettings, type FormRequest, type PageRequest, type PageResponse, type Pages } from './pages.ts';
 import { contentSecurityPolicy } from './scripts/scripts.ts';
-import { DEVICE_LIFETIME, type Device, type DeviceCookie } from '../people/accounts/device-cookie.ts';
+import { DEVICE_LIFETIME } from '../people/accounts/device-cookie.ts';
 import { SESSION_SECONDS, shopCookie, type Session, type Sessions } from './session.ts';
 import type { Visit } from './visit.ts';
 
@@ -32,7 +32,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
   const respond = async (reply: FastifyReply, visit: Visit, before: Session, response: PageResponse) => {
     const session: Session = { ...visit.session };
     if (response instanceof Redirect) {
-      if (response.notice !== undefined) session.notice = response.notice;
+      if (response.notice) session.notice = response.notice.text;
     } else {
       // This page shows the notice and reports the events, so the next one must not.
       delete session.notice;
@@ -40,8 +40,13 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     }
     await saveAccountCart(visit, { mayRemove: reply.request.method === 'POST' });
     if (JSON.stringify(session) !== JSON.stringify(before)) writeSession(reply, sessions, visit, session);
-    if (visit.accountToken !== undefined) writeAccountToken(reply, visit, visit.accountToken);
-    if (visit.newDevice) writeDevice(reply, devices, visit, visit.newDevice);
+    if (visit.accountToken !== undefined) {
+      // The session of an account ends with its row, so the cookie needs no signature.
+      writeCookie(reply, shopCookie('account', visit), visit.accountToken, SESSION_LIFETIME / 1000);
+    }
+    if (visit.newDevice) {
+      writeCookie(reply, shopCookie('device', visit), devices.write(visit.newDevice), DEVICE_LIFETIME);
+    }
     return response instanceof Redirect
       ? reply.redirect(response.href, 303)
       : sendPage(reply, visit, response);
@@ -82,19 +87,6 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     (limit, work) =>
       config.RATE_LIMIT_ANONYMOUS === 0 ? work() : limitFailures(limiter, limit(ip), work);
 
-  const limitCheck =
-    (shopId: string): FormRequest['isWithinLimit'] =>
-    async (key, perHour) => {
-      if (config.RATE_LIMIT_ANONYMOUS === 0) return true;
-      try {
-        await countTry(limiter, `page/${shopId}/${key}`, perHour);
-        return true;
-      } catch (error) {
-        if (!isRefusal(error)) throw error;
-        return false;
-      }
-    };
-
   return {
     get(path, handler) {
       app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) =>
@@ -118,7 +110,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     },
 
     post(path, handler, { perHour, hasSecretPath = false, limits } = {}) {
-      const readFields = formReader(limits);
+      const toForm = formRequests(limits);
       app.post(
         `/shop/:shopId${path}`,
         { schema: { hide: true, body: Form }, config: { takesForm: true } },
@@ -128,16 +120,15 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
           if (redirect) return redirect;
           if (!visit.settings.publicCatalogue) throw notFound();
           // Browsers do not send the origin of a page with a secret address. No other site knows that address.
-          if (!hasSecretPath) requireOwnForm(request, visit);
+          if (!hasSecretPath)
+            requireOwnForm(request, visit.pageOrigin, 'The form does not come from this shop');
           await countForm(request, path, perHour);
           const before = visit.session;
           const form = {
-            ...toPageRequest(request),
-            ...readFields(request.body),
-            userAgent: request.headers['user-agent'] ?? '',
+            ...toForm(request),
             referrerPath: referrerPath(request.headers.referer, visit),
             limitFailures: failureLimiter(request),
-            isWithinLimit: limitCheck(visit.shopId),
+            isWithinLimit: limitCheck(limiter, config, `page/${visit.shopId}/`),
           };
           return respond(reply, visit, before, await handler(visit, form));
         },
@@ -160,17 +151,6 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
         return reply.type(type).send(content);
       });
     },
-  };
-}
-
-function toPageRequest(request: FastifyRequest): PageRequest {
-  const query = request.query as Record<string, string | string[]>;
-  const queryList = (name: string) => (Object.hasOwn(query, name) ? [query[name]!].flat() : []);
-  return {
-    isHead: request.method === 'HEAD',
-    params: request.params as Record<string, string>,
-    queryList,
-    query: (name) => queryList(name)[0],
   };
 }
 
@@ -215,46 +195,9 @@ function redirectToHome(
 
 const absolutePath = (origin: string, path: string) => origin + (path.startsWith('/') ? path : `/${path}`);
 
-/**
- * Another site can send a form in the visitor's name, but it can't fake the origin, because the browser sets it. A
- * form without an origin is refused.
- */
-function requireOwnForm({ headers, host }: FastifyRequest, { pageOrigin }: Visit): void {
-  const site = headers['sec-fetch-site'];
-  const isOurs =
-    site === undefined
-      ? [new URL(pageOrigin).host, host].includes(hostOf(headers.origin) ?? '')
-      : site === 'same-origin';
-  if (!isOurs) throw forbidden('The form does not come from this shop');
-}
-
-function hostOf(address: string | undefined): string | undefined {
-  return address !== undefined && URL.canParse(address) ? new URL(address).host : undefined;
-}
-
 function writeSession(reply: FastifyReply, sessions: Sessions, visit: Visit, session: Session): void {
-  const { name, path, secure } = shopCookie('visit', visit);
-  reply.setCookie(name, sessions.write(visit.shopId, session, visit.db.now), {
-    path,
-    httpOnly: true,
-    sameSite: 'lax',
-    secure,
-    maxAge: SESSION_SECONDS,
-  });
-}
-
-/** The session of an account ends with its row, so the cookie needs no signature. */
-function writeAccountToken(reply: FastifyReply, visit: Visit, token: string | null): void {
-  const { name, path, secure } = shopCookie('account', visit);
-  const options = { path, httpOnly: true, sameSite: 'lax', secure } as const;
-  if (token === null) reply.clearCookie(name, options);
-  else reply.setCookie(name, token, { ...options, maxAge: SESSION_LIFETIME / 1000 });
-}
-
-function writeDevice(reply: FastifyReply, devices: DeviceCookie, visit: Visit, device: Device): void {
-  const { name, path, secure } = shopCookie('device', visit);
-  const options = { path, httpOnly: true, sameSite: 'lax', secure, maxAge: DEVICE_LIFETIME } as const;
-  reply.setCookie(name, devices.write(device), options);
+  const text = sessions.write(visit.shopId, session, visit.db.now);
+  writeCookie(reply, shopCookie('visit', visit), text, SESSION_SECONDS);
 }
 
 export function sendPage(reply: FastifyReply, visit: Visit, page: Page): FastifyReply {

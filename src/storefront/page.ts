@@ -1,4 +1,5 @@
 import { html, safe, type Markup } from '../http/html.ts';
+export { Redirect } from '../http/page-kit.ts';
 
 /** A page as its handler returns it. The layout is rendered around it. */
 export interface Page {
@@ -59,17 +60,6 @@ export function pageLength({ main, head, events = [] }: Page): number {
     (length, part) => length + (part?.text.length ?? 0),
     0,
   );
-}
-
-/** The answer to a form: the browser goes to `href`, where the next page shows the notice once. */
-export class Redirect {
-  readonly href: string;
-  readonly notice: string | undefined;
-
-  constructor(href: string, notice?: string) {
-    this.href = href;
-    this.notice = notice;
-  }
 }
 
 export function eventsScript(events: readonly PageEvent[]): Markup {

@@ -1,23 +1,14 @@
 import type { Readable } from 'node:stream';
-import type { FormFields, FormLimits } from '../http/form-fields.ts';
+import type { FormLimits } from '../http/form-fields.ts';
+import type { FormRequest as AnyFormRequest, LimitCheck, PageRequest } from '../http/page-kit.ts';
 import type { FailureLimit } from '../http/rate-limit.ts';
 import type { Page, Redirect } from './page.ts';
 import type { Visit } from './visit.ts';
 
-export interface PageRequest {
-  /** A HEAD request must not write anything. */
-  isHead: boolean;
-  /** The parameters of the path: `:productNumber`. */
-  params: Readonly<Record<string, string>>;
-  /** The first value of a query parameter. */
-  query: (name: string) => string | undefined;
-  /** All values of a query parameter. */
-  queryList: (name: string) => string[];
-}
+export type { PageRequest };
 
-export interface FormRequest extends PageRequest, FormFields {
-  /** The user agent of the browser; '' if not sent. */
-  userAgent: string;
+export interface FormRequest extends AnyFormRequest {
+  isWithinLimit: LimitCheck;
   /** The page of this shop that contained the form; the front page when the browser does not say. */
   referrerPath: string;
   /** Runs work that may fail only a limited number of times per hour; beyond that it is refused with 429. */
@@ -25,8 +16,6 @@ export interface FormRequest extends PageRequest, FormFields {
     limit: (address: string) => FailureLimit,
     work: () => Promise<Result>,
   ) => Promise<Result>;
-  /** Counts one call under this key; false: the limit of this hour is exceeded. */
-  isWithinLimit: (key: string, perHour: number) => Promise<boolean>;
 }
 
 export type PageResponse = Page | Redirect;

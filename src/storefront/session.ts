@@ -1,4 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { PageCookie } from '../http/page-kit.ts';
 
 /** The content of a visitor's cookie, signed, so that only this service can have written it. */
 export interface Session {
@@ -61,11 +62,7 @@ type StoredSession = Session & { wishes?: number };
 export function shopCookie(
   name: 'visit' | 'account' | 'device',
   { shopId, base, pageOrigin }: { shopId: string; base: string; pageOrigin: string },
-): {
-  name: string;
-  path: string;
-  secure: boolean;
-} {
+): PageCookie {
   if (!pageOrigin.startsWith('https:')) return { name, path: base || '/', secure: false };
   return { name: base === '' ? `__Host-${name}` : `__Host-${name}-${shopId}`, path: '/', secure: true };
 }
