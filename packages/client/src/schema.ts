@@ -1289,7 +1289,7 @@ export interface paths {
         head?: never;
         /**
          * Update product type
-         * @description Paths: /attributevalues (add: creates the attribute, or adds values to it and labels in the locale of the call; remove: removes the values named), /attribute (remove). Values in use by a product cannot be removed. All or nothing.
+         * @description Paths: /attributevalues (add: creates the attribute, or adds values to it and labels in the locale of the call; remove: removes the values named), /attribute (remove). Attributes and values in use by a product cannot be removed. All or nothing.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
