@@ -26,7 +26,7 @@ export const updateBillingAddress = operation({
   name: 'updateBillingAddress',
   summary: 'Update billing address',
   description:
-    'Replaces the whole address. Country and emailAddress are required, and what the shop demands beside them.',
+    'Replaces the whole address. Country, emailAddress and the fields that the shop requires must be given.',
   body: AddressRequest,
 });
 

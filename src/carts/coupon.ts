@@ -26,7 +26,7 @@ const addCoupon = operation({
   name: 'addCoupon',
   summary: 'Add coupon',
   description:
-    'A cart has one coupon: another one takes its place. A coupon that does not count for these goods stays with an amount of 0 and says why. Unknown codes are limited, so that nobody finds one by guessing: 60 per hour and client address, and with an access token 20 per hour and cart; then 429 with Retry-After.',
+    'A cart has one coupon: a new one replaces it. A coupon that does not apply to these items stays with an amount of 0 and a reason. Unknown codes are limited to prevent guessing: 60 per hour and client address, and with an access token 20 per hour and cart; then 429 with Retry-After.',
   accepts: 'form',
   failureLimit: ({ shopId, params, caller, address }) =>
     couponLimit({ address, app: caller.app && { shopId, cartId: params['cartId']! } }),

@@ -20,7 +20,7 @@ const cartOperation = {
 const params = Type.Object({ cartId: Id });
 const lineParams = Type.Object({ cartId: Id, lineItemId: Id });
 const CORRECTED =
-  'The quantity is raised to the least order and the next step, and lowered to what is in stock and to what one order may hold (maxOrder of the product): compare it with what was sent.';
+  'The quantity is raised to the minimum order and the next step, and lowered to the stock and the maximum order (maxOrder of the product): compare it with the quantity you sent.';
 
 const createLineItem = operation({
   ...cartOperation,
@@ -28,7 +28,7 @@ const createLineItem = operation({
   path: '/carts/:cartId/line-items',
   name: 'createLineItem',
   summary: 'Create line item',
-  description: `More of a product that is in the cart already goes into its line. ${CORRECTED}`,
+  description: `Adding a product that is already in the cart raises the quantity of its line. ${CORRECTED}`,
   params,
   body: NewLine,
   status: 201,
@@ -40,7 +40,7 @@ const createLineItems = operation({
   path: '/carts/:cartId/multi-line-items',
   name: 'createLineItems',
   summary: 'Create line items',
-  description: `What can not go in is left out, and status is PartiallyComplete. ${CORRECTED}`,
+  description: `Lines that cannot be added are left out, and status is PartiallyComplete. ${CORRECTED}`,
   params,
   body: ManyNewLines,
   status: 201,
@@ -72,7 +72,7 @@ export const updateLineItemPrice = operation({
   path: '/carts/:cartId/line-items/:lineItemId/product-price',
   name: 'updateLineItemPrice',
   summary: 'Update line item price',
-  description: 'For this line only, until it is taken away; tiers do not change it.',
+  description: 'Applies to this line only, until the line is removed. Price tiers do not change it.',
   access: { cartTokenAnd: 'carts_price_write' },
   params: lineParams,
   body: LinePrice,

@@ -25,7 +25,7 @@ export const updatePaymentData = operation({
   name: 'updatePaymentData',
   summary: 'Update payment data',
   description:
-    'A payment with a name and a price of its own, which is none of the methods of the shop: paymentMethod becomes null, and the name is for the merchant only. Or, with an id, one of the methods, and what its provider says of the payment.',
+    'Without an id: a payment with its own name and price, outside the methods of the shop; paymentMethod becomes null, and only the merchant sees the name. With an id: one of the methods, with the data of its provider.',
   body: PaymentUpdate,
 });
 
@@ -35,7 +35,7 @@ export const updateShippingData = operation({
   name: 'updateShippingData',
   summary: 'Update shipping data',
   description:
-    'The method must be one that all goods of the cart can be delivered by. When the goods change and it no longer is, the first possible one takes its place.',
+    'All items of the cart must be deliverable by the method. If the items change and it is no longer possible, the first possible method replaces it.',
   body: ShippingUpdate,
 });
 

@@ -30,7 +30,7 @@ const listCarts = operation({
   name: 'listCarts',
   summary: 'List carts',
   description:
-    'Open carts, newest first. What has become an order, or was picked up in the shop and continued as a copy, is no cart any more.',
+    'Open carts, newest first. Carts that became an order, or that were continued in the storefront as a copy, are not listed.',
   access: 'carts_read',
   query: Type.Object({
     locale: LocaleParameter,
@@ -53,7 +53,7 @@ export const createCart = operation({
   path: '/carts',
   name: 'createCart',
   summary: 'Create cart',
-  description: 'An empty object makes an empty cart. Its token is in a header of the answer.',
+  description: 'An empty object creates an empty cart. A header of the answer holds its token.',
   access: 'public',
   secretAnswer: true,
   ...CART_ETAG,

@@ -16,7 +16,7 @@ export const createOrder = operation({
   name: 'createOrder',
   summary: 'Create order',
   description:
-    'Takes the goods from the stock and closes the cart, which is gone from then on. A body is ignored. 400: the goods would go to a country that `GET countries` does not list. 409: there is not enough of a product any more, an order may not hold so much of it, or the coupon is used up. With `If-Match` and the ETag of the cart that the customer has seen, exactly that cart is ordered; 412: it has changed since, in its lines, prices, addresses or methods.',
+    'Takes the items from stock and closes the cart, which is gone afterwards. A body is ignored. 400: `GET countries` does not list the country of delivery. 409: a product is out of stock or above its maximum order, or the coupon is used up. With `If-Match` and the ETag of the cart that the customer has seen, exactly that cart is ordered; 412: its lines, prices, addresses or methods have changed since.',
   tag: 'carts',
   labels: ['Base', 'Now'],
   access: { cartTokenAnd: 'orders_write' },

@@ -210,7 +210,7 @@ Sendungsnummer: 00340434161094021501`);
 
   test('of a low stock list what is left', () => {
     expect(bodyOf(rendered('lowStock')))
-      .toBe(`These products of Harbour & Hearth have almost sold out. This is what is left:
+      .toBe(`These products of Harbour & Hearth are running low. Remaining stock:
 
 Ginger tea (TE-120): 3
 Kettle (KE-100): 0
@@ -406,7 +406,7 @@ describe("a shop's own words", () => {
       orderNumber: 'ORD261115/1001',
       amount: `39,90${NBSP}€`,
       problem:
-        'The payment provider could not carry out a refund. Please look into your account there, then refund the amount again or pay it back another way.',
+        'The payment provider could not carry out a refund. Please check your account there, then refund the amount again or pay it back another way.',
     },
     shipped: {
       shopName: 'Harbour & Hearth',

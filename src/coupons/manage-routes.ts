@@ -28,8 +28,7 @@ export const changeCouponCampaign = operation({
   name: 'changeCouponCampaign',
   summary: 'Change coupon campaign',
   description:
-    'Replaces all of it but the identifier and the codes; the name in the locale that is given. What was used of it ' +
-    'stays counted.',
+    'Replaces everything except the identifier and the codes; the name is stored in the given locale. Uses stay counted.',
   query: Type.Object({ locale: WritingLocale }),
   body: CouponCampaignChange,
   answer: CouponCampaign,
@@ -41,7 +40,7 @@ export const deleteCouponCampaign = operation({
   path: '/coupon-campaigns/:couponCampaignId',
   name: 'deleteCouponCampaign',
   summary: 'Delete coupon campaign',
-  description: 'Its codes go with it. Orders keep what was taken off.',
+  description: 'Also deletes its codes. Orders keep their discounts.',
   status: 204,
 });
 
@@ -51,7 +50,7 @@ export const makeCouponCodes = operation({
   path: '/coupon-campaigns/:couponCampaignId/codes',
   name: 'makeCouponCodes',
   summary: 'Make coupon codes',
-  description: 'Makes codes that nobody can guess, and adds them to the campaign.',
+  description: 'Generates codes that cannot be guessed, and adds them to the campaign.',
   body: CodesRequest,
   status: 201,
   answer: MadeCodes,

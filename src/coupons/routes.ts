@@ -20,7 +20,8 @@ export const createCouponCampaign = operation({
   path: '/coupon-campaigns',
   name: 'createCouponCampaign',
   summary: 'Create coupon campaign',
-  description: 'Without codes: they are added one by one. The name is stored in the locale that is given.',
+  description:
+    'Creates a campaign without codes. Codes are added one by one. The name is stored in the given locale.',
   access: 'coupons_write',
   query: Type.Object({ locale: WritingLocale }),
   body: NewCouponCampaign,
@@ -47,7 +48,7 @@ export const addCampaignCoupon = operation({
   name: 'addCampaignCoupon',
   summary: 'Add coupon',
   description:
-    'Adds one code. One that the campaign has already stays as it is; one of another campaign is refused.',
+    'Adds one code. A code that the campaign already has stays as it is; a code of another campaign is refused.',
   access: 'coupons_write',
   params: Type.Object({ couponCampaignId: Id }),
   accepts: 'form',

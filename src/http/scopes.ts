@@ -44,7 +44,10 @@ export function needsCartToken(access: Access): boolean {
   return access === 'cart token' || (typeof access === 'object' && 'cartTokenAnd' in access);
 }
 
-/** Requires a token of the shop, unless all of the scopes are those of shoppers. */
+/**
+ * Whether the route checks tokens: it names scopes, or `any token`. A call without a token may still be allowed, where
+ * all of its scopes are in `ANONYMOUS_SCOPES`: `checkScopes` in authentication.ts decides.
+ */
 export function needsToken(access: Access): boolean {
   return access === 'any token' || scopesOf(access).length > 0;
 }

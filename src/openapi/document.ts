@@ -327,7 +327,7 @@ const IfMatch: Parameter = {
   name: 'If-Match',
   in: 'header',
   description:
-    'ETags of what was seen, one or several, or `*`: with none of them it is refused with 412. Weak tags never match (RFC 9110).',
+    'One or several ETags that the client has seen, or `*`. If none matches, the answer is 412. Weak tags never match (RFC 9110).',
   schema: { type: 'string' },
   example: '*',
 };
@@ -335,54 +335,54 @@ const IfMatch: Parameter = {
 /** The subject of each tag; the order in the document is the order in which the modules are registered. */
 const TAGS: Readonly<Record<string, string>> = {
   shop: 'Name, addresses and country of the shop.',
-  countries: 'Where the shop delivers to.',
+  countries: 'The countries that the shop delivers to.',
   carts: 'Carts: lines, coupon, addresses, delivery and payment, and the order that a cart becomes.',
-  orders: 'What was ordered, and how far it is.',
-  sales: 'What orders came to.',
-  'coupon-campaigns': 'Coupons: what they take off, when they hold, and their codes.',
+  orders: 'Orders and their states.',
+  sales: 'Revenue of orders.',
+  'coupon-campaigns': 'Coupon campaigns: discounts, validity and codes.',
   currencies: 'The currencies of the shop.',
   locales: 'The languages of the shop.',
   taxes: 'Tax classes, and whether prices contain tax.',
-  'shipping-methods': 'How orders reach their buyers, and the least it costs.',
-  categories: 'The tree that products are found in.',
+  'shipping-methods': 'Shipping methods, and their lowest prices.',
+  categories: 'The category tree.',
   'product-category-assignments': 'Which products are in which categories.',
-  products: 'What the shop sells: prices, stock, texts, variations, images.',
-  producttypes: 'What products of a kind say about themselves, and what their variations differ in.',
-  search: 'Finding products by words, narrowing by facets, and suggestions while somebody types.',
+  products: 'Products: prices, stock, texts, variations, images.',
+  producttypes: 'Product types: the attributes of their products and variations.',
+  search: 'Product search with facets, and suggestions while typing.',
   customers: 'The people and companies that buy.',
   legal: 'The six legal pages of the shop, in each of its languages.',
   newsletters: 'Newsletter campaigns and their subscribers.',
   'script-tags': 'Scripts that an app adds to the pages of the storefront.',
-  audit: 'Who has changed what, and when.',
-  events: 'What happened in the shop, in its order, to read on from where one was.',
+  audit: 'The audit log: who changed what, and when.',
+  events: 'The event log of the shop, in order, readable from any position.',
   webhooks: 'Addresses of an app that are called when something happens in the shop.',
-  token: 'How an app that a merchant installs gets its access token.',
+  token: 'The access token of an app that a merchant installs.',
 };
 
 const INTRODUCTION = `Every address begins with \`/rs/shops/{shopId}\`; the demo shop is \`DemoShop\`.
 
-**Token.** Where only your own machine can call, the demo shop has the token \`demo-all\`; elsewhere \`npx kontor token create DemoShop --scopes all\` prints one. Send it as \`Authorization: Bearer TOKEN\`. A token holds the scopes it names: a write scope does not include reading. What shoppers may see (scopes \`products_read\` and \`legal_read\`) answers without a token as well, unless the shop has turned that off.
+**Token.** Where only your own machine can call, the demo shop has the token \`demo-all\`; elsewhere \`npx kontor token create DemoShop --scopes all\` prints one. Send it as \`Authorization: Bearer TOKEN\`. A token has exactly the scopes it names: a write scope does not include reading. Operations for shoppers (scopes \`products_read\` and \`legal_read\`) also work without a token, unless the shop has turned that off.
 
     curl http://localhost:8080/rs/shops/DemoShop/customers \\
       -H 'Authorization: Bearer TOKEN'
 
-**Errors** have one body: \`{"message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/x", "status": "Not Found"}\`. A refused value is named: \`Create customer failed:\\n\\tvalidation error MISSING on field billingAddress, Request: ...\`. What belongs to another shop is a 404.
+**Errors** have one body: \`{"message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/x", "status": "Not Found"}\`. A refused value is named: \`Create customer failed:\\n\\tvalidation error MISSING on field billingAddress, Request: ...\`. A resource of another shop is a 404.
 
-**Paging.** Lists take \`page\` (from 1) and \`resultsPerPage\` and answer with \`results\`, \`page\`, \`resultsPerPage\`, \`items\`. More than the maximum is taken as the maximum; a page beyond the end has no items and the true number of results.
+**Paging.** Lists take \`page\` (from 1) and \`resultsPerPage\` and answer with \`results\`, \`page\`, \`resultsPerPage\`, \`items\`. A \`resultsPerPage\` above the maximum is lowered to it; a page beyond the end has no items and the true number of results.
 
-**Locale.** \`locale=en_GB\`: language and country. A language alone is a 400; a locale or currency that the shop does not have is answered in the shop's default when reading.
+**Locale.** \`locale=en_GB\`: language and country. A language alone is a 400; a read with a locale or currency that the shop does not have uses the shop's default.
 
 **Idempotency.** A write with an \`Idempotency-Key\` header happens once: for 24 hours the same request gets the first answer again, with \`Idempotency-Replayed: true\`.
 
-**Carts.** Whoever creates a cart gets its token in the header \`X-ePages-Cart-Token\` of the answer, and sends it with every call on that cart; no other token is needed, except for what names a scope.
+**Carts.** Creating a cart returns its token in the header \`X-ePages-Cart-Token\`. Send it with every call on that cart; only operations that name a scope need an access token as well.
 
-**Rate limit.** 6000 calls per hour and token, 36000 per hour and address without one, unless the operator set others. Each answer says what is left in \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`; over it, 429 with \`Retry-After\`.
+**Rate limit.** 6000 calls per hour and token, 36000 per hour and address without one, unless the operator sets other limits. Each answer shows the rest in \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`; above the limit, the answer is 429 with \`Retry-After\`.
 
-**Base and Now** are the two product lines of ePages, whose API this is. A client that was made for one of them knows the operations that are labelled so. Kontor has all of them in every shop, so the label only tells you what an existing client may call.
+**Base and Now** are the two product lines of ePages, whose API this is. A client for one of them knows the operations with its label. Kontor has all operations in every shop; the label only shows which ones an existing client may call.
 
-**Examples.** Every example of a request succeeds in the demo shop of a first start, and every example of an error is what that request is answered with. A deleted or cancelled thing is gone afterwards: delete the folder \`data\` to start again.
+**Examples.** Every example of a request succeeds in the demo shop of a first start, and every example of an error is the actual answer. Deleted or cancelled resources are gone afterwards: delete the folder \`data\` to start again.
 
-**Media types.** Bodies are UTF-8 as \`application/json\`, \`application/vnd.epages.v1+json\` or, for changes, \`application/json-patch+json\`. Answers are \`application/json\`. Reads carry an \`ETag\`; \`If-None-Match\` is answered with 304. Carts have one in every answer: \`POST order\` takes it as \`If-Match\` and is answered with 412 when the cart is not that one any more.`;
+**Media types.** Bodies are UTF-8 as \`application/json\`, \`application/vnd.epages.v1+json\` or, for changes, \`application/json-patch+json\`. Answers are \`application/json\`. Reads carry an \`ETag\`; \`If-None-Match\` is answered with 304. Carts have one in every answer: \`POST order\` takes it as \`If-Match\` and is answered with 412 if the cart has changed.`;
 
 function packageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));

@@ -19,7 +19,7 @@ export const sendOrderEmail = operation({
   name: 'sendOrderEmail',
   summary: 'Send order email',
   description:
-    'Sends the confirmation of the order once more, or one of its documents, to the email address that the order has now. 409: the customer was erased.',
+    'Sends the order confirmation or one of its documents again, to the current email address of the order. 409: the customer was erased.',
   body: EmailAgain,
   status: 201,
 });

@@ -42,7 +42,7 @@ import { decimalOf, MAX_MINOR } from '../http/request-fields.ts';
 const QUANTITY = { min: 0.000_001, max: 1_000_000 };
 const lineParams = Type.Object({ orderId: Id, lineItemId: Id });
 const IN_EDIT_MODE =
-  'The order must be in edit mode of this app, and not invoiced: 409. All of it is computed anew, from the terms that were agreed.';
+  'The order must be in edit mode of this app, and not invoiced: 409. The totals are computed again from the agreed terms.';
 
 export const addOrderLine = operation({
   ...manageOperation,
@@ -50,7 +50,7 @@ export const addOrderLine = operation({
   path: '/orders/:orderId/line-items',
   name: 'addOrderLine',
   summary: 'Add order line',
-  description: `A line of its own, with the price and the texts of today; its goods are taken from the stock. ${IN_EDIT_MODE} 409: there is not enough of it.`,
+  description: `Adds a separate line with the current price and texts, and takes its items from stock. ${IN_EDIT_MODE} 409: there is not enough stock.`,
   body: AddedLine,
   status: 201,
 });
@@ -61,7 +61,7 @@ export const updateOrderLine = operation({
   path: '/orders/:orderId/line-items/:lineItemId',
   name: 'updateOrderLine',
   summary: 'Update order line',
-  description: `Quantity, price or both; the difference is taken from the stock or given back. The price stays as agreed unless one is named. ${IN_EDIT_MODE} 409: there is not enough of it, or more was sent already.`,
+  description: `Changes quantity, price or both; the difference is taken from stock or put back. Without a price, the agreed one stays. ${IN_EDIT_MODE} 409: there is not enough stock, or more was already sent.`,
   params: lineParams,
   body: ChangedLine,
 });
@@ -72,7 +72,7 @@ export const removeOrderLine = operation({
   path: '/orders/:orderId/line-items/:lineItemId',
   name: 'removeOrderLine',
   summary: 'Remove order line',
-  description: `Its goods go back into the stock. ${IN_EDIT_MODE} 409: it is the last one, or a part was sent already.`,
+  description: `Its items go back into stock. ${IN_EDIT_MODE} 409: it is the last line, or part of it was already sent.`,
   params: lineParams,
 });
 
@@ -82,7 +82,7 @@ export const updateOrderShipping = operation({
   path: '/orders/:orderId/shipping',
   name: 'updateOrderShipping',
   summary: 'Update order shipping',
-  description: `Another delivery, or another price of it. ${IN_EDIT_MODE}`,
+  description: `Changes the delivery or its price. ${IN_EDIT_MODE}`,
   body: ChangedShipping,
 });
 
@@ -92,7 +92,7 @@ export const updateOrderPayment = operation({
   path: '/orders/:orderId/payment',
   name: 'updateOrderPayment',
   summary: 'Update order payment',
-  description: `Another payment method, or another price of it, which may be a discount. ${IN_EDIT_MODE}`,
+  description: `Changes the payment method or its price, which may be a discount. ${IN_EDIT_MODE}`,
   body: ChangedPayment,
 });
 

@@ -24,7 +24,7 @@ export const createOrderPayment = operation({
   name: 'createOrderPayment',
   summary: 'Create order payment',
   description:
-    'Records money that came in, and tells the customer by email. 400: more than what is outstanding. 409: the order is cancelled.',
+    'Records a received payment and informs the customer by email. 400: more than is outstanding. 409: the order is cancelled.',
   body: MoneyRequest,
   status: 201,
 });
@@ -36,7 +36,7 @@ export const createOrderRefund = operation({
   name: 'createOrderRefund',
   summary: 'Create order refund',
   description:
-    'Pays money back that came through a payment provider, and records money that went back by hand; then the customer is told by email. A refund through a provider is requested first, and done a moment later. 409: more than what is left of the payments.',
+    'Refunds a payment through its provider, or records a refund made by hand; then informs the customer by email. A refund through a provider is requested first and done a moment later. 409: more than is left of the payments.',
   body: MoneyRequest,
   status: 201,
 });
@@ -48,7 +48,7 @@ export const captureOrderPayment = operation({
   name: 'captureOrderPayment',
   summary: 'Capture order payment',
   description:
-    'Takes the money that a payment provider has reserved for the order (capture: manual in the settings). The payment is recorded a moment later. An order that is sent in full is captured by itself, so this is for taking the money before, or again after it failed. Once more changes nothing. 409: nothing is reserved.',
+    'Takes the money that a payment provider has reserved for the order (capture: manual in the settings). The payment is recorded a moment later. Orders that are sent in full are captured automatically; use this to capture earlier, or to retry. Repeating it changes nothing. 409: nothing is reserved.',
 });
 
 export function managedPayments(api: Operations): void {

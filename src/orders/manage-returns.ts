@@ -41,7 +41,7 @@ const listReturns = operation({
   name: 'listReturns',
   summary: 'List returns',
   description:
-    'Returns of all orders, oldest first: those that wait for the merchant (requested, approved, withdrawn, refundFailed), or those of one state.',
+    'Returns of all orders, oldest first: by default those that wait for the merchant (requested, approved, withdrawn, refundFailed), otherwise those of one state.',
   access: 'orders_read',
   query: Type.Object({
     ...parameters,
@@ -62,7 +62,7 @@ export const updateReturn = operation({
   name: 'updateReturn',
   summary: 'Update return',
   description:
-    'Moves a return to its next state: requested to approved or rejected, approved or withdrawn to received when the goods are back, received to refunded when the money is paid back: what came through a payment provider goes back through it. A return whose refund the provider could not make becomes refundFailed by itself, and can be refunded again. 409: it can not reach that state, or more money than what is left of the payments.',
+    'Moves a return to its next state: requested to approved or rejected, approved or withdrawn to received when the items are back, received to refunded when the money is paid back. Payments through a provider are refunded through it. If the provider fails, the return becomes refundFailed and can be refunded again. 409: the return cannot reach that state, or more money than is left of the payments.',
   params: Type.Object({ orderId: Id, returnId: Id }),
   body: ReturnUpdate,
 });

@@ -44,7 +44,7 @@ export const createShipment = operation({
   name: 'createShipment',
   summary: 'Create shipment',
   description:
-    'Records that goods were sent, and tells the customer by email. 409: more than what is left to be sent, the order is cancelled, or it is to be paid through a payment provider and its money is neither there nor reserved. Reserved money is captured when all of the order is sent.',
+    'Records a shipment and informs the customer by email. 409: more than remains to be sent, the order is cancelled, or its payment through a provider is neither received nor reserved. A reserved payment is captured when the whole order is sent.',
   body: NewShipment,
   status: 201,
 });
@@ -56,7 +56,7 @@ export const createReturn = operation({
   name: 'createReturn',
   summary: 'Create return',
   description:
-    'Records that goods came back, and tells the customer by email. They go into the stock again unless said otherwise, and what is to be refunded for them is recorded along with it. 409: more than what was sent and is not back yet, or more money than what is left of the payments.',
+    'Records returned items and informs the customer by email. They go back into stock by default; the amount to refund is recorded as well. 409: more items than are still with the customer, or more money than is left of the payments.',
   body: NewReturn,
   status: 201,
 });

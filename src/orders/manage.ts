@@ -31,7 +31,7 @@ export const getManagedOrder = operation({
   path: '/orders/:orderId',
   name: 'getManagedOrder',
   summary: 'Get managed order',
-  description: 'The order with what was paid, sent and returned, and who edits it.',
+  description: 'The order with its payments, shipments and returns, and the app that edits it.',
   access: 'orders_read',
   answer: ManagedOrderAnswer,
 });
@@ -58,7 +58,7 @@ export const startOrderEditing = operation({
   name: 'startOrderEditing',
   summary: 'Start order editing',
   description:
-    'From now on this app may change lines and methods, and nobody else changes the order. Once more changes nothing. 409: another app edits it, or it is cancelled.',
+    'Starts the edit mode: only this app may change the order, including its lines and methods. Repeating it changes nothing. 409: another app edits the order, or it is cancelled.',
 });
 
 export const endOrderEditing = operation({
@@ -68,7 +68,7 @@ export const endOrderEditing = operation({
   name: 'endOrderEditing',
   summary: 'End order editing',
   description:
-    'What was changed stays. With force it also ends when another app edits the order; otherwise that is 409. When nobody does, nothing happens.',
+    'Ends the edit mode and keeps the changes. With force it also ends the edit mode of another app; otherwise that is 409. An order that is not being edited stays as it is.',
   query: Type.Object({
     force: Type.Optional(
       Type.Boolean({ description: 'End what another app has started.', examples: [true] }),
@@ -84,7 +84,7 @@ export const cancelOrder = operation({
   name: 'cancelOrder',
   summary: 'Cancel order',
   description:
-    'What was not sent goes back into the stock, the use of the coupon is given back, and the customer gets an email. What was paid through a payment provider goes back through it, unless a part of the order was sent; other money stays paid until it is refunded, and the shop gets an email about it. 409: all of it was sent, or it is cancelled already.',
+    'Unshipped items go back into stock, the coupon can be used again, and the customer gets an email. Payments through a provider are refunded through it, unless part of the order was sent; other payments stay until they are refunded, and the shop gets an email. 409: the whole order was sent, or it is already cancelled.',
   body: Cancellation,
 });
 

@@ -92,7 +92,7 @@ export const updateOrder = operation({
   name: 'updateOrder',
   summary: 'Update order',
   description:
-    'Paths: /orderNumber, /billingAddress, /shippingAddress, /payment (add), /customerComment, /internalNote and all states such as /viewedOn (add, remove). All or nothing. A payment is one that was made by hand: it costs nothing and its name is not shown. 409: the number is taken, or somebody is editing the order.',
+    'Paths: /orderNumber, /billingAddress, /shippingAddress, /payment (add), /customerComment, /internalNote and all states such as /viewedOn (add, remove). All or nothing. A payment is recorded as made by hand: it costs nothing and its name is not shown. 409: the number is taken, or the order is being edited.',
   access: 'orders_write',
   params: Type.Object({ orderId: Id }),
   query: Type.Object({ locale: LocaleParameter }),

@@ -61,7 +61,10 @@ export function orderStatus(open: CustomerOrder): OrderStatus {
   return isPaidFirst(open) && outstandingOf(order) > 0 && !order.paidOn ? 'awaitingPayment' : 'preparing';
 }
 
-/** Nothing is sent before the payment; every new shop has this key for a bank transfer in advance. */
+/**
+ * The customer pays before dispatch: through a payment provider, by a method with the key `advance` (in every new shop
+ * the bank transfer), or by one whose unpaid orders are cancelled after some days.
+ */
 function isPaidFirst({ order, settings }: CustomerOrder): boolean {
   if (providerMethodOf(order.content, settings)) return true;
   const methodId = order.content.payment?.method?.paymentMethodId;

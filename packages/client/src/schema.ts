@@ -57,7 +57,7 @@ export interface paths {
         put?: never;
         /**
          * Create coupon campaign
-         * @description Without codes: they are added one by one. The name is stored in the locale that is given.
+         * @description Creates a campaign without codes. Codes are added one by one. The name is stored in the given locale.
          *
          *     Scope: coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -100,7 +100,7 @@ export interface paths {
         get?: never;
         /**
          * Add coupon
-         * @description Adds one code. One that the campaign has already stays as it is; one of another campaign is refused.
+         * @description Adds one code. A code that the campaign already has stays as it is; a code of another campaign is refused.
          *
          *     Scope: coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -122,7 +122,7 @@ export interface paths {
         get?: never;
         /**
          * Change coupon campaign
-         * @description Replaces all of it but the identifier and the codes; the name in the locale that is given. What was used of it stays counted.
+         * @description Replaces everything except the identifier and the codes; the name is stored in the given locale. Uses stay counted.
          *
          *     Scope: coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -130,7 +130,7 @@ export interface paths {
         post?: never;
         /**
          * Delete coupon campaign
-         * @description Its codes go with it. Orders keep what was taken off.
+         * @description Also deletes its codes. Orders keep their discounts.
          *
          *     Scope: coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -151,7 +151,7 @@ export interface paths {
         put?: never;
         /**
          * Make coupon codes
-         * @description Makes codes that nobody can guess, and adds them to the campaign.
+         * @description Generates codes that cannot be guessed, and adds them to the campaign.
          *
          *     Scope: coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -171,7 +171,7 @@ export interface paths {
         };
         /**
          * List carts
-         * @description Open carts, newest first. What has become an order, or was picked up in the shop and continued as a copy, is no cart any more.
+         * @description Open carts, newest first. Carts that became an order, or that were continued in the storefront as a copy, are not listed.
          *
          *     Scope: carts_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
@@ -179,7 +179,7 @@ export interface paths {
         put?: never;
         /**
          * Create cart
-         * @description An empty object makes an empty cart. Its token is in a header of the answer.
+         * @description An empty object creates an empty cart. A header of the answer holds its token.
          *
          *     Scope: none. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: none, because the answer holds a secret that is not stored for a replay. Known to clients of ePages Base and ePages Now.
          */
@@ -221,7 +221,7 @@ export interface paths {
         put?: never;
         /**
          * Create line item
-         * @description More of a product that is in the cart already goes into its line. The quantity is raised to the least order and the next step, and lowered to what is in stock and to what one order may hold (maxOrder of the product): compare it with what was sent.
+         * @description Adding a product that is already in the cart raises the quantity of its line. The quantity is raised to the minimum order and the next step, and lowered to the stock and the maximum order (maxOrder of the product): compare it with the quantity you sent.
          *
          *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -243,7 +243,7 @@ export interface paths {
         put?: never;
         /**
          * Create line items
-         * @description What can not go in is left out, and status is PartiallyComplete. The quantity is raised to the least order and the next step, and lowered to what is in stock and to what one order may hold (maxOrder of the product): compare it with what was sent.
+         * @description Lines that cannot be added are left out, and status is PartiallyComplete. The quantity is raised to the minimum order and the next step, and lowered to the stock and the maximum order (maxOrder of the product): compare it with the quantity you sent.
          *
          *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -264,7 +264,7 @@ export interface paths {
         get?: never;
         /**
          * Update line item
-         * @description The quantity is raised to the least order and the next step, and lowered to what is in stock and to what one order may hold (maxOrder of the product): compare it with what was sent.
+         * @description The quantity is raised to the minimum order and the next step, and lowered to the stock and the maximum order (maxOrder of the product): compare it with the quantity you sent.
          *
          *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -290,7 +290,7 @@ export interface paths {
         get?: never;
         /**
          * Update line item price
-         * @description For this line only, until it is taken away; tiers do not change it.
+         * @description Applies to this line only, until the line is removed. Price tiers do not change it.
          *
          *     Scope: carts_price_write. Needs the token of the cart. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -313,7 +313,7 @@ export interface paths {
         put?: never;
         /**
          * Add coupon
-         * @description A cart has one coupon: another one takes its place. A coupon that does not count for these goods stays with an amount of 0 and says why. Unknown codes are limited, so that nobody finds one by guessing: 60 per hour and client address, and with an access token 20 per hour and cart; then 429 with Retry-After.
+         * @description A cart has one coupon: a new one replaces it. A coupon that does not apply to these items stays with an amount of 0 and a reason. Unknown codes are limited to prevent guessing: 60 per hour and client address, and with an access token 20 per hour and cart; then 429 with Retry-After.
          *
          *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Failed tries have a limit of their own. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base.
          */
@@ -354,7 +354,7 @@ export interface paths {
         get?: never;
         /**
          * Update billing address
-         * @description Replaces the whole address. Country and emailAddress are required, and what the shop demands beside them.
+         * @description Replaces the whole address. Country, emailAddress and the fields that the shop requires must be given.
          *
          *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -406,7 +406,7 @@ export interface paths {
         get?: never;
         /**
          * Update payment data
-         * @description A payment with a name and a price of its own, which is none of the methods of the shop: paymentMethod becomes null, and the name is for the merchant only. Or, with an id, one of the methods, and what its provider says of the payment.
+         * @description Without an id: a payment with its own name and price, outside the methods of the shop; paymentMethod becomes null, and only the merchant sees the name. With an id: one of the methods, with the data of its provider.
          *
          *     Scope: carts_price_write. Needs the token of the cart. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -428,7 +428,7 @@ export interface paths {
         get?: never;
         /**
          * Update shipping data
-         * @description The method must be one that all goods of the cart can be delivered by. When the goods change and it no longer is, the first possible one takes its place.
+         * @description All items of the cart must be deliverable by the method. If the items change and it is no longer possible, the first possible method replaces it.
          *
          *     Scope: carts_price_write. Needs the token of the cart. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -451,7 +451,7 @@ export interface paths {
         put?: never;
         /**
          * Create order
-         * @description Takes the goods from the stock and closes the cart, which is gone from then on. A body is ignored. 400: the goods would go to a country that `GET countries` does not list. 409: there is not enough of a product any more, an order may not hold so much of it, or the coupon is used up. With `If-Match` and the ETag of the cart that the customer has seen, exactly that cart is ordered; 412: it has changed since, in its lines, prices, addresses or methods.
+         * @description Takes the items from stock and closes the cart, which is gone afterwards. A body is ignored. 400: `GET countries` does not list the country of delivery. 409: a product is out of stock or above its maximum order, or the coupon is used up. With `If-Match` and the ETag of the cart that the customer has seen, exactly that cart is ordered; 412: its lines, prices, addresses or methods have changed since.
          *
          *     Scope: orders_write. Needs the token of the cart. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -503,7 +503,7 @@ export interface paths {
         head?: never;
         /**
          * Update order
-         * @description Paths: /orderNumber, /billingAddress, /shippingAddress, /payment (add), /customerComment, /internalNote and all states such as /viewedOn (add, remove). All or nothing. A payment is one that was made by hand: it costs nothing and its name is not shown. 409: the number is taken, or somebody is editing the order.
+         * @description Paths: /orderNumber, /billingAddress, /shippingAddress, /payment (add), /customerComment, /internalNote and all states such as /viewedOn (add, remove). All or nothing. A payment is recorded as made by hand: it costs nothing and its name is not shown. 409: the number is taken, or the order is being edited.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -519,7 +519,7 @@ export interface paths {
         };
         /**
          * Get sales
-         * @description What orders came to, per currency, without those that were rejected. Absent: the last 30 days; one of the two moments absent: 30 days from the other.
+         * @description The revenue per currency, without rejected orders. Without dates: the last 30 days; with one of the two: 30 days from it.
          *
          *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
@@ -541,7 +541,7 @@ export interface paths {
         };
         /**
          * Get managed order
-         * @description The order with what was paid, sent and returned, and who edits it.
+         * @description The order with its payments, shipments and returns, and the app that edits it.
          *
          *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
@@ -587,14 +587,14 @@ export interface paths {
         put?: never;
         /**
          * Start order editing
-         * @description From now on this app may change lines and methods, and nobody else changes the order. Once more changes nothing. 409: another app edits it, or it is cancelled.
+         * @description Starts the edit mode: only this app may change the order, including its lines and methods. Repeating it changes nothing. 409: another app edits the order, or it is cancelled.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["startOrderEditing"];
         /**
          * End order editing
-         * @description What was changed stays. With force it also ends when another app edits the order; otherwise that is 409. When nobody does, nothing happens.
+         * @description Ends the edit mode and keeps the changes. With force it also ends the edit mode of another app; otherwise that is 409. An order that is not being edited stays as it is.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -615,7 +615,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel order
-         * @description What was not sent goes back into the stock, the use of the coupon is given back, and the customer gets an email. What was paid through a payment provider goes back through it, unless a part of the order was sent; other money stays paid until it is refunded, and the shop gets an email about it. 409: all of it was sent, or it is cancelled already.
+         * @description Unshipped items go back into stock, the coupon can be used again, and the customer gets an email. Payments through a provider are refunded through it, unless part of the order was sent; other payments stay until they are refunded, and the shop gets an email. 409: the whole order was sent, or it is already cancelled.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -637,7 +637,7 @@ export interface paths {
         put?: never;
         /**
          * Add order line
-         * @description A line of its own, with the price and the texts of today; its goods are taken from the stock. The order must be in edit mode of this app, and not invoiced: 409. All of it is computed anew, from the terms that were agreed. 409: there is not enough of it.
+         * @description Adds a separate line with the current price and texts, and takes its items from stock. The order must be in edit mode of this app, and not invoiced: 409. The totals are computed again from the agreed terms. 409: there is not enough stock.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -658,7 +658,7 @@ export interface paths {
         get?: never;
         /**
          * Update order line
-         * @description Quantity, price or both; the difference is taken from the stock or given back. The price stays as agreed unless one is named. The order must be in edit mode of this app, and not invoiced: 409. All of it is computed anew, from the terms that were agreed. 409: there is not enough of it, or more was sent already.
+         * @description Changes quantity, price or both; the difference is taken from stock or put back. Without a price, the agreed one stays. The order must be in edit mode of this app, and not invoiced: 409. The totals are computed again from the agreed terms. 409: there is not enough stock, or more was already sent.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -666,7 +666,7 @@ export interface paths {
         post?: never;
         /**
          * Remove order line
-         * @description Its goods go back into the stock. The order must be in edit mode of this app, and not invoiced: 409. All of it is computed anew, from the terms that were agreed. 409: it is the last one, or a part was sent already.
+         * @description Its items go back into stock. The order must be in edit mode of this app, and not invoiced: 409. The totals are computed again from the agreed terms. 409: it is the last line, or part of it was already sent.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -686,7 +686,7 @@ export interface paths {
         get?: never;
         /**
          * Update order shipping
-         * @description Another delivery, or another price of it. The order must be in edit mode of this app, and not invoiced: 409. All of it is computed anew, from the terms that were agreed.
+         * @description Changes the delivery or its price. The order must be in edit mode of this app, and not invoiced: 409. The totals are computed again from the agreed terms.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -708,7 +708,7 @@ export interface paths {
         get?: never;
         /**
          * Update order payment
-         * @description Another payment method, or another price of it, which may be a discount. The order must be in edit mode of this app, and not invoiced: 409. All of it is computed anew, from the terms that were agreed.
+         * @description Changes the payment method or its price, which may be a discount. The order must be in edit mode of this app, and not invoiced: 409. The totals are computed again from the agreed terms.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -731,7 +731,7 @@ export interface paths {
         put?: never;
         /**
          * Create shipment
-         * @description Records that goods were sent, and tells the customer by email. 409: more than what is left to be sent, the order is cancelled, or it is to be paid through a payment provider and its money is neither there nor reserved. Reserved money is captured when all of the order is sent.
+         * @description Records a shipment and informs the customer by email. 409: more than remains to be sent, the order is cancelled, or its payment through a provider is neither received nor reserved. A reserved payment is captured when the whole order is sent.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -753,7 +753,7 @@ export interface paths {
         put?: never;
         /**
          * Create return
-         * @description Records that goods came back, and tells the customer by email. They go into the stock again unless said otherwise, and what is to be refunded for them is recorded along with it. 409: more than what was sent and is not back yet, or more money than what is left of the payments.
+         * @description Records returned items and informs the customer by email. They go back into stock by default; the amount to refund is recorded as well. 409: more items than are still with the customer, or more money than is left of the payments.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -775,7 +775,7 @@ export interface paths {
         put?: never;
         /**
          * Send order email
-         * @description Sends the confirmation of the order once more, or one of its documents, to the email address that the order has now. 409: the customer was erased.
+         * @description Sends the order confirmation or one of its documents again, to the current email address of the order. 409: the customer was erased.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -797,7 +797,7 @@ export interface paths {
         put?: never;
         /**
          * Create order payment
-         * @description Records money that came in, and tells the customer by email. 400: more than what is outstanding. 409: the order is cancelled.
+         * @description Records a received payment and informs the customer by email. 400: more than is outstanding. 409: the order is cancelled.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -819,7 +819,7 @@ export interface paths {
         put?: never;
         /**
          * Create order refund
-         * @description Pays money back that came through a payment provider, and records money that went back by hand; then the customer is told by email. A refund through a provider is requested first, and done a moment later. 409: more than what is left of the payments.
+         * @description Refunds a payment through its provider, or records a refund made by hand; then informs the customer by email. A refund through a provider is requested first and done a moment later. 409: more than is left of the payments.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -841,7 +841,7 @@ export interface paths {
         put?: never;
         /**
          * Capture order payment
-         * @description Takes the money that a payment provider has reserved for the order (capture: manual in the settings). The payment is recorded a moment later. An order that is sent in full is captured by itself, so this is for taking the money before, or again after it failed. Once more changes nothing. 409: nothing is reserved.
+         * @description Takes the money that a payment provider has reserved for the order (capture: manual in the settings). The payment is recorded a moment later. Orders that are sent in full are captured automatically; use this to capture earlier, or to retry. Repeating it changes nothing. 409: nothing is reserved.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          *
@@ -863,7 +863,7 @@ export interface paths {
         };
         /**
          * List returns
-         * @description Returns of all orders, oldest first: those that wait for the merchant (requested, approved, withdrawn, refundFailed), or those of one state.
+         * @description Returns of all orders, oldest first: by default those that wait for the merchant (requested, approved, withdrawn, refundFailed), otherwise those of one state.
          *
          *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
@@ -886,7 +886,7 @@ export interface paths {
         get?: never;
         /**
          * Update return
-         * @description Moves a return to its next state: requested to approved or rejected, approved or withdrawn to received when the goods are back, received to refunded when the money is paid back: what came through a payment provider goes back through it. A return whose refund the provider could not make becomes refundFailed by itself, and can be refunded again. 409: it can not reach that state, or more money than what is left of the payments.
+         * @description Moves a return to its next state: requested to approved or rejected, approved or withdrawn to received when the items are back, received to refunded when the money is paid back. Payments through a provider are refunded through it. If the provider fails, the return becomes refundFailed and can be refunded again. 409: the return cannot reach that state, or more money than is left of the payments.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -931,7 +931,7 @@ export interface paths {
         put?: never;
         /**
          * Finalise invoice
-         * @description Over the whole order or over some of its lines. Never more is invoiced than was ordered: 409 says what is left.
+         * @description Invoices the whole order or some of its lines, never more than was ordered: 409 names the rest.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -953,7 +953,7 @@ export interface paths {
         put?: never;
         /**
          * Finalise credit note
-         * @description Over a whole invoice or over some of its lines. Never more is credited than was invoiced: 409 says what is left. With refund, the money goes back as with createOrderRefund; 409 when none is left.
+         * @description Credits a whole invoice or some of its lines, never more than was invoiced: 409 names the rest. With refund, the money is refunded as by createOrderRefund; 409 if none is left.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -1140,21 +1140,21 @@ export interface paths {
         get: operations["getCategory"];
         /**
          * Update category
-         * @description Texts are written in the locale of the call only; null deletes a text in it. What is not sent stays as it is.
+         * @description Texts are written in the locale of the call only; null deletes a text in it. Fields that are not sent stay as they are.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["updateCategory"];
         /**
          * Create subcategory
-         * @description The id in the path is that of the category above. The new one comes last there, and is hidden until it is updated with visible true. Texts are in the locale of the call.
+         * @description The id in the path is that of the parent category. The new category comes last and is hidden until it is updated with visible true. Texts are in the locale of the call.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         post: operations["createSubcategory"];
         /**
          * Delete category
-         * @description With the categories below it. Products stay; they are only no longer assigned.
+         * @description Also deletes its subcategories. Products stay, without the assignment.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base.
          */
@@ -1202,7 +1202,7 @@ export interface paths {
         get?: never;
         /**
          * Move category
-         * @description With the categories below it: to another place among those it stands with, or below another category.
+         * @description Moves a category with its subcategories: to another position, or to another parent category.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -1225,14 +1225,14 @@ export interface paths {
         put?: never;
         /**
          * Assign products
-         * @description Assigns every product to every category, at most 10000 pairs in a call; what is assigned already stays. The first category of a product is its main category. An id that is unknown refuses all of it.
+         * @description Assigns every product to every category, at most 10000 pairs in a call; existing assignments stay. The first category of a product is its main category. An unknown id refuses the whole call.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         post: operations["createAssignments"];
         /**
          * Unassign products
-         * @description Takes every product out of every category; what is not assigned stays so. An id that is unknown refuses all of it.
+         * @description Removes every product from every category; missing assignments are no error. An unknown id refuses the whole call.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base.
          */
@@ -1289,7 +1289,7 @@ export interface paths {
         head?: never;
         /**
          * Update product type
-         * @description Paths: /attributevalues (add: creates the attribute, or adds values to it and labels in the locale of the call; remove: removes the values named), /attribute (remove). What a product uses can not be removed. All or nothing.
+         * @description Paths: /attributevalues (add: creates the attribute, or adds values to it and labels in the locale of the call; remove: removes the values named), /attribute (remove). Attributes and values in use by a product cannot be removed. All or nothing.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
@@ -1358,7 +1358,7 @@ export interface paths {
         get?: never;
         /**
          * Set customer group
-         * @description The groups are those of the settings. Carts of the customer have the prices of the group at once.
+         * @description The groups are those of the settings. The prices of the group apply to open carts of the customer at once.
          *
          *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -1379,7 +1379,7 @@ export interface paths {
         };
         /**
          * Export customer
-         * @description Everything that is held about a person: the customer, orders with all that belongs to them, and what is known by the email address. Every export is in the audit log.
+         * @description All data of a person: the customer, the orders with everything that belongs to them, and everything stored under the email address. Every export is in the audit log.
          *
          *     Scope: customers_read and orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
@@ -1403,7 +1403,7 @@ export interface paths {
         put?: never;
         /**
          * Erase customer
-         * @description Forgets a person. Orders keep their numbers, lines and sums; of their addresses only the country and the beginning of the postcode stay. Who never ordered is deleted. Open carts, subscriptions, watches and waiting emails go. Invoices and credit notes stay as they are, because the law demands it. 409: an order is not finished (closed, rejected, cancelled, or paid and delivered), or is being edited; `force` erases all the same.
+         * @description Erases the data of a person. Orders keep their numbers, lines and sums; of their addresses only the country and the beginning of the postcode stay. A customer without orders is deleted, and so are open carts, subscriptions, watches and queued emails. Invoices and credit notes stay as the law requires. 409: an order is not finished (closed, rejected, cancelled, or paid and delivered), or is being edited; `force` erases anyway.
          *
          *     Scope: customers_write and orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -1633,7 +1633,7 @@ export interface paths {
         };
         /**
          * List newsletter subscribers
-         * @description Oldest first. Who has unsubscribed stays in the list, with subscribed false.
+         * @description Oldest first. Unsubscribed addresses stay in the list, with subscribed false.
          *
          *     Scope: newsletters_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base.
          */
@@ -1657,7 +1657,7 @@ export interface paths {
         put?: never;
         /**
          * Search products
-         * @description Visible products, with facets: what the hits can be narrowed by, and how many each choice leaves. When the query finds nothing, words are corrected or left out, and fallbackQuery says what was found instead.
+         * @description Visible products with facets: the available filters, and the number of hits of each choice. If the query finds nothing, words are corrected or left out, and fallbackQuery is the query that was used instead.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Now.
          */
@@ -1677,7 +1677,7 @@ export interface paths {
         };
         /**
          * Suggest products
-         * @description Visible products whose name contains the query. When there is none, typing errors are forgiven.
+         * @description Visible products whose name contains the query. If there is none, typing errors are corrected.
          *
          *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base.
          */
@@ -1730,7 +1730,7 @@ export interface paths {
         post?: never;
         /**
          * Delete script tag
-         * @description An app can delete what it has created itself.
+         * @description An app can delete only its own script tags.
          *
          *     Scope: scripttags_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
@@ -1749,7 +1749,7 @@ export interface paths {
         };
         /**
          * List products
-         * @description Regular products and masters, not variations. With `id` (up to 12 times) exactly these, in this order, without those that are unknown or invisible; then only locale and currency count. Sorting by price goes by the default currency.
+         * @description Regular products and masters, not variations. With `id` (up to 12 times), exactly these products in this order, without unknown or invisible ones; then only locale and currency apply. Sorting by price uses the default currency.
          *
          *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
@@ -1784,7 +1784,7 @@ export interface paths {
         post?: never;
         /**
          * Delete product
-         * @description A master goes with its variations, a product with its images.
+         * @description Deletes a master with its variations, and a product with its images.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -1811,7 +1811,7 @@ export interface paths {
         put?: never;
         /**
          * Find product
-         * @description By its number, exactly as it is written.
+         * @description Finds a product by its exact number.
          *
          *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Now.
          */
@@ -1837,7 +1837,7 @@ export interface paths {
         head?: never;
         /**
          * Update product extras
-         * @description Changes what the operation of the contract can not change, and with it what that one can. All or nothing.
+         * @description Changes fields that updateProduct cannot change, together with those that it can. All or nothing.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -1855,7 +1855,7 @@ export interface paths {
         put?: never;
         /**
          * Copy product
-         * @description A new product with the same texts, prices, attributes, categories and variations, and the next free number. It is not visible, has no images, and where the stock is tracked, it has none. At most 500 variations.
+         * @description A new product with the same texts, prices, attributes, categories and variations, and the next free number. It is not visible and has no images; a tracked stock starts at 0. At most 500 variations.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -1875,7 +1875,7 @@ export interface paths {
         };
         /**
          * List updated products
-         * @description Products, variations among them, whose stock (`stocklevel`) or anything else (`attributes`) was changed after a moment; the latest change first. New products are not changed ones.
+         * @description Products, variations among them, whose stock (`stocklevel`) or anything else (`attributes`) was changed after the given time; the latest change first. New products are not included.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
@@ -1897,7 +1897,7 @@ export interface paths {
         };
         /**
          * Export products
-         * @description All products as a file, always current: first those of their own, then variations, which name their master. Cells are separated by semicolons; a cell is empty where a product says nothing itself. A text that a spreadsheet would run as a formula has an apostrophe before it, which an import removes.
+         * @description All products as a file, always current: first regular products and masters, then variations, which name their master. Cells are separated by semicolons; a cell is empty where a product has no value of its own. A text that a spreadsheet would run as a formula gets a leading apostrophe, which an import removes.
          *
          *     Scope: products_read_batch. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
@@ -1919,7 +1919,7 @@ export interface paths {
         };
         /**
          * List variations
-         * @description The visible ones, of a master or of the master of a variation. 404 when there are none.
+         * @description The visible variations of a master, or of the master of a variation. 404 if there are none.
          *
          *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base.
          */
@@ -1927,7 +1927,7 @@ export interface paths {
         put?: never;
         /**
          * Create variations
-         * @description Makes every combination of the values that does not exist yet, together with those of attributes that the product has already. Turns a regular product into a master. Attributes and values that the product type does not know are added to it. At most 5000 variations.
+         * @description Creates every combination of the values that does not exist yet, including those of attributes that the product already has. Turns a regular product into a master. Attributes and values that the product type does not know are added to it. At most 5000 variations.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
@@ -1947,7 +1947,7 @@ export interface paths {
         };
         /**
          * List custom attributes
-         * @description Those of the product type, and those that only this product has.
+         * @description The attributes of the product type, and those of this product only.
          *
          *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
@@ -1991,7 +1991,7 @@ export interface paths {
         head?: never;
         /**
          * Update cross-selling products
-         * @description Path `/`: add or remove the product of this id. Unknown ids are left out, removing what is not assigned is no error. The answer shows invisible products too.
+         * @description Path `/`: add or remove the product of this id. Unknown ids are left out; removing an unassigned product is no error. The answer shows invisible products too.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
@@ -2007,7 +2007,7 @@ export interface paths {
         };
         /**
          * Get lowest price
-         * @description Of a master with a visible variation whose price is another than the master's; 404 otherwise, and when the shop shows no "from" prices.
+         * @description The lowest price of a master with a visible variation whose price differs from the master's; 404 otherwise, and if the shop shows no "from" prices.
          *
          *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base.
          */
@@ -2035,7 +2035,7 @@ export interface paths {
         put?: never;
         /**
          * Add image
-         * @description The first image of a product becomes its main image. An image is never replaced: a name that is taken is a 400. A body over 10 MB is a 413, as is an image that the shop has no space left for. 429: too many images of the shop wait to be scaled.
+         * @description The first image of a product becomes its main image. Images are never replaced. 400: the name is taken. 413: the body is larger than 10 MB, or the shop has no space left. 429: too many images of the shop wait to be scaled.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -2058,7 +2058,7 @@ export interface paths {
         post?: never;
         /**
          * Delete image
-         * @description If it was the main image, the next one becomes it.
+         * @description If it was the main image, the next one becomes the main image.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
@@ -2110,7 +2110,7 @@ export interface paths {
         get: operations["getPictureTexts"];
         /**
          * Set picture texts
-         * @description Replaces the alternative texts of all images of a product. The storefront says them instead of the name of the product.
+         * @description Replaces the alternative texts of all images of a product. The storefront uses them instead of the name of the product.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -2133,7 +2133,7 @@ export interface paths {
         put?: never;
         /**
          * Create availability notification
-         * @description The address gets one email when the product is in stock the next time. Naming it again changes the locale only. A master has no stock: name one of its variations.
+         * @description The address gets one email when the product is next in stock. Repeating the call changes the locale only. A master has no stock: use one of its variations.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
@@ -2153,7 +2153,7 @@ export interface paths {
         };
         /**
          * List watched products
-         * @description Products that are out of stock and that somebody waits for, those that most people wait for first.
+         * @description Products out of stock that customers wait for, those with the most waiting customers first.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
@@ -2175,7 +2175,7 @@ export interface paths {
         };
         /**
          * List audit entries
-         * @description Every write that used a scope, every token that was issued and every person that was exported, newest first: which app, when, where and on what, never what was sent. What a shopper does to a cart is not in it. Entries are kept for 400 days. There is no scope of its own for it: whoever may change orders may see who has changed what.
+         * @description Every write that used a scope, every token that was issued and every person that was exported, newest first: app, time, route and ids, but never the body. Changes that shoppers make to carts are not included. Entries are kept for 400 days. The scope is the one for changing orders.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
@@ -2197,7 +2197,7 @@ export interface paths {
         };
         /**
          * List events
-         * @description What happened in the shop, in the order of the commits. Who goes on from the last `next` misses nothing and sees nothing twice. `wait` answers when there is something new, or after so many seconds. With `Accept: text/event-stream` the events come as server-sent events; a client that was cut off goes on with Last-Event-ID. Events stay for 30 days, unless the service is configured otherwise; a position whose successor is gone is answered with 410, which says the oldest there is.
+         * @description The events of the shop, in the order of their commits. A client that continues from the last `next` misses no event and sees none twice. With `wait`, the answer comes when there is a new event, or after that many seconds. With `Accept: text/event-stream` the events come as server-sent events; a disconnected client resumes with Last-Event-ID. Events are stored for 30 days by default. 410: the events after this position are deleted; the answer names the oldest one left.
          *
          *     Without `types` all events come that the scopes of the token allow:
          *
@@ -2272,7 +2272,7 @@ export interface paths {
         };
         /**
          * List webhooks
-         * @description The webhooks of the calling app, oldest first. Its paging is its own: pages count from 0.
+         * @description The webhooks of the calling app, oldest first. Unlike in other lists, pages count from 0.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
@@ -2333,14 +2333,14 @@ export interface paths {
         put?: never;
         /**
          * Activate webhook
-         * @description Switches it on or off. A webhook that was off, or was deactivated after failures, goes on with the event it stopped at, as long as the log has it.
+         * @description Switches the webhook on or off. A webhook that was off, or was deactivated after failures, resumes with the event it stopped at, as long as the log has it.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["activateWebhook"];
         /**
          * Delete webhook
-         * @description What it has not delivered yet is not delivered any more.
+         * @description Undelivered events are dropped.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -2361,7 +2361,7 @@ export interface paths {
         put?: never;
         /**
          * Create webhook
-         * @description As in the contract, but the answer shows the secret of the webhook, this once.
+         * @description Like createWebhook, but the answer shows the secret of the webhook, this once.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: none, because the answer holds a secret that is not stored for a replay. It goes beyond the ePages API.
          */
@@ -2403,7 +2403,7 @@ export interface paths {
         };
         /**
          * List webhook deliveries
-         * @description What became of each event, newest first. Deliveries are stored as long as their events.
+         * @description The deliveries of each event, newest first. Deliveries are stored as long as their events.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
@@ -2451,7 +2451,7 @@ export interface paths {
         put?: never;
         /**
          * Replay webhook
-         * @description Sends the event at a position and all after it again, each with the `webhook-id` it had. What the webhook has not delivered yet is never left out. A position that the log does not have any more is answered with 410, which says the oldest there is.
+         * @description Sends the event at a position and all after it again, each with the `webhook-id` it had. Undelivered events are never skipped. 410: the log no longer has the position; the answer names the oldest one left.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -2473,7 +2473,7 @@ export interface paths {
         put?: never;
         /**
          * Test webhook
-         * @description Calls the receiver with an example, signed as all calls are, and says what it answered. The entity of the example is empty, and `data` is `{"test": true}`.
+         * @description Calls the receiver with an example, signed like all calls, and returns its answer. The entity of the example is empty, and `data` is `{"test": true}`.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
@@ -11830,7 +11830,7 @@ export interface operations {
                  */
                 "Idempotency-Key"?: string;
                 /**
-                 * @description ETags of what was seen, one or several, or `*`: with none of them it is refused with 412. Weak tags never match (RFC 9110).
+                 * @description One or several ETags that the client has seen, or `*`. If none matches, the answer is 412. Weak tags never match (RFC 9110).
                  * @example *
                  */
                 "If-Match"?: string;

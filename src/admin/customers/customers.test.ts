@@ -192,7 +192,7 @@ test('all data of a person is exported, and the person is erased', async () => {
   ).body;
   const exported = await merchant.get(`/customers/${id}/export.json`);
   expect(JSON.parse(exported.text)).toMatchObject({ customer: { customerNumber }, orders: [] });
-  expect((await merchant.get(`/customers/${id}/erase`)).text).toContain('What stays, and why');
+  expect((await merchant.get(`/customers/${id}/erase`)).text).toContain('Data that is kept, and why');
   const erased = await merchant.post(`/customers/${id}/erase`);
   expect(erased.location).toBe('/admin/shops/DemoShop/customers');
   expect((await merchant.get(`/customers/${id}`)).status).toBe(404);

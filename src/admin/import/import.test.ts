@@ -197,7 +197,7 @@ test('the columns must name the product number once', async () => {
   const path = pathOf(await latest());
   const none = await merchant.post(path, { 'column.0': '', 'column.1': 'Name/en' });
   expect(none.status).toBe(400);
-  expect(none.text).toContain('Choose which column holds the product numbers');
+  expect(none.text).toContain('Choose the column with the product numbers');
   const twice = await merchant.post(path, { 'column.0': 'Alias', 'column.1': 'Alias' });
   expect(twice.text).toContain('Product number was chosen for two columns.');
   expect((await latest()).state).toBe('mapping');

@@ -49,9 +49,7 @@ const listAuditEntries = operation({
   summary: 'List audit entries',
   description:
     'Every write that used a scope, every token that was issued and every person that was exported, newest first: ' +
-    'which app, when, where and on what, never what was sent. ' +
-    'What a shopper does to a cart is not in it. Entries are kept for 400 days. There is no scope of its own ' +
-    'for it: whoever may change orders may see who has changed what.',
+    'app, time, route and ids, but never the body. Changes that shoppers make to carts are not included. Entries are kept for 400 days. The scope is the one for changing orders.',
   tag: 'audit',
   labels: [],
   access: 'orders_write',

@@ -100,7 +100,7 @@ const deleteScriptTag = operation({
   path: '/script-tags/:scriptTagId',
   name: 'deleteScriptTag',
   summary: 'Delete script tag',
-  description: 'An app can delete what it has created itself.',
+  description: 'An app can delete only its own script tags.',
   access: 'scripttags_write',
   params: Type.Object({ scriptTagId: Id }),
   status: 204,

@@ -44,7 +44,7 @@ const createWebhookWithSecret = operation({
   path: '/webhooks',
   name: 'createWebhookWithSecret',
   summary: 'Create webhook',
-  description: 'As in the contract, but the answer shows the secret of the webhook, this once.',
+  description: 'Like createWebhook, but the answer shows the secret of the webhook, this once.',
   body: NewWebhook,
   status: 201,
   answer: WebhookWithSecret,
@@ -72,7 +72,7 @@ const listWebhookDeliveries = operation({
   path: '/webhooks/:webhookId/deliveries',
   name: 'listWebhookDeliveries',
   summary: 'List webhook deliveries',
-  description: 'What became of each event, newest first. Deliveries are stored as long as their events.',
+  description: 'The deliveries of each event, newest first. Deliveries are stored as long as their events.',
   params,
   query: Type.Object({
     status: Type.Optional(
@@ -118,9 +118,7 @@ const replayWebhook = operation({
   name: 'replayWebhook',
   summary: 'Replay webhook',
   description:
-    'Sends the event at a position and all after it again, each with the `webhook-id` it had. What the webhook has ' +
-    'not delivered yet is never left out. A position that the log does not have any more is answered with 410, which ' +
-    'says the oldest there is.',
+    'Sends the event at a position and all after it again, each with the `webhook-id` it had. Undelivered events are never skipped. 410: the log no longer has the position; the answer names the oldest one left.',
   params,
   body: Type.Object(
     {
@@ -143,7 +141,7 @@ const testWebhook = operation({
   name: 'testWebhook',
   summary: 'Test webhook',
   description:
-    'Calls the receiver with an example, signed as all calls are, and says what it answered. The entity of the ' +
+    'Calls the receiver with an example, signed like all calls, and returns its answer. The entity of the ' +
     'example is empty, and `data` is `{"test": true}`.',
   params,
   answer: TestResult,

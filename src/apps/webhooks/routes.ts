@@ -38,7 +38,7 @@ const listWebhooks = operation({
   path: '/webhooks',
   name: 'listWebhooks',
   summary: 'List webhooks',
-  description: 'The webhooks of the calling app, oldest first. Its paging is its own: pages count from 0.',
+  description: 'The webhooks of the calling app, oldest first. Unlike in other lists, pages count from 0.',
   query: Type.Object({
     page: Type.Integer({
       minimum: 0,
@@ -90,8 +90,7 @@ const activateWebhook = operation({
   name: 'activateWebhook',
   summary: 'Activate webhook',
   description:
-    'Switches it on or off. A webhook that was off, or was deactivated after failures, goes on with the event ' +
-    'it stopped at, as long as the log has it.',
+    'Switches the webhook on or off. A webhook that was off, or was deactivated after failures, resumes with the event it stopped at, as long as the log has it.',
   params,
   accepts: 'form',
   body: ActiveForm,
@@ -104,7 +103,7 @@ const deleteWebhook = operation({
   path: '/webhooks/:webhookId',
   name: 'deleteWebhook',
   summary: 'Delete webhook',
-  description: 'What it has not delivered yet is not delivered any more.',
+  description: 'Undelivered events are dropped.',
   params,
   status: 204,
 });

@@ -45,7 +45,7 @@ export const createAssignments = operation({
   path: '/product-category-assignments',
   name: 'createAssignments',
   summary: 'Assign products',
-  description: `Assigns every product to every category, at most ${MAX_PAIRS} pairs in a call; what is assigned already stays. The first category of a product is its main category. An id that is unknown refuses all of it.`,
+  description: `Assigns every product to every category, at most ${MAX_PAIRS} pairs in a call; existing assignments stay. The first category of a product is its main category. An unknown id refuses the whole call.`,
   accepts: 'form',
   body: Type.Object(fields, { title: 'category assignment' }),
   constraints: { product_category_product: notFound },
@@ -59,7 +59,7 @@ export const deleteAssignments = operation({
   name: 'deleteAssignments',
   summary: 'Unassign products',
   description:
-    'Takes every product out of every category; what is not assigned stays so. An id that is unknown refuses all of it.',
+    'Removes every product from every category; missing assignments are no error. An unknown id refuses the whole call.',
   query: Type.Object(fields),
 });
 

@@ -29,8 +29,7 @@ export const moveCategory = operation({
   path: '/categories/:categoryId/place',
   name: 'moveCategory',
   summary: 'Move category',
-  description:
-    'With the categories below it: to another place among those it stands with, or below another category.',
+  description: 'Moves a category with its subcategories: to another position, or to another parent category.',
   tag: 'categories',
   labels: [],
   access: 'products_write',

@@ -81,7 +81,7 @@ export const createSubcategory = operation({
   name: 'createSubcategory',
   summary: 'Create subcategory',
   description:
-    'The id in the path is that of the category above. The new one comes last there, and is hidden until it is updated with visible true. Texts are in the locale of the call.',
+    'The id in the path is that of the parent category. The new category comes last and is hidden until it is updated with visible true. Texts are in the locale of the call.',
   access: 'products_write',
   params,
   query: Type.Object({ locale: LocaleParameter }),
@@ -96,7 +96,7 @@ export const updateCategory = operation({
   name: 'updateCategory',
   summary: 'Update category',
   description:
-    'Texts are written in the locale of the call only; null deletes a text in it. What is not sent stays as it is.',
+    'Texts are written in the locale of the call only; null deletes a text in it. Fields that are not sent stay as they are.',
   access: 'products_write',
   params,
   query: Type.Object({ locale: LocaleParameter }),
@@ -112,7 +112,7 @@ export const deleteCategory = operation({
   path: '/categories/:categoryId',
   name: 'deleteCategory',
   summary: 'Delete category',
-  description: 'With the categories below it. Products stay; they are only no longer assigned.',
+  description: 'Also deletes its subcategories. Products stay, without the assignment.',
   access: 'products_write',
   params,
   status: 204,

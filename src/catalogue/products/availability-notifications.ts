@@ -34,7 +34,7 @@ const createAvailabilityNotification = operation({
   name: 'createAvailabilityNotification',
   summary: 'Create availability notification',
   description:
-    'The address gets one email when the product is in stock the next time. Naming it again changes the locale only. A master has no stock: name one of its variations.',
+    'The address gets one email when the product is next in stock. Repeating the call changes the locale only. A master has no stock: use one of its variations.',
   tag: 'products',
   labels: ['Now'],
   access: 'products_write',

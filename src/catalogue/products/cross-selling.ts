@@ -81,8 +81,7 @@ export const updateCrossSelling = operation({
   name: 'updateCrossSelling',
   summary: 'Update cross-selling products',
   description:
-    'Path `/`: add or remove the product of this id. Unknown ids are left out, removing what is not assigned ' +
-    'is no error. The answer shows invisible products too.',
+    'Path `/`: add or remove the product of this id. Unknown ids are left out; removing an unassigned product is no error. The answer shows invisible products too.',
   access: 'products_write',
   body: JsonPatch,
 });

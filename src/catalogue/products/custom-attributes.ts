@@ -46,7 +46,7 @@ const listCustomAttributes = operation({
   method: 'GET',
   name: 'listCustomAttributes',
   summary: 'List custom attributes',
-  description: 'Those of the product type, and those that only this product has.',
+  description: 'The attributes of the product type, and those of this product only.',
   access: 'products_read',
 });
 

@@ -27,9 +27,7 @@ const exportProducts = operation({
   name: 'exportProducts',
   summary: 'Export products',
   description:
-    'All products as a file, always current: first those of their own, then variations, which name their ' +
-    'master. Cells are separated by semicolons; a cell is empty where a product says nothing itself. A text that ' +
-    'a spreadsheet would run as a formula has an apostrophe before it, which an import removes.',
+    'All products as a file, always current: first regular products and masters, then variations, which name their master. Cells are separated by semicolons; a cell is empty where a product has no value of its own. A text that a spreadsheet would run as a formula gets a leading apostrophe, which an import removes.',
   access: 'products_read_batch',
   produces: 'csv',
   query: Type.Object({ locale: LocaleParameter }),

@@ -43,8 +43,8 @@ const getLowestPrice = operation({
   name: 'getLowestPrice',
   summary: 'Get lowest price',
   description:
-    "Of a master with a visible variation whose price is another than the master's; 404 otherwise, and when " +
-    'the shop shows no "from" prices.',
+    "The lowest price of a master with a visible variation whose price differs from the master's; 404 otherwise, " +
+    'and if the shop shows no "from" prices.',
   access: 'products_read',
   params: Type.Object({ productId: Id }),
   query: Type.Object({ locale: LocaleParameter, currency: CurrencyParameter }),

@@ -100,7 +100,7 @@ export const updateProductExtras = operation({
   name: 'updateProductExtras',
   summary: 'Update product extras',
   description:
-    'Changes what the operation of the contract can not change, and with it what that one can. All or nothing.',
+    'Changes fields that updateProduct cannot change, together with those that it can. All or nothing.',
   access: 'products_write',
   params,
   query: Type.Object({ currency: CurrencyParameter }),
@@ -115,7 +115,7 @@ export const copyProduct = operation({
   path: '/products/:productId/copies',
   name: 'copyProduct',
   summary: 'Copy product',
-  description: `A new product with the same texts, prices, attributes, categories and variations, and the next free number. It is not visible, has no images, and where the stock is tracked, it has none. At most ${MAX_COPIED} variations.`,
+  description: `A new product with the same texts, prices, attributes, categories and variations, and the next free number. It is not visible and has no images; a tracked stock starts at 0. At most ${MAX_COPIED} variations.`,
   access: 'products_write',
   params,
   status: 201,

@@ -59,7 +59,7 @@ export const setPictureTexts = operation({
   name: 'setPictureTexts',
   summary: 'Set picture texts',
   description:
-    'Replaces the alternative texts of all images of a product. The storefront says them instead of the name of the product.',
+    'Replaces the alternative texts of all images of a product. The storefront uses them instead of the name of the product.',
   access: 'products_write',
   body: PictureTexts,
 });

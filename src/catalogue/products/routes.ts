@@ -35,9 +35,7 @@ export const listProducts = operation({
   name: 'listProducts',
   summary: 'List products',
   description:
-    'Regular products and masters, not variations. With `id` (up to 12 times) exactly these, in this order, ' +
-    'without those that are unknown or invisible; then only locale and currency count. Sorting by price goes ' +
-    'by the default currency.',
+    'Regular products and masters, not variations. With `id` (up to 12 times), exactly these products in this order, without unknown or invisible ones; then only locale and currency apply. Sorting by price uses the default currency.',
   access: 'products_read',
   query: Type.Object({
     locale: LocaleParameter,
@@ -101,7 +99,7 @@ export const findProducts = operation({
   path: '/products/find',
   name: 'findProducts',
   summary: 'Find product',
-  description: 'By its number, exactly as it is written.',
+  description: 'Finds a product by its exact number.',
   access: 'products_read',
   body: Type.Object(
     {

@@ -63,7 +63,7 @@ export const addImage = operation({
   name: 'addImage',
   summary: 'Add image',
   description:
-    'The first image of a product becomes its main image. An image is never replaced: a name that is taken is a 400. A body over 10 MB is a 413, as is an image that the shop has no space left for. 429: too many images of the shop wait to be scaled.',
+    'The first image of a product becomes its main image. Images are never replaced. 400: the name is taken. 413: the body is larger than 10 MB, or the shop has no space left. 429: too many images of the shop wait to be scaled.',
   access: 'products_write',
   params,
   accepts: 'multipart',
@@ -79,7 +79,7 @@ export const deleteImage = operation({
   path: '/products/:productId/slideshow/:imageName',
   name: 'deleteImage',
   summary: 'Delete image',
-  description: 'If it was the main image, the next one becomes it.',
+  description: 'If it was the main image, the next one becomes the main image.',
   access: 'products_write',
   params: Type.Object({ productId: Id, imageName: Type.String(name) }),
   status: 204,

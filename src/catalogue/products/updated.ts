@@ -39,8 +39,7 @@ const listUpdatedProducts = operation({
   name: 'listUpdatedProducts',
   summary: 'List updated products',
   description:
-    'Products, variations among them, whose stock (`stocklevel`) or anything else (`attributes`) was changed ' +
-    'after a moment; the latest change first. New products are not changed ones.',
+    'Products, variations among them, whose stock (`stocklevel`) or anything else (`attributes`) was changed after the given time; the latest change first. New products are not included.',
   access: 'products_write',
   params: Type.Object({
     productProperty: Type.String({ description: 'attributes or stocklevel.', examples: ['stocklevel'] }),

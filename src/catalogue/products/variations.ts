@@ -126,7 +126,7 @@ const listVariations = operation({
   path: '/products/:productId/variations',
   name: 'listVariations',
   summary: 'List variations',
-  description: 'The visible ones, of a master or of the master of a variation. 404 when there are none.',
+  description: 'The visible variations of a master, or of the master of a variation. 404 if there are none.',
   access: 'products_read',
   params: Type.Object({ productId: Id }),
   query: Type.Object({ locale: LocaleParameter, ...parameters }),
@@ -141,8 +141,8 @@ export const createVariations = operation({
   name: 'createVariations',
   summary: 'Create variations',
   description:
-    'Makes every combination of the values that does not exist yet, together with those of attributes that ' +
-    'the product has already. Turns a regular product into a master. Attributes and values that the product ' +
+    'Creates every combination of the values that does not exist yet, including those of attributes that ' +
+    'the product already has. Turns a regular product into a master. Attributes and values that the product ' +
     `type does not know are added to it. At most ${MAX_VARIATIONS} variations.`,
   access: 'products_write',
   params: Type.Object({ productId: Id }),

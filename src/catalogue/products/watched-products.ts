@@ -25,8 +25,7 @@ const listWatchedProducts = operation({
   path: '/watched-products',
   name: 'listWatchedProducts',
   summary: 'List watched products',
-  description:
-    'Products that are out of stock and that somebody waits for, those that most people wait for first.',
+  description: 'Products out of stock that customers wait for, those with the most waiting customers first.',
   tag: 'products',
   labels: ['Base', 'Now'],
   access: 'products_write',

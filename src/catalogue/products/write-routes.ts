@@ -104,7 +104,7 @@ export const deleteProduct = operation({
   path: '/products/:productId',
   name: 'deleteProduct',
   summary: 'Delete product',
-  description: 'A master goes with its variations, a product with its images.',
+  description: 'Deletes a master with its variations, and a product with its images.',
   access: 'products_write',
   params: Type.Object({ productId: Id }),
   status: 204,

@@ -215,7 +215,7 @@ export const updateProductType = operation({
   name: 'updateProductType',
   summary: 'Update product type',
   description:
-    'Paths: /attributevalues (add: creates the attribute, or adds values to it and labels in the locale of the call; remove: removes the values named), /attribute (remove). What a product uses can not be removed. All or nothing.',
+    'Paths: /attributevalues (add: creates the attribute, or adds values to it and labels in the locale of the call; remove: removes the values named), /attribute (remove). Attributes and values in use by a product cannot be removed. All or nothing.',
   access: 'products_write',
   params,
   query: Type.Object({ locale: LocaleParameter }),

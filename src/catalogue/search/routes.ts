@@ -107,8 +107,7 @@ export const searchProducts = operation({
   name: 'searchProducts',
   summary: 'Search products',
   description:
-    'Visible products, with facets: what the hits can be narrowed by, and how many each choice leaves. When the ' +
-    'query finds nothing, words are corrected or left out, and fallbackQuery says what was found instead.',
+    'Visible products with facets: the available filters, and the number of hits of each choice. If the query finds nothing, words are corrected or left out, and fallbackQuery is the query that was used instead.',
   access: 'products_write',
   query: Type.Object({ locale: LocaleParameter, ...parameters }),
   body: ProductSearch,
@@ -123,7 +122,7 @@ const suggestProducts = operation({
   name: 'suggestProducts',
   summary: 'Suggest products',
   description:
-    'Visible products whose name contains the query. When there is none, typing errors are forgiven.',
+    'Visible products whose name contains the query. If there is none, typing errors are corrected.',
   access: 'products_read',
   query: Type.Object({
     locale: LocaleParameter,

@@ -56,7 +56,7 @@ export const finaliseInvoice = operation({
   name: 'finaliseInvoice',
   summary: 'Finalise invoice',
   description:
-    'Over the whole order or over some of its lines. Never more is invoiced than was ordered: 409 says what is left.',
+    'Invoices the whole order or some of its lines, never more than was ordered: 409 names the rest.',
   body: NewInvoice,
 });
 
@@ -66,7 +66,7 @@ export const finaliseCreditNote = operation({
   name: 'finaliseCreditNote',
   summary: 'Finalise credit note',
   description:
-    'Over a whole invoice or over some of its lines. Never more is credited than was invoiced: 409 says what is left. With refund, the money goes back as with createOrderRefund; 409 when none is left.',
+    'Credits a whole invoice or some of its lines, never more than was invoiced: 409 names the rest. With refund, the money is refunded as by createOrderRefund; 409 if none is left.',
   body: NewCreditNote,
 });
 

@@ -19,7 +19,7 @@ const getSales = operation({
   name: 'getSales',
   summary: 'Get sales',
   description:
-    'What orders came to, per currency, without those that were rejected. Absent: the last 30 days; one of the two moments absent: 30 days from the other.',
+    'The revenue per currency, without rejected orders. Without dates: the last 30 days; with one of the two: 30 days from it.',
   tag: 'sales',
   labels: ['Base', 'Now'],
   access: 'orders_read',

@@ -25,7 +25,7 @@ export const setCustomerGroup = operation({
   name: 'setCustomerGroup',
   summary: 'Set customer group',
   description:
-    'The groups are those of the settings. Carts of the customer have the prices of the group at once.',
+    'The groups are those of the settings. The prices of the group apply to open carts of the customer at once.',
   access: 'customers_write',
   params: Type.Object({ customerId: Id }),
   body: CustomerGroup,

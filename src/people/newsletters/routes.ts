@@ -52,7 +52,7 @@ const listNewsletterSubscribers = operation({
   path: '/newsletter-campaigns/:campaignId/subscribers',
   name: 'listNewsletterSubscribers',
   summary: 'List newsletter subscribers',
-  description: 'Oldest first. Who has unsubscribed stays in the list, with subscribed false.',
+  description: 'Oldest first. Unsubscribed addresses stay in the list, with subscribed false.',
   params: Type.Object({ campaignId: Id }),
   query: Type.Object(parameters),
   answer: Paged(Subscriber, 'newsletter subscriber list'),

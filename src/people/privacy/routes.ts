@@ -85,7 +85,7 @@ export const exportCustomer = operation({
   name: 'exportCustomer',
   summary: 'Export customer',
   description:
-    'Everything that is held about a person: the customer, orders with all that belongs to them, and what is known by the email address. Every export is in the audit log.',
+    'All data of a person: the customer, the orders with everything that belongs to them, and everything stored under the email address. Every export is in the audit log.',
   access: { allOf: ['customers_read', 'orders_read'] },
   isReadAudited: true,
   params,
@@ -99,10 +99,8 @@ export const eraseCustomer = operation({
   name: 'eraseCustomer',
   summary: 'Erase customer',
   description:
-    'Forgets a person. Orders keep their numbers, lines and sums; of their addresses only the country and the ' +
-    'beginning of the postcode stay. Who never ordered is deleted. Open carts, subscriptions, watches and waiting ' +
-    'emails go. Invoices and credit notes stay as they are, because the law demands it. 409: an order is not ' +
-    'finished (closed, rejected, cancelled, or paid and delivered), or is being edited; `force` erases all the same.',
+    'Erases the data of a person. Orders keep their numbers, lines and sums; of their addresses only the country and the beginning of the postcode stay. A customer without orders is deleted, and so are open carts, subscriptions, watches and queued emails. Invoices and credit notes stay as the law requires. 409: an order is not ' +
+    'finished (closed, rejected, cancelled, or paid and delivered), or is being edited; `force` erases anyway.',
   access: { allOf: ['customers_write', 'orders_write'] },
   params,
   query: Type.Object({

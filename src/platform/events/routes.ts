@@ -70,11 +70,7 @@ const listEvents = operation({
   name: 'listEvents',
   summary: 'List events',
   description:
-    'What happened in the shop, in the order of the commits. Who goes on from the last `next` misses nothing and ' +
-    'sees nothing twice. `wait` answers when there is something new, or after so many seconds. With ' +
-    '`Accept: text/event-stream` the events come as server-sent events; a client that was cut off goes on with ' +
-    'Last-Event-ID. Events stay for 30 days, unless the service is configured otherwise; a position whose ' +
-    'successor is gone is answered with 410, which says the oldest there is.\n\n' +
+    'The events of the shop, in the order of their commits. A client that continues from the last `next` misses no event and sees none twice. With `wait`, the answer comes when there is a new event, or after that many seconds. With `Accept: text/event-stream` the events come as server-sent events; a disconnected client resumes with Last-Event-ID. Events are stored for 30 days by default. 410: the events after this position are deleted; the answer names the oldest one left.\n\n' +
     'Without `types` all events come that the scopes of the token allow:\n\n' +
     EVENT_TYPES_TEXT,
   tag: 'events',

@@ -559,7 +559,7 @@ describe('the checkout', () => {
     const page = await visitor.submit('/checkout/repeat', {});
     expect([page.place, mainOf(page)]).toEqual([
       '/shop/DemoShop/checkout',
-      expect.stringContaining('Not everything is possible as last time. Please choose again.'),
+      expect.stringContaining('Some of your previous choices are no longer available. Please choose again.'),
     ]);
     await changeSettings(shop, { mandatoryAddressFields: [] });
     expect((await browser().post('/checkout/repeat', {})).headers.location).toBe('/shop/DemoShop/cart');
