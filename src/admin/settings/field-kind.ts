@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { LINES_OF_TEXT, storageOf } from '../../shops/settings/fields.ts';
+import { storageOf, WEB_ADDRESS } from '../../shops/settings/fields.ts';
 import { SettingsSchema, type SectionName } from '../../shops/settings/schema.ts';
 
 /** The parts of a setting's JSON schema that the forms read. */
@@ -11,6 +11,7 @@ export interface Shape {
   items?: TSchema;
   enum?: readonly string[];
   pattern?: string;
+  format?: string;
   maxLength?: number;
   maxItems?: number;
   default?: unknown;
@@ -60,9 +61,8 @@ export function shapeOf(schema: TSchema): Shape {
 }
 
 export function isLong(schema: TSchema): boolean {
-  const { maxLength, pattern } = shapeOf(schema);
-  const isAddress = pattern?.includes('https') ?? false;
-  return !isAddress && (pattern === LINES_OF_TEXT || (maxLength ?? 0) > ONE_LINE_LENGTH);
+  const { maxLength = 0, format } = shapeOf(schema);
+  return maxLength > ONE_LINE_LENGTH && format !== WEB_ADDRESS;
 }
 
 export function isNullable(schema: TSchema): boolean {

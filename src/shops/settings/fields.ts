@@ -280,6 +280,10 @@ export const OneLine = (description: string, example: string, maxLength = 255) =
   Pattern(ONE_LINE, description, example, maxLength);
 export const Key = (description: string, example: string) =>
   Pattern('^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$', description, example);
+/** Declares that a text is an address, which forms show in one line however long it may be. */
+export const WEB_ADDRESS = 'uri-reference';
+export const WebAddress = (pattern: string, description: string, example: string) =>
+  Type.String({ format: WEB_ADDRESS, pattern, maxLength: 2000, description, examples: [example] });
 export const Locale = (description: string, example: string) => Pattern(LOCALE, description, example);
 export const Country = (description: string, example: string) => Pattern(COUNTRY, description, example);
 export const Currency = (description: string, example: string) => Pattern(CURRENCY, description, example);

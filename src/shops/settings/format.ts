@@ -25,6 +25,8 @@ export function createSettingsFormat(sections: readonly SettingsSection[]): Sett
      */
     get validate() {
       return (compiled ??= new Ajv({
+        // A format only says how a form shows a text; patterns are enforced.
+        validateFormats: false,
         allErrors: true,
         verbose: true,
         strict: false,

@@ -16,6 +16,8 @@ import {
   Pattern,
   Key,
   LINES_OF_TEXT,
+  WEB_ADDRESS,
+  WebAddress,
   List,
   Locale,
   LOCALE,
@@ -182,7 +184,7 @@ const ShippingMethod = Section(
     key: Key('Its name in this file; the id belongs to it.', 'express'),
     name: Text('Name.', 'Express delivery'),
     description: OrElse({}, Text('Text.', 'The next working day', 10_000)),
-    logoUrl: OrNull(Pattern('^https?://\\S+$', 'Logo.', 'https://shop.example/parcel.png', 2000)),
+    logoUrl: OrNull(WebAddress('^https?://\\S+$', 'Logo.', 'https://shop.example/parcel.png')),
     kind: stored(
       Type.Enum([...SHIPPING_KINDS], {
         description:
@@ -455,6 +457,7 @@ const Theme = Section(
     fontUrl: Type.Optional(
       Type.String({
         // Only characters that can't end the address in a stylesheet or in a header's list.
+        format: WEB_ADDRESS,
         pattern: '^(?:https:/)?/[\\w.~%-][\\w./~%:?&=@+-]*$',
         maxLength: 2000,
         description:
@@ -554,11 +557,10 @@ const AppScripts = Section(
     necessary: OrElse(
       [],
       List(
-        Pattern(
+        WebAddress(
           '^https://\\S+$',
           'Address of a script, as its script tag has it.',
           'https://widgets.example/consent.js',
-          2000,
         ),
         'Scripts that are loaded for visitors who allow only what is necessary, and before they were asked. The app must call the script necessary too.',
         ['https://widgets.example/consent.js'],
@@ -572,21 +574,19 @@ const AppScripts = Section(
 const Home = Section(
   {
     picture: OrNull(
-      Pattern(
+      WebAddress(
         '^(?:https:/)?/[^\\s/]\\S*$',
         'Address of a wide picture, https, or a path on this server.',
         'https://shop.example/harbour.jpg',
-        2000,
       ),
     ),
     title: OrElse({}, Text('Large words. Absent: the name of the shop.', 'Small things from the seaside')),
     text: OrElse({}, Text('A sentence below them. Absent: the slogan.', 'Roasted a street away.', 500)),
     link: OrNull(
-      Pattern(
+      WebAddress(
         '^(?:https://[^\\s/]|/[^\\s/\\\\]|/$)\\S*$',
         'Where the button leads: a path of the shop, or an https address. Absent: there is no button.',
         '/Categories/coffee',
-        2000,
       ),
     ),
     linkText: OrElse({}, Text('Words on the button. Absent: built-in ones.', 'See our coffee', 60)),
@@ -722,11 +722,10 @@ export const SettingsSchema = Section(
     email: Setting(Pattern(EMAIL, "The merchant's email address.", 'hello@harbour-hearth.example')),
     logoUrl: Setting(
       Nullable(
-        Pattern(
+        WebAddress(
           '^(?:https?:/)?/[^\\s/]\\S*$',
           'Address of the logo, or a path on this server; null takes it away.',
           'https://shop.example/logo.png',
-          2000,
         ),
       ),
       null,
@@ -895,11 +894,10 @@ export const SettingsSchema = Section(
     carriers: Setting(
       MapOf(
         '^\\S(?:.{0,98}\\S)?$',
-        Pattern(
+        WebAddress(
           '^https://[^\\s{}]*\\{code\\}[^\\s{}]*$',
           'Address of the page that shows where a parcel is; {code} stands for the tracking code.',
           'https://parcels.example/track?code={code}',
-          2000,
         ),
         'Tracking pages by the name of the carrier, as shipments name it. Colissimo, DHL, DPD, GLS, Hermes, La Poste, Royal Mail and UPS are built in.',
         { 'Harbour Parcel': 'https://parcels.example/track?code={code}' },
