@@ -80,6 +80,10 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
   const chunks: Buffer[] = [];
   doc.on('data', (chunk: Buffer) => chunks.push(chunk));
   const inside = doc as unknown as DocumentInside;
+  doc.font('regular');
+  // package.json names one version of pdfkit, because these members are private to it.
+  if (!inside._font.font._tables || !inside._fontFamilies)
+    throw new Error('This version of pdfkit is unknown');
 
   // A PDF takes up to some 100 ms of processor time: other requests are served in between.
   const pause = newPauses();
