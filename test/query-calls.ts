@@ -35,6 +35,10 @@ import {
   type TypeReference,
 } from 'typescript/unstable/sync';
 
+/*
+ * The API of the compiler is marked as unstable: a new version of TypeScript may need changes here, and in the test.
+ */
+
 /** A call of the database that returns rows, as `db.one<Row>(sql`...`)`. */
 export interface QueryCall {
   /** The file and the line of the statement. */

@@ -19,8 +19,9 @@ import { findQueryCalls } from './query-calls.ts';
 
 /*
  * `db.one<Row>(sql`...`)` believes its type argument. Here PostgreSQL describes the columns of each such statement, and
- * they are compared with the properties of the row: names, and types as the type parsers return them. PostgreSQL does
- * not say whether a column may be null, so that is not compared; nor is the inside of JSON, except that it has no dates.
+ * they are compared with the properties of the row: names, and types as the type parsers return them. A column without a
+ * property is an error too, because it is read for nothing. PostgreSQL does not say whether a column may be null, so that
+ * is not compared; nor is the inside of JSON, except that it has no dates.
  */
 
 const root = path.join(import.meta.dirname, '..');
