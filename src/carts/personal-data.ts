@@ -2,8 +2,8 @@ import type { Queries } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { toDecimal } from '../kernel/money.ts';
 import { section, type Person, type PersonalData } from '../platform/personal-data.ts';
-import type { StoredLine } from '../pricing/input.ts';
 import { dropCachedCart } from './cart-cache.ts';
+import type { StoredCart } from './cart.ts';
 
 /** Open carts. */
 export const cartPersonalData: PersonalData = {
@@ -31,10 +31,10 @@ const cartsOf = (shopId: string, { customerId, emails }: Person) => sql`
     or lower(shipping_address ->> 'emailAddress') = any (${emails})
     or cart_id in (select account.cart_id from account where account.shop_id = ${shopId} and email = any (${emails})))`;
 
-interface ExportedCart {
-  currency: string;
-  lines: StoredLine[];
-}
+type ExportedCart = Pick<
+  StoredCart,
+  'cartId' | 'locale' | 'currency' | 'lines' | 'billingAddress' | 'shippingAddress' | 'paymentTransactionId'
+> & { creationDate: Date; changedOn: Date; couponCode: string | null };
 
 function findCartsOf(db: Queries, shopId: string, person: Person) {
   return db.many<ExportedCart>(sql`

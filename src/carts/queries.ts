@@ -156,7 +156,8 @@ export async function findAbandonedCarts(
 ): Promise<(CartRow & AbandonedCart)[]> {
   const rows = await db.many<StoredCart & Validators & CartTerms & AbandonedCart>(sql`
     select ${cartColumns(shopId)},
-      ${termColumns(shopId, sql`cart.coupon_code_key`, sql`cart.customer_id`)}, ${abandonedColumns(shopId)}
+      ${termColumns(shopId, sql`cart.coupon_code_key`, sql`cart.customer_id`)}, ${emailColumn(shopId)},
+      cart.reminded_at as "remindedAt"
     from cart join shop on shop.shop_id = cart.shop_id
     where cart.shop_id = ${shopId} and cart.cart_id = any (array(
       select cart_id from cart where cart.shop_id = ${shopId} and ${isAbandoned}
@@ -180,16 +181,15 @@ export interface AbandonedCart {
 const isAbandoned = sql`
   cart.abandoned_at > '-infinity' and cart.picked_up_at is null and jsonb_array_length(cart.lines) > 0`;
 
-const abandonedColumns = (shopId: string) => sql`
+const emailColumn = (shopId: string) => sql`
   coalesce(lower(nullif(cart.billing_address ->> 'emailAddress', '')), (
     select account.email from account
-    where account.shop_id = ${shopId} and account.cart_id = cart.cart_id limit 1)) as email,
-  cart.reminded_at as "remindedAt"`;
+    where account.shop_id = ${shopId} and account.cart_id = cart.cart_id limit 1)) as email`;
 
 /** Locks those of these carts without a reminder; others wait until the transaction ends. */
 export function lockUnreminded(tx: Transaction, shopId: string, cartIds: readonly string[]) {
   return tx.many<{ cartId: string; locale: string; email: string | null }>(sql`
-    select upper(cart.cart_id::text) as "cartId", cart.locale, ${abandonedColumns(shopId)} from cart
+    select upper(cart.cart_id::text) as "cartId", cart.locale, ${emailColumn(shopId)} from cart
     where cart.shop_id = ${shopId} and cart.cart_id = any (${cartIds}::uuid[]) and ${isAbandoned}
       and cart.reminded_at is null
     order by cart.cart_id for no key update`);

@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../db/database.ts';
+import { insertInto } from '../db/insert.ts';
 import { sql } from '../db/sql.ts';
 import type { Campaign } from './campaign.ts';
 
@@ -45,29 +46,37 @@ export function insertCampaign(tx: Transaction, shopId: string, campaign: Campai
     returning ${columns}`);
 }
 
-/**
- * Inserts new ones and updates those with the same id; their use counts stay. Joining the shop tells Citus that all of
- * them belong to one shard.
- */
+const upsertCampaigns = insertInto(
+  'coupon_campaign',
+  {
+    campaignId: 'uuid',
+    identifier: 'text',
+    name: 'jsonb',
+    createdAt: 'timestamptz',
+    currency: 'text',
+    kind: 'text',
+    amount: 'bigint',
+    waiveShippingCosts: 'boolean',
+    minimumOrderValue: 'bigint',
+    usageLimit: 'bigint',
+    campaignUsageLimit: 'bigint',
+    validFrom: 'timestamptz',
+    validTo: 'timestamptz',
+    productIds: 'uuid[]',
+    shippingMethodIds: 'uuid[]',
+    paymentMethodIds: 'uuid[]',
+  },
+  { key: ['campaignId'], keep: ['identifier', 'createdAt'] },
+);
+
+/** Inserts new ones and updates those with the same id; their use counts stay. */
 export function replaceCampaigns(tx: Transaction, shopId: string, campaigns: readonly Campaign[]) {
-  return tx.run(sql`
-    insert into coupon_campaign (shop_id, campaign_id, identifier, name, created_at, currency, kind, amount,
-      waive_shipping_costs, minimum_order_value, usage_limit, campaign_usage_limit, valid_from, valid_to,
-      product_ids, shipping_method_ids, payment_method_ids)
-    select shop.shop_id, "campaignId", identifier, name, ${tx.now}, currency, kind, amount,
-      "waiveShippingCosts", "minimumOrderValue", "usageLimit", "campaignUsageLimit", "validFrom", "validTo",
-      "productIds", "shippingMethodIds", "paymentMethodIds"
-    from shop cross join jsonb_to_recordset(${JSON.stringify(campaigns)}) as entry ("campaignId" uuid, identifier text,
-      name jsonb, currency text, kind text, amount bigint, "waiveShippingCosts" boolean,
-      "minimumOrderValue" bigint, "usageLimit" bigint, "campaignUsageLimit" bigint, "validFrom" timestamptz,
-      "validTo" timestamptz, "productIds" uuid[], "shippingMethodIds" uuid[], "paymentMethodIds" uuid[])
-    where shop.shop_id = ${shopId}
-    on conflict (shop_id, campaign_id) do update
-    set name = excluded.name, currency = excluded.currency, kind = excluded.kind, amount = excluded.amount,
-      waive_shipping_costs = excluded.waive_shipping_costs, minimum_order_value = excluded.minimum_order_value,
-      usage_limit = excluded.usage_limit, campaign_usage_limit = excluded.campaign_usage_limit,
-      valid_from = excluded.valid_from, valid_to = excluded.valid_to, product_ids = excluded.product_ids,
-      shipping_method_ids = excluded.shipping_method_ids, payment_method_ids = excluded.payment_method_ids`);
+  return tx.run(
+    upsertCampaigns(
+      shopId,
+      campaigns.map((campaign) => ({ ...campaign, createdAt: tx.now })),
+    ),
+  );
 }
 
 /** Their codes go with them (foreign key). */
@@ -123,8 +132,8 @@ export async function insertCoupons(
 }
 
 /**
- * Inserts new ones and updates those with the same key; their use counts and recall times stay. The shop is joined as
- * above.
+ * Inserts new ones and updates those with the same key; their use counts and recall times stay. Joining the shop tells
+ * Citus that all of them belong to one shard.
  */
 export function replaceCoupons(tx: Transaction, shopId: string, coupons: readonly Coupon[]) {
   return tx.run(sql`

@@ -14,6 +14,8 @@ beforeAll(async () => {
   db = openDatabase(databaseOptions(name));
   await db.run(sql`create table shop_thing (shop_id text, number bigint, price numeric, at timestamptz, hash bytea,
     label text, address json, tags jsonb)`);
+  await db.run(sql`create table shop_stock (shop_id text, product_id uuid, tag_ids uuid[], min_stock integer,
+    created_at timestamptz, primary key (shop_id, product_id))`);
   await db.transaction((tx) =>
     insertShop(tx, {
       shopId: 'Harbour',
@@ -70,6 +72,49 @@ test.each([
       address: row.address && JSON.stringify(row.address),
     })),
   );
+});
+
+const upsert = insertInto(
+  'shop_stock',
+  { productId: 'uuid', tagIds: 'uuid[]', minStock: 'integer', createdAt: 'timestamptz' },
+  { key: ['productId'], keep: ['createdAt'] },
+);
+const insertNew = insertInto(
+  'shop_stock',
+  { productId: 'uuid', minStock: 'integer' },
+  {
+    key: ['productId'],
+    keep: ['minStock'],
+  },
+);
+
+test.each([
+  ['one row', [1]],
+  ['several rows', [1, 2]],
+])('%s: existing rows get new values, or stay as they are', async (_case, numbers) => {
+  await db.run(sql`delete from shop_stock`);
+  const productId = (number: number) => `01939b5e-6f00-7000-8000-00000000000${number}`;
+  const rows = (minStock: number, createdAt: Date) =>
+    numbers.map((number) => ({ productId: productId(number), tagIds: [productId(7)], minStock, createdAt }));
+  const [first, second] = [new Date('2026-11-16T01:02:03.004Z'), new Date('2026-11-17T01:02:03.004Z')];
+  const stored = () =>
+    db.many(sql`
+      select shop_id, product_id, tag_ids, min_stock, created_at from shop_stock order by product_id`);
+  const expected = (minStock: number) =>
+    numbers.map((number) => ({
+      shop_id: 'Harbour',
+      product_id: productId(number),
+      tag_ids: [productId(7)],
+      min_stock: minStock,
+      created_at: first,
+    }));
+
+  expect(await db.run(upsert('Harbour', rows(3, first)))).toBe(numbers.length);
+  expect(await stored()).toEqual(expected(3));
+  expect(await db.run(upsert('Harbour', rows(5, second)))).toBe(numbers.length);
+  expect(await stored()).toEqual(expected(5));
+  expect(await db.run(insertNew('Harbour', rows(9, second)))).toBe(0);
+  expect(await stored()).toEqual(expected(5));
 });
 
 test('the text does not depend on the number of rows, beyond one', () => {

@@ -214,7 +214,7 @@ export function findMonthsOf(
   { customerId, currency, since }: { customerId: string; currency: string; since: Date },
 ) {
   return db.many<MonthSum>(sql`
-    select to_char(created_at at time zone 'UTC', 'YYYY-MM') as month, sum(grand_total) as gross
+    select to_char(created_at at time zone 'UTC', 'YYYY-MM') as month, sum(grand_total)::bigint as gross
     from customer_order
     where shop_id = ${shopId} and customer_id = ${customerId} and currency = ${currency} and created_at >= ${since}
       and cancelled_at is null and rejected_at is null

@@ -98,7 +98,7 @@ export async function settingsSince(db: Queries, shopId: string, version: number
  * The settings that other statements read or refer to: they are columns and tables. All others are in the document
  * `shop.settings`, so that a new one needs no statement and no migration.
  */
-const OUTSIDE_OF_DOCUMENT: ReadonlySet<string> = new Set([
+const OUTSIDE_OF_DOCUMENT = [
   'shopId',
   'version',
   'defaultLocale',
@@ -116,21 +116,25 @@ const OUTSIDE_OF_DOCUMENT: ReadonlySet<string> = new Set([
   'customerGroups',
   'productTypes',
   'isSuspended',
-] satisfies (keyof Settings)[]);
+] as const satisfies (keyof Settings)[];
 
 /** The part of the settings that the column `shop.settings` holds. */
 export function settingsDocument(settings: Partial<Settings>): Partial<Settings> {
-  return Object.fromEntries(Object.entries(settings).filter(([name]) => !OUTSIDE_OF_DOCUMENT.has(name)));
+  const outside: readonly string[] = OUTSIDE_OF_DOCUMENT;
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => !outside.includes(name)));
 }
 
-interface SettingsParts {
-  document: Partial<Settings>;
+type OutsideOfDocument = (typeof OUTSIDE_OF_DOCUMENT)[number];
+
+interface SettingsRow extends Pick<Settings, Exclude<OutsideOfDocument, 'domains'>> {
+  /** A setting that is newer than the document is missing in it, and has its initial value. */
+  document: Omit<Settings, OutsideOfDocument>;
   pendingDomains: { host: string; position: number }[];
 }
 
 /** Reads everything in one statement, for a consistent state. */
 export async function selectSettings(db: Queries, shopId: string): Promise<Settings | undefined> {
-  const row = await db.one<Omit<Settings, 'domains'> & SettingsParts>(sql`
+  const row = await db.one<SettingsRow>(sql`
     select shop_id as "shopId", settings_version as version, default_locale as "defaultLocale", locales,
       default_currency as "defaultCurrency", currencies, exchange_rates as "exchangeRates",
       public_catalogue as "publicCatalogue", settings as document,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
+import { insertInto } from '../../db/insert.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { DomainPolicy } from '../shop/domain-policy.ts';
@@ -60,6 +61,26 @@ function updateShop(tx: Transaction, shop: Settings) {
     where shop_id = ${shop.shopId}`);
 }
 
+const upsertTaxClasses = insertInto(
+  'tax_class',
+  {
+    taxClassId: 'uuid',
+    key: 'text',
+    name: 'jsonb',
+    position: 'integer',
+    isDefault: 'boolean',
+    isDefaultDigital: 'boolean',
+    digital: 'boolean',
+  },
+  { key: ['taxClassId'], keep: ['key'] },
+);
+
+const insertTaxRates = insertInto('tax_rate', {
+  taxClassId: 'uuid',
+  country: 'text',
+  basisPoints: 'integer',
+});
+
 async function replaceTaxClasses(tx: Transaction, current: Settings, next: Settings): Promise<void> {
   const { shopId, taxClasses } = next;
   const gone = missingFrom(taxClasses, current.taxClasses);
@@ -75,26 +96,31 @@ async function replaceTaxClasses(tx: Transaction, current: Settings, next: Setti
   await tx.run(sql`
     update tax_class set is_default = false, is_default_digital = false
     where shop_id = ${shopId} and (is_default or is_default_digital)`);
-  await tx.run(sql`
-    insert into tax_class (shop_id, tax_class_id, key, name, position, is_default, is_default_digital, digital)
-    select shop.shop_id, "taxClassId", key, name, position, "isDefault", "isDefaultDigital", digital
-    from shop cross join jsonb_to_recordset(${positioned(taxClasses)}) as entry ("taxClassId" uuid, key text, name jsonb,
-      position integer, "isDefault" boolean, "isDefaultDigital" boolean, digital boolean)
-    where shop.shop_id = ${shopId}
-    on conflict (shop_id, tax_class_id) do update
-    set name = excluded.name, position = excluded.position, is_default = excluded.is_default,
-      is_default_digital = excluded.is_default_digital, digital = excluded.digital`);
+  await tx.run(upsertTaxClasses(shopId, positioned(taxClasses)));
   const rates = taxClasses.flatMap(({ taxClassId, rates }) =>
     Object.entries(rates).map(([country, basisPoints]) => ({ taxClassId, country, basisPoints })),
   );
   await tx.run(sql`delete from tax_rate where shop_id = ${shopId}`);
-  await tx.run(sql`
-    insert into tax_rate (shop_id, tax_class_id, country, basis_points)
-    select shop.shop_id, "taxClassId", country, "basisPoints"
-    from shop cross join jsonb_to_recordset(${JSON.stringify(rates)}) as entry ("taxClassId" uuid, country text,
-      "basisPoints" integer)
-    where shop.shop_id = ${shopId}`);
+  await tx.run(insertTaxRates(shopId, rates));
 }
+
+const upsertShippingMethods = insertInto(
+  'shipping_method',
+  {
+    shippingMethodId: 'uuid',
+    key: 'text',
+    name: 'jsonb',
+    description: 'jsonb',
+    logoUrl: 'text',
+    position: 'integer',
+    kind: 'text',
+    amount: 'bigint',
+    amountPerKg: 'bigint',
+    tiers: 'jsonb',
+    freeFrom: 'bigint',
+  },
+  { key: ['shippingMethodId'], keep: ['key'] },
+);
 
 async function replaceShippingMethods(tx: Transaction, current: Settings, next: Settings): Promise<void> {
   const { shopId, shippingMethods } = next;
@@ -107,20 +133,26 @@ async function replaceShippingMethods(tx: Transaction, current: Settings, next: 
     sql`
     delete from shipping_method where shop_id = ${shopId} and shipping_method_id = any (${ids}::uuid[])`,
   );
-  await tx.run(sql`
-    insert into shipping_method (shop_id, shipping_method_id, key, name, description, logo_url, position, kind,
-      amount, amount_per_kg, tiers, free_from)
-    select shop.shop_id, "shippingMethodId", key, name, description, "logoUrl", position, kind, amount,
-      "amountPerKg", tiers, "freeFrom"
-    from shop cross join jsonb_to_recordset(${positioned(shippingMethods)}) as entry ("shippingMethodId" uuid, key text,
-      name jsonb, description jsonb, "logoUrl" text, position integer, kind text, amount bigint,
-      "amountPerKg" bigint, tiers jsonb, "freeFrom" bigint)
-    where shop.shop_id = ${shopId}
-    on conflict (shop_id, shipping_method_id) do update
-    set name = excluded.name, description = excluded.description, logo_url = excluded.logo_url,
-      position = excluded.position, kind = excluded.kind, amount = excluded.amount,
-      amount_per_kg = excluded.amount_per_kg, tiers = excluded.tiers, free_from = excluded.free_from`);
+  await tx.run(upsertShippingMethods(shopId, positioned(shippingMethods)));
 }
+
+const upsertPaymentMethods = insertInto(
+  'payment_method',
+  {
+    paymentMethodId: 'uuid',
+    key: 'text',
+    name: 'jsonb',
+    providerName: 'text',
+    additionalData: 'jsonb',
+    position: 'integer',
+    amount: 'bigint',
+    releaseUnpaidAfterDays: 'integer',
+    providerLabel: 'text',
+    capture: 'text',
+    releaseUnpaidAfterMinutes: 'integer',
+  },
+  { key: ['paymentMethodId'], keep: ['key'] },
+);
 
 async function replacePaymentMethods(tx: Transaction, current: Settings, next: Settings): Promise<void> {
   const { shopId, paymentMethods } = next;
@@ -133,22 +165,22 @@ async function replacePaymentMethods(tx: Transaction, current: Settings, next: S
     sql`
     delete from payment_method where shop_id = ${shopId} and payment_method_id = any (${ids}::uuid[])`,
   );
-  // In a record from JSON, null for a jsonb column is SQL's null, as the column wants it.
-  await tx.run(sql`
-    insert into payment_method (shop_id, payment_method_id, key, name, provider_name, additional_data, position,
-      amount, release_unpaid_after_days, provider_label, capture, release_unpaid_after_minutes)
-    select shop.shop_id, "paymentMethodId", key, name, "providerName", "additionalData", position, amount,
-      "releaseUnpaidAfterDays", "providerLabel", capture, "releaseUnpaidAfterMinutes"
-    from shop cross join jsonb_to_recordset(${positioned(paymentMethods)}) as entry ("paymentMethodId" uuid, key text,
-      name jsonb, "providerName" text, "additionalData" jsonb, position integer, amount bigint,
-      "releaseUnpaidAfterDays" integer, "providerLabel" text, capture text, "releaseUnpaidAfterMinutes" integer)
-    where shop.shop_id = ${shopId}
-    on conflict (shop_id, payment_method_id) do update
-    set name = excluded.name, provider_name = excluded.provider_name,
-      additional_data = excluded.additional_data, position = excluded.position, amount = excluded.amount,
-      release_unpaid_after_days = excluded.release_unpaid_after_days, provider_label = excluded.provider_label,
-      capture = excluded.capture, release_unpaid_after_minutes = excluded.release_unpaid_after_minutes`);
+  await tx.run(upsertPaymentMethods(shopId, positioned(paymentMethods)));
 }
+
+const upsertCampaigns = insertInto(
+  'newsletter_campaign',
+  {
+    campaignId: 'uuid',
+    identifier: 'text',
+    language: 'text',
+    name: 'text',
+    description: 'text',
+    subject: 'text',
+    position: 'integer',
+  },
+  { key: ['campaignId'], keep: ['identifier'] },
+);
 
 /** The foreign key deletes the subscribers of a campaign that is removed. */
 async function replaceNewsletterCampaigns(tx: Transaction, current: Settings, next: Settings): Promise<void> {
@@ -156,16 +188,7 @@ async function replaceNewsletterCampaigns(tx: Transaction, current: Settings, ne
   const ids = removedCampaigns(current, next).map(({ campaignId }) => campaignId);
   await tx.run(sql`
     delete from newsletter_campaign where shop_id = ${shopId} and campaign_id = any (${ids}::uuid[])`);
-  await tx.run(sql`
-    insert into newsletter_campaign (shop_id, campaign_id, identifier, language, name, description, subject,
-      position)
-    select shop.shop_id, "campaignId", identifier, language, name, description, subject, position
-    from shop cross join jsonb_to_recordset(${positioned(newsletterCampaigns)}) as entry ("campaignId" uuid, identifier text,
-      language text, name text, description text, subject text, position integer)
-    where shop.shop_id = ${shopId}
-    on conflict (shop_id, campaign_id) do update
-    set language = excluded.language, name = excluded.name, description = excluded.description,
-      subject = excluded.subject, position = excluded.position`);
+  await tx.run(upsertCampaigns(shopId, positioned(newsletterCampaigns)));
 }
 
 export function removedCampaigns(current: Settings, next: Settings) {
@@ -186,6 +209,12 @@ export async function countSubscribers(
   return new Map(rows.map(({ campaignId, count }) => [campaignId, count]));
 }
 
+const insertNewGroups = insertInto(
+  'customer_group',
+  { customerGroupId: 'uuid', name: 'text' },
+  { key: ['customerGroupId'], keep: ['name'] },
+);
+
 async function replaceCustomerGroups(tx: Transaction, current: Settings, next: Settings): Promise<void> {
   const { shopId } = next;
   const names = new Set(next.customerGroups.map(({ name }) => name));
@@ -195,13 +224,7 @@ async function replaceCustomerGroups(tx: Transaction, current: Settings, next: S
   if (used.length > 0) throw inUse('customerGroups', used, 'customers or prices of products');
   await tx.run(sql`
     delete from customer_group where shop_id = ${shopId} and customer_group_id = any (${ids}::uuid[])`);
-  await tx.run(sql`
-    insert into customer_group (shop_id, customer_group_id, name)
-    select shop.shop_id, "customerGroupId", name
-    from shop cross join jsonb_to_recordset(${JSON.stringify(next.customerGroups)})
-      as entry ("customerGroupId" uuid, name text)
-    where shop.shop_id = ${shopId}
-    on conflict (shop_id, customer_group_id) do nothing`);
+  await tx.run(insertNewGroups(shopId, next.customerGroups));
 }
 
 /** The names of the groups in use. No foreign key protects the groups in product prices. */
@@ -252,7 +275,7 @@ function inUse(section: SectionName, keys: readonly string[], by: string): Setti
 
 const problemAt = (problem: Problem) => new SettingsProblem([problemLine(problem)], [problem]);
 
-/** The rows for jsonb_to_recordset, each with its position in the list. */
-function positioned(entries: readonly object[]): string {
-  return JSON.stringify(entries.map((entry, position) => ({ ...entry, position })));
+/** The entries, each with its position in the list. */
+function positioned<Entry extends object>(entries: readonly Entry[]): (Entry & { position: number })[] {
+  return entries.map((entry, position) => ({ ...entry, position }));
 }
