@@ -255,7 +255,7 @@ async function load<Source extends Queries>(
   const { shopId, params } = request;
   const open = await withCachedSettings(queries, shopId, async (settings, verify) => {
     const cart = await read(queries, shopId, params.cartId, prefetch);
-    if (cart) verify(cart.settingsVersion);
+    verify(cart?.settingsVersion);
     return cart && { cart, settings };
   });
   if (!open) {

@@ -21,8 +21,8 @@ export const WEBHOOK_ENTITIES: WebhookEntities = {
   order: oneByOne((db, shopId, orderId, { origin }) =>
     withCachedSettings(db, shopId, async (settings, verify) => {
       const versions = await findOrderVersions(db, shopId, orderId);
+      verify(versions?.settingsVersion);
       if (!versions) return undefined;
-      verify(versions.settingsVersion);
       return cachedOrder(db, orderId, versions, { locale: settings.defaultLocale, origin, settings });
     }),
   ),

@@ -135,8 +135,8 @@ export function orders(api: Operations): void {
   api.read(getOrder, async ({ db, shopId, params, query, origin }) =>
     withCachedSettings(db, shopId, async (settings, verify) => {
       const versions = await findOrderVersions(db, shopId, params.orderId);
+      verify(versions?.settingsVersion);
       if (!versions) throw notFound();
-      verify(versions.settingsVersion);
       const context = { locale: readingLocale(query.locale, settings), origin, settings };
       const order = await cachedOrder(db, params.orderId, versions, context);
       if (!order) throw notFound();

@@ -147,8 +147,8 @@ export function products(api: Operations): void {
     return withCachedSettings(db, shopId, async (settings, verify) => {
       const options = renderOptions(call, settings, query, 'full');
       const found = await readProductJson(db, settings, params.productId, options);
-      verify(found.settingsVersion);
-      if (!found.visible && !canWriteProducts(call)) throw notFound();
+      verify(found?.settingsVersion);
+      if (!found || (!found.visible && !canWriteProducts(call))) throw notFound();
       return found.json;
     });
   });

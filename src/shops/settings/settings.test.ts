@@ -2,10 +2,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { givenShop } from '../../../test/builders.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { readPage } from '../../../test/storefront.ts';
-import { badRequest } from '../../http/errors.ts';
+import { badRequest, notFound } from '../../http/errors.ts';
 import { moveSettingsVersion } from '../shop/queries.ts';
 import { applySettings } from './file.ts';
-import { cachedSettings, shopSettings, withCachedSettings, type Settings } from './settings.ts';
+import {
+  cachedSettings,
+  shopSettings,
+  withCachedSettings,
+  type Settings,
+  type VerifySettings,
+} from './settings.ts';
 
 /** Two processes on one database: the first has cached the settings, then the second changes them. */
 let first: Service;
@@ -30,7 +36,7 @@ const change = () => second.db.transaction((tx) => moveSettingsVersion(tx, 'Harb
 
 describe('work with cached settings', () => {
   /** Notes the versions that the work was tried with. */
-  const tryWith = async (work: (settings: Settings, verify: (version: number) => void) => unknown) => {
+  const tryWith = async (work: (settings: Settings, verify: VerifySettings) => unknown) => {
     const versions: number[] = [];
     const result = await withCachedSettings(first.db, 'Harbour', async (settings, verify) => {
       versions.push(settings.version - before.version);
@@ -78,6 +84,15 @@ describe('work with cached settings', () => {
     expect(await tryWith(() => 'done')).toEqual({ versions: [0], result: 'done' });
     await change();
     expect(await tryWith(() => 'done')).toEqual({ versions: [0, 1], result: 'done' });
+  });
+
+  test('that finds nothing needs no other settings', async () => {
+    await change();
+    const ended = await tryWith((_, verify) => {
+      verify(undefined);
+      throw notFound();
+    });
+    expect(ended).toEqual({ versions: [0], result: 'HTTP 404 Not Found' });
   });
 
   test('fails at once for another reason', async () => {

@@ -84,8 +84,11 @@ export async function findSettings(db: Queries, shopId: string): Promise<Setting
   return settings;
 }
 
-/** Takes the version of the settings that a statement has read along with its own data. */
-export type VerifySettings = (version: number) => void;
+/**
+ * Takes the version of the settings that a statement has read along with its own data. undefined: it has found nothing,
+ * whatever the settings are.
+ */
+export type VerifySettings = (version: number | undefined) => void;
 
 class StaleSettings extends Error {
   override name = 'StaleSettings';
@@ -110,7 +113,8 @@ export async function withCachedSettings<Result>(
   for (let tries = 1; ; tries++) {
     const verify: VerifySettings = (version) => {
       // If the settings change with every try, the last result is returned.
-      if (version !== settings.version && tries < MAX_TRIES) throw new StaleSettings();
+      const isStale = version !== undefined && version !== settings.version;
+      if (isStale && tries < MAX_TRIES) throw new StaleSettings();
       isCurrent = true;
     };
     const end = await work(settings, verify).then(
