@@ -10,6 +10,7 @@ describe('the configuration', () => {
       KONTOR_DATA: './data',
       DATABASE_POOL: 10,
       DATABASE_NAMED_STATEMENTS: true,
+      CACHE_MB: 384,
       RATE_LIMIT: 6000,
       RATE_LIMIT_ANONYMOUS: 36000,
       EVENT_DAYS: 30,

@@ -56,6 +56,13 @@ export const Environment = {
       description:
         'Set to true behind a transaction pooler (PgBouncer). Absent: true when DATABASE_NAMED_STATEMENTS is false.',
     },
+    CACHE_MB: {
+      type: 'integer',
+      minimum: 16,
+      maximum: 65_536,
+      default: 384,
+      description: 'Megabytes that the caches of one process may take together.',
+    },
     PUBLIC_URL: {
       type: 'string',
       pattern: '^https?://[^/?#]+/?$',

@@ -90,6 +90,7 @@ export async function serve(
     connection: embedded?.connection ?? place?.connection ?? { connectionString: config.DATABASE_URL },
     poolSize: config.DATABASE_POOL,
     namedStatements: config.DATABASE_NAMED_STATEMENTS,
+    cacheMegabytes: config.CACHE_MB,
     ...(tracing && { onStatement: tracing.traceStatement }),
     ...(config.DATABASE_POOLER !== undefined && { pooler: config.DATABASE_POOLER }),
   });

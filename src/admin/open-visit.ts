@@ -11,7 +11,7 @@ import { originOf, storefrontUrl } from '../http/links.ts';
 import { readingLocale } from '../http/locale.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import { SCOPES } from '../http/scopes.ts';
-import { settingsSince, type Settings } from '../shops/settings/settings.ts';
+import { withCachedSettings, type Settings } from '../shops/settings/settings.ts';
 import { domainPolicy } from '../shops/shop/domain-policy.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { isLanguage, LANGUAGES, words, type Language } from './messages.ts';
@@ -110,10 +110,12 @@ export async function openShopVisit(
   const { shopId } = request.params as { shopId: string };
   if (!SHOP_ID.test(shopId)) throw notFound();
   const { user } = visit;
-  const membership = await findMembership(deps.db, shopId, user.userId);
-  if (!membership) throw notFound();
-  const { role } = membership;
-  const settings = await settingsSince(deps.db, shopId, membership.settingsVersion);
+  const { role, settings } = await withCachedSettings(deps.db, shopId, async (settings, verify) => {
+    const membership = await findMembership(deps.db, shopId, user.userId);
+    verify(membership?.settingsVersion);
+    if (!membership) throw notFound();
+    return { role: membership.role, settings };
+  });
   const permissions = permissionsOf(role);
   const app = callerOf(user, permissions);
   const callIn = (joined: JoinedTransaction | undefined) =>

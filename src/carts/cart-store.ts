@@ -10,7 +10,7 @@ import { forbidden, gone, HttpError, invalid, isRefusal, notFound } from '../htt
 import { newId } from '../kernel/ids.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
 import { contentOf } from '../pricing/content.ts';
-import { cachedSettings, settingsSince, type Settings } from '../shops/settings/settings.ts';
+import { cachedSettings, withCachedSettings, type Settings } from '../shops/settings/settings.ts';
 import {
   isExpired,
   priceCart,
@@ -253,17 +253,20 @@ async function load<Source extends Queries>(
   prefetch: Prefetch,
 ): Promise<OpenCart> {
   const { shopId, params } = request;
-  const cart = await read(queries, shopId, params.cartId, prefetch);
-  if (!cart) {
+  const open = await withCachedSettings(queries, shopId, async (settings, verify) => {
+    const cart = await read(queries, shopId, params.cartId, prefetch);
+    verify(cart?.settingsVersion);
+    return cart && { cart, settings };
+  });
+  if (!open) {
     const order = await findOrderOfCart(queries, shopId, params.cartId);
     if (!order) throw new CartGone(notFound());
     requireAccess(request, order);
     throw new CartGone(gone('This cart has become an order'));
   }
-  requireAccess(request, cart);
-  if (isExpired(cart, queries.now)) throw new CartGone(notFound());
-  const settings = await settingsSince(queries, shopId, cart.settingsVersion);
-  return { cart: { ...cart, settingsVersion: settings.version }, settings };
+  requireAccess(request, open.cart);
+  if (isExpired(open.cart, queries.now)) throw new CartGone(notFound());
+  return open;
 }
 
 /** undefined: the settings or one of the products is not cached, or the cart names a customer, which is always read. */
@@ -277,15 +280,18 @@ function cachedIngredients(db: Database, { shopId, body }: NewCartRequest): Cart
 
 async function loadIngredients(queries: Queries, { shopId, body }: NewCartRequest): Promise<CartIngredients> {
   const customerId = body.customerId ?? null;
-  const found = await findIngredients(queries, shopId, namedProducts(body.lineItems ?? []), customerId);
-  if (!found) throw notFound();
-  if (customerId !== null && !found.customer) throw invalid('UNKNOWN_VALUE', 'customerId');
-  return {
-    settings: await settingsSince(queries, shopId, found.settingsVersion),
-    products: found.products,
-    customerId,
-    customerGroupId: found.customer?.customerGroupId?.toUpperCase() ?? null,
-  };
+  return withCachedSettings(queries, shopId, async (settings, verify) => {
+    const found = await findIngredients(queries, shopId, namedProducts(body.lineItems ?? []), customerId);
+    if (!found) throw notFound();
+    verify(found.settingsVersion);
+    if (customerId !== null && !found.customer) throw invalid('UNKNOWN_VALUE', 'customerId');
+    return {
+      settings,
+      products: found.products,
+      customerId,
+      customerGroupId: found.customer?.customerGroupId?.toUpperCase() ?? null,
+    };
+  });
 }
 
 /** Opens a transaction only when saving without one fails, or ends in a deadlock. */

@@ -255,12 +255,3 @@ test('who polls by date misses no order that had to wait', async () => {
   });
   expect(next.body.items.map(({ orderId }: { orderId: string }) => orderId)).toContain(late.orderId);
 });
-
-test('a shop that the version before has made gets its counter with the first order', async () => {
-  const lamp = await givenProduct(shop, { stock: 10 });
-  await service.db.run(sql`delete from event where shop_id = ${shop.shopId}`);
-  await service.db.run(sql`delete from counter where shop_id = ${shop.shopId} and name = 'event'`);
-  before = 0;
-  const { orderId } = await done(await readyCart({ [lamp]: 1 }), 'POST', '/order');
-  expect((await newEvents()).map(([type, id]) => [type, id])).toContainEqual(['ORDER_CREATE', orderId]);
-});

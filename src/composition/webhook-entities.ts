@@ -9,7 +9,7 @@ import { findOrderVersions } from '../orders/queries.ts';
 import { findCustomer } from '../people/customers/queries.ts';
 import { toCustomer } from '../people/customers/routes.ts';
 import { hasTokenWith } from '../apps/queries.ts';
-import { settingsSince, shopSettings } from '../shops/settings/settings.ts';
+import { shopSettings, withCachedSettings } from '../shops/settings/settings.ts';
 import { toShop } from '../shops/shop/routes.ts';
 import type { Entity, EntityReader, Recipient, WebhookEntities } from '../apps/webhooks/render.ts';
 
@@ -18,12 +18,14 @@ import type { Entity, EntityReader, Recipient, WebhookEntities } from '../apps/w
  * cart; apps have no address.
  */
 export const WEBHOOK_ENTITIES: WebhookEntities = {
-  order: oneByOne(async (db, shopId, orderId, { origin }) => {
-    const versions = await findOrderVersions(db, shopId, orderId);
-    if (!versions) return undefined;
-    const settings = await settingsSince(db, shopId, versions.settingsVersion);
-    return cachedOrder(db, orderId, versions, { locale: settings.defaultLocale, origin, settings });
-  }),
+  order: oneByOne((db, shopId, orderId, { origin }) =>
+    withCachedSettings(db, shopId, async (settings, verify) => {
+      const versions = await findOrderVersions(db, shopId, orderId);
+      verify(versions?.settingsVersion);
+      if (!versions) return undefined;
+      return cachedOrder(db, orderId, versions, { locale: settings.defaultLocale, origin, settings });
+    }),
+  ),
   product: readProducts,
   customer: oneByOne(async (db, shopId, customerId, { origin }) => {
     const row = await findCustomer(db, shopId, customerId);

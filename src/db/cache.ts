@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 export interface CacheKind<Value extends object> {
   /** For the metrics. */
   name: string;
+  /** As it is with `CACHE_MB` at its default; other values scale it. */
   limit: { entries: number } | { megabytes: number };
   /** Holds nothing: it only ties the kind to the type of its values. */
   value?: Value;
@@ -24,6 +25,9 @@ export interface ReadableCaches {
 
 const MEGABYTE = 1024 * 1024;
 
+/** The sum of all kinds that are limited by bytes, and the default of `CACHE_MB`. */
+export const DEFAULT_CACHE_MEGABYTES = 384;
+
 /** Approximate overhead of an entry beside its text. */
 const ENTRY_OVERHEAD = 400;
 
@@ -39,11 +43,22 @@ export class Caches implements ReadableCaches {
   isCacheableOrigin: (origin: string) => boolean = () => false;
 
   readonly #caches = new Map<object, { entries: LRUCache<string, object>; cache: Cache<object> }>();
+  readonly #scale: number;
+
+  /** `megabytes`: of all caches together that are limited by bytes. Those limited by entries are scaled alike. */
+  constructor(megabytes = DEFAULT_CACHE_MEGABYTES) {
+    this.#scale = megabytes / DEFAULT_CACHE_MEGABYTES;
+  }
 
   of<Value extends object>(kind: CacheKind<Value>): Cache<Value> {
     let known = this.#caches.get(kind);
-    if (!known) this.#caches.set(kind, (known = newCache(kind)));
+    if (!known) this.#caches.set(kind, (known = newCache(kind, this.#scale)));
     return known.cache as Cache<Value>;
+  }
+
+  /** The limit of a cache that is made elsewhere, scaled like the others. */
+  scaleEntries(entries: number): number {
+    return scaled(entries, this.#scale);
   }
 
   /** How full each cache is, for the metrics. */
@@ -55,10 +70,14 @@ export class Caches implements ReadableCaches {
   }
 }
 
-function newCache({ limit }: CacheKind<object>) {
+const scaled = (limit: number, scale: number) => Math.max(1, Math.round(limit * scale));
+
+function newCache({ limit }: CacheKind<object>, scale: number) {
   const isByBytes = 'megabytes' in limit;
   const entries = new LRUCache<string, object>(
-    isByBytes ? { maxSize: limit.megabytes * MEGABYTE } : { max: limit.entries },
+    isByBytes
+      ? { maxSize: scaled(limit.megabytes * MEGABYTE, scale) }
+      : { max: scaled(limit.entries, scale) },
   );
   const cache: Cache<object> = {
     get: (key) => entries.get(key),

@@ -77,6 +77,8 @@ export interface DatabaseOptions {
   /** How often a connection is used before another one takes its place. */
   maxUses?: number;
   clock?: () => Date;
+  /** What all caches together may take; see `Caches`. */
+  cacheMegabytes?: number;
   /** Called when a statement begins; the returned function is called when it has ended. */
   onStatement?: (text: string) => (error?: unknown) => void;
 }
@@ -167,7 +169,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     if (!pooler) client.query(PREPARE_CONNECTION).catch(() => {});
   });
 
-  const caches = new Caches();
+  const caches = new Caches(options.cacheMegabytes);
   const cachesInTransaction = readOnly(caches);
 
   const queries = (target: Submitter) => {

@@ -74,8 +74,8 @@ interface CacheEntry extends FoundCaller {
  * do not exist are cached briefly in a separate cache, so guesses can't displace existing ones.
  */
 export function createCallerDirectory(db: Database) {
-  const known = new LRUCache<string, CacheEntry>({ max: MAX_CALLERS });
-  const unknown = new LRUCache<string, CacheEntry>({ max: MAX_UNKNOWN });
+  const known = new LRUCache<string, CacheEntry>({ max: db.caches.scaleEntries(MAX_CALLERS) });
+  const unknown = new LRUCache<string, CacheEntry>({ max: db.caches.scaleEntries(MAX_UNKNOWN) });
   let invalidations = 0;
 
   /** undefined: it is not in the cache, or too old. */

@@ -12,7 +12,7 @@ import { currencyDigits, parseDecimal, toDecimal } from '../kernel/money.ts';
 import { queueAvailabilityNotifications } from '../catalogue/products/availability-notifications.ts';
 import { recordStockEvents } from '../catalogue/products/product-events.ts';
 import { isBackInStock } from '../catalogue/products/save-product.ts';
-import { settingsSince, type Settings } from '../shops/settings/settings.ts';
+import { withCachedSettings, type Settings } from '../shops/settings/settings.ts';
 import type { OrderChanges } from './change.ts';
 import { recordHistory, type HistoryKind } from './history.ts';
 import { findOrderActivity, type OrderActivity, type PartLine, type Return } from './manage-queries.ts';
@@ -59,14 +59,17 @@ export const appIdOf = ({ caller }: Pick<OrderCall, 'caller'>) => caller.app!.ap
 /** While an app edits an order, others wait. */
 export async function openOrder(call: OrderCall, { force = false } = {}): Promise<OpenOrder> {
   const { tx, shopId, params } = call;
-  const order = await lockOrder(tx, shopId, params.orderId);
-  if (!order) throw notFound();
+  const { order, settings } = await withCachedSettings(tx, shopId, async (settings, verify) => {
+    const order = await lockOrder(tx, shopId, params.orderId);
+    verify(order?.settingsVersion);
+    if (!order) throw notFound();
+    return { order, settings };
+  });
   const appId = appIdOf(call);
   if (order.editingAppId !== null && order.editingAppId !== appId && !force) {
     throw conflict('The order is being edited by another app');
   }
-  const activity = await findOrderActivity(tx, shopId, order.orderId);
-  return { order, activity, settings: await settingsSince(tx, shopId, order.settingsVersion), appId };
+  return { order, activity: await findOrderActivity(tx, shopId, order.orderId), settings, appId };
 }
 
 export function refuseCancelled({ cancelledAt }: ManagedOrder): void {

@@ -6,7 +6,7 @@ import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { paged, paging } from '../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
-import { settingsSince } from '../shops/settings/settings.ts';
+import { withCachedSettings } from '../shops/settings/settings.ts';
 import { recordCancellation } from './cancel.ts';
 import { changeOrder } from './change.ts';
 import { findHistory } from './history.ts';
@@ -89,13 +89,15 @@ export const cancelOrder = operation({
 });
 
 export function managedOrders(api: Operations): void {
-  api.read(getManagedOrder, async ({ db, shopId, params, query, origin }) => {
-    const order = await findOrderWithActivity(db, shopId, params.orderId);
-    if (!order) throw notFound();
-    const settings = await settingsSince(db, shopId, order.settingsVersion);
-    const locale = readingLocale(query.locale, settings);
-    return toManagedOrder(order, order, { locale, origin, settings });
-  });
+  api.read(getManagedOrder, async ({ db, shopId, params, query, origin }) =>
+    withCachedSettings(db, shopId, async (settings, verify) => {
+      const order = await findOrderWithActivity(db, shopId, params.orderId);
+      verify(order?.settingsVersion);
+      if (!order) throw notFound();
+      const locale = readingLocale(query.locale, settings);
+      return toManagedOrder(order, order, { locale, origin, settings });
+    }),
+  );
 
   api.read(listOrderHistory, async ({ db, shopId, params: { orderId }, query }) => {
     const page = pageOf(query);

@@ -8,7 +8,7 @@ import type { Operations } from '../http/operations.ts';
 import { paged, paging } from '../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { isId } from '../kernel/ids.ts';
-import { shopSettings, settingsSince } from '../shops/settings/settings.ts';
+import { shopSettings, withCachedSettings } from '../shops/settings/settings.ts';
 import { changeOrder } from './change.ts';
 import { recordHistory } from './history.ts';
 import { findOrders, findWholeOrders, type OrderFilter, type OrderPage } from './list.ts';
@@ -111,37 +111,38 @@ export function orders(api: Operations): void {
       offset: page.offset,
     } as const;
     const areIds = [filter.customerId, filter.productId].every((id) => id === null || isId(id));
-    if (!areIds) {
-      // A bad locale is refused regardless of the result.
-      readingLocale(query.locale, await shopSettings(db, shopId));
-      return paged(page, 0, []);
-    }
-    const answer = async <Row, Item>(
-      found: OrderPage<Row>,
-      toItem: (order: Row, context: RenderContext) => Item,
-    ) => {
-      const settings = await settingsSince(db, shopId, found.settingsVersion);
+    return withCachedSettings(db, shopId, async (settings, verify) => {
       const context = { locale: readingLocale(query.locale, settings), origin, settings };
-      return paged(
-        page,
-        found.results,
-        found.orders.map((order) => toItem(order, context)),
-      );
-    };
-    return query.include === 'lineItems'
-      ? answer(await findWholeOrders(db, shopId, filter, sort), toOrder)
-      : answer(await findOrders(db, shopId, filter, sort), toListedOrder);
+      // A bad locale is refused regardless of the result.
+      if (!areIds) return paged(page, 0, []);
+      const answer = <Row, Item>(
+        found: OrderPage<Row>,
+        toItem: (order: Row, context: RenderContext) => Item,
+      ) => {
+        verify(found.settingsVersion);
+        return paged(
+          page,
+          found.results,
+          found.orders.map((order) => toItem(order, context)),
+        );
+      };
+      return query.include === 'lineItems'
+        ? answer(await findWholeOrders(db, shopId, filter, sort), toOrder)
+        : answer(await findOrders(db, shopId, filter, sort), toListedOrder);
+    });
   });
 
-  api.read(getOrder, async ({ db, shopId, params, query, origin }) => {
-    const versions = await findOrderVersions(db, shopId, params.orderId);
-    if (!versions) throw notFound();
-    const settings = await settingsSince(db, shopId, versions.settingsVersion);
-    const context = { locale: readingLocale(query.locale, settings), origin, settings };
-    const order = await cachedOrder(db, params.orderId, versions, context);
-    if (!order) throw notFound();
-    return order;
-  });
+  api.read(getOrder, async ({ db, shopId, params, query, origin }) =>
+    withCachedSettings(db, shopId, async (settings, verify) => {
+      const versions = await findOrderVersions(db, shopId, params.orderId);
+      verify(versions?.settingsVersion);
+      if (!versions) throw notFound();
+      const context = { locale: readingLocale(query.locale, settings), origin, settings };
+      const order = await cachedOrder(db, params.orderId, versions, context);
+      if (!order) throw notFound();
+      return order;
+    }),
+  );
 
   api.write(updateOrder, async ({ tx, shopId, params, query, body, origin, caller }) => {
     const patch = orderPatch(body);

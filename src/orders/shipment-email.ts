@@ -12,8 +12,8 @@ export interface OrderShipped {
   isRest: boolean;
   carrier: string | null;
   trackingCode: string | null;
-  /** The carrier's tracking page. Emails queued by the previous version do not have it. */
-  trackingUrl?: string | null;
+  /** The carrier's tracking page. */
+  trackingUrl: string | null;
 }
 
 export const shipmentEmail: EmailKind<OrderShipped, EmailWords & Messages['email']['shipped']> = {
@@ -39,7 +39,7 @@ export const shipmentEmail: EmailKind<OrderShipped, EmailWords & Messages['email
     },
     trackingUrl: {
       meaning: "Address of the carrier's page about the parcel; nothing if there is none.",
-      value: (facts) => facts.trackingUrl ?? null,
+      value: ({ trackingUrl }) => trackingUrl,
     },
     restFollows: {
       meaning: '"The rest of your order will follow."; nothing if this was all.',

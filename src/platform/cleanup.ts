@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Database } from '../db/database.ts';
+import { createLease, renewWhile } from '../db/lease.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../kernel/ids.ts';
 
@@ -22,9 +23,7 @@ export interface CleanupStep {
 
 const HOUR = 3_600_000;
 
-/** A process that has not renewed its lease for this long has died. */
-const LEASE = 10 * 60_000;
-const RENEW_AFTER = 60_000;
+const lease = createLease(sql`cleanup`);
 
 /** Rows of one statement: few enough that others do not wait for it. */
 const ROWS = 500;
@@ -47,56 +46,47 @@ export async function runCleanup(
 ): Promise<void> {
   const holder = newId(db.now);
   const claimed = await claimDue(db, steps, holder);
-  const left = steps.filter(({ name }) => claimed.has(name));
-  for (;;) {
-    const [step] = left;
-    if (!step || signal?.aborted) break;
-    const lease = { holder, names: left.map(({ name }) => name), renewedAt: performance.now() };
-    try {
-      const found = await runStep(db, step, lease, { rows, ...(signal && { signal }) });
-      // Another process has taken over, because this one was too slow.
-      if (found === 'lost') return;
-      log.debug({ step: step.name, rows: found }, 'a step of the clean-up has ended');
-    } catch (error) {
-      log.warn({ err: error, step: step.name }, 'a step of the clean-up failed');
-    }
-    // Interrupted work is repeated by another process.
-    if (signal?.aborted) break;
-    left.shift();
-    if (!(await endStep(db, step, holder))) return;
-  }
-  if (left.length > 0) await release(db, holder);
-}
-
-interface Lease {
-  holder: string;
-  names: readonly string[];
-  renewedAt: number;
+  if (claimed.length === 0) return;
+  const rowsOfSteps = sql`name = any (${claimed}::text[])`;
+  const isDone = await renewWhile(
+    () => lease.renew(db, rowsOfSteps, holder),
+    async (isHeld) => {
+      const mayGoOn = () => isHeld() && !signal?.aborted;
+      for (const step of steps.filter(({ name }) => claimed.includes(name))) {
+        if (!mayGoOn()) return false;
+        try {
+          const found = await runStep(db, step, rows, mayGoOn);
+          log.debug({ step: step.name, rows: found }, 'a step of the clean-up has ended');
+        } catch (error) {
+          log.warn({ err: error, step: step.name }, 'a step of the clean-up failed');
+        }
+        // Another process repeats interrupted work.
+        if (!mayGoOn() || !(await endStep(db, step, holder))) return false;
+      }
+      return true;
+    },
+  );
+  if (!isDone) await lease.release(db, rowsOfSteps, holder);
 }
 
 async function runStep(
   db: Database,
   step: CleanupStep,
-  lease: Lease,
-  { rows, signal }: { rows: number; signal?: AbortSignal },
-): Promise<number | 'lost'> {
+  rows: number,
+  mayGoOn: () => boolean,
+): Promise<number> {
   for (let found = 0; ;) {
     const began = performance.now();
     const count = await step.run(db, rows);
     found += count;
-    if (count < rows || signal?.aborted) return found;
-    const now = performance.now();
-    if (now - lease.renewedAt > RENEW_AFTER) {
-      if (!(await renew(db, lease))) return 'lost';
-      lease.renewedAt = now;
-    }
+    if (count < rows || !mayGoOn()) return found;
     // It rests as long as it has worked: most of the database belongs to the visitors.
-    await sleep(Math.min(now - began, 1_000));
+    await sleep(Math.min(performance.now() - began, 1_000));
   }
 }
 
 /** The names of the steps that this process runs now. A new step is due at once. */
-async function claimDue(db: Database, steps: readonly CleanupStep[], holder: string): Promise<Set<string>> {
+async function claimDue(db: Database, steps: readonly CleanupStep[], holder: string): Promise<string[]> {
   const names = steps.map(({ name }) => name);
   const { now } = db;
   await db.run(sql`
@@ -104,35 +94,16 @@ async function claimDue(db: Database, steps: readonly CleanupStep[], holder: str
     select name, ${now}, ${now} from unnest(${names}::text[]) as name
     where not exists (select from cleanup where cleanup.name = name.name)
     on conflict (name) do nothing`);
-  const claimed = await db.many<{ name: string }>(sql`
-    update cleanup set holder = ${holder}, leased_until = ${leaseEnd(now)}
-    where name = any (${names}::text[]) and due_at <= ${now} and leased_until <= ${now}
-    returning name`);
-  return new Set(claimed.map(({ name }) => name));
+  const isDue = sql`name = any (${names}::text[]) and due_at <= ${now}`;
+  const claimed = await lease.take<{ name: string }>(db, isDue, holder, sql`name`);
+  return claimed.map(({ name }) => name);
 }
 
-const leaseEnd = (now: Date) => new Date(now.getTime() + LEASE);
-
-async function renew(db: Database, { holder, names }: Lease): Promise<boolean> {
-  const renewed = await db.run(sql`
-    update cleanup set leased_until = ${leaseEnd(db.now)}
-    where holder = ${holder} and name = any (${names}::text[])`);
-  return renewed === names.length;
-}
-
-/** Renews the lease of the other steps of this process. false: another process has it. */
+/** Ends the lease of the step, too. false: another process has taken the step. */
 async function endStep(db: Database, { name, every = HOUR }: CleanupStep, holder: string): Promise<boolean> {
-  const { now } = db;
   const ended = await db.run(sql`
     update cleanup
-    set due_at = case when name = ${name} then ${new Date(now.getTime() + every)}::timestamptz else due_at end,
-      leased_until = case when name = ${name} then ${now}::timestamptz else ${leaseEnd(now)}::timestamptz end
-    where holder = ${holder} and leased_until > ${now}`);
+    set due_at = ${new Date(db.now.getTime() + every)}, holder = null, leased_until = ${db.now}
+    where name = ${name} and holder = ${holder}`);
   return ended > 0;
-}
-
-async function release(db: Database, holder: string): Promise<void> {
-  await db.run(
-    sql`update cleanup set leased_until = ${db.now} where holder = ${holder} and leased_until > ${db.now}`,
-  );
 }

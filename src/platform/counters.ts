@@ -59,12 +59,6 @@ export async function lockCounters(tx: Transaction, shopId: string): Promise<Cou
   const [customer, event, order] = ['customer', 'event', 'order'].map((name) =>
     rows.find((row) => row.name === name),
   );
-  if (order && !event) {
-    // The shop was created by a process of the previous version, which knows no events.
-    await tx.run(sql`
-      insert into counter (shop_id, name, value) values (${shopId}, 'event', 0) on conflict (shop_id, name) do nothing`);
-    return lockCounters(tx, shopId);
-  }
   return {
     order: order?.value ?? 0,
     customer: customer?.value ?? 0,

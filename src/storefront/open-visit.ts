@@ -8,7 +8,12 @@ import { originOf, schemeOf, storefrontUrl } from '../http/links.ts';
 import { readingCurrency, readingLocale } from '../http/locale.ts';
 import { addressCaller, type RateLimiter } from '../http/rate-limit.ts';
 import type { PaymentDeps } from '../orders/payments/calls.ts';
-import { cachedSettings, findSettings, type Settings } from '../shops/settings/settings.ts';
+import {
+  cachedSettings,
+  findSettings,
+  type Settings,
+  type VerifySettings,
+} from '../shops/settings/settings.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { findSignedInAccount } from './account/queries.ts';
 import { sessionOfAccount, sharedSession } from './account/visit-account.ts';
@@ -37,8 +42,9 @@ declare module 'fastify' {
 }
 
 export interface VisitOptions {
-  /** Take the settings from the cache if present, although they may be stale. */
-  mayBeStale?: boolean;
+  /** Absent: the current ones are read. */
+  settings?: Settings;
+  verifySettings?: VerifySettings;
 }
 
 const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
@@ -47,14 +53,13 @@ const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 export async function openVisit(
   request: FastifyRequest,
   deps: PageDeps,
-  { mayBeStale = false }: VisitOptions = {},
+  { settings: given, verifySettings = () => {} }: VisitOptions = {},
 ): Promise<Visit> {
   const { carts, placeOrder, payments, config, sessions, devices } = deps;
-  const { shopId } = request.params as { shopId: string };
   delete request.visit;
-  if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
+  const shopId = shopOf(request);
   // Without a share of the connections: an invented shop must not count as a busy one.
-  const found = (mayBeStale && cachedSettings(deps.db, shopId)) || (await findSettings(deps.db, shopId));
+  const found = given ?? (await findSettings(deps.db, shopId));
   if (!found) throw notFound();
   // A suspended shop looks like one that is not open to the public.
   const settings = found.isSuspended ? { ...found, publicCatalogue: false } : found;
@@ -76,6 +81,7 @@ export async function openVisit(
     config,
     shopId,
     settings,
+    verifySettings,
     layout,
     locale: visitLocale([query['locale'] ?? []].flat()[0], settings),
     currency: visitCurrency([query['currency'] ?? []].flat()[0], session, settings),
@@ -99,24 +105,33 @@ export async function openVisit(
   return visit;
 }
 
-/**
- * Counts the page against the client's limit, then opens the visit. A client above the limit costs no statement: the
- * refusal has the layout of the shop only if its settings are cached.
- */
-export async function openCountedVisit(
-  request: FastifyRequest,
-  deps: PageDeps,
-  options: VisitOptions = {},
-): Promise<Visit> {
-  const refusal = await countPage(request, deps);
-  if (!refusal) return openVisit(request, deps, options);
+/** The shop that the path names. Text that can't be one: 404. */
+export function shopOf(request: FastifyRequest): string {
   const { shopId } = request.params as { shopId: string };
-  if (cachedSettings(deps.db, shopId)) await openVisit(request, deps, { mayBeStale: true });
+  if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
+  return shopId;
+}
+
+/** Counts the page against the client's limit, then opens the visit. */
+export async function openCountedVisit(request: FastifyRequest, deps: PageDeps): Promise<Visit> {
+  await countPage(request, deps);
+  return openVisit(request, deps);
+}
+
+/**
+ * Counts the page against the client's limit. A client above the limit costs no statement: the refusal has the layout
+ * of the shop only if its settings are cached.
+ */
+export async function countPage(request: FastifyRequest, deps: PageDeps): Promise<void> {
+  const refusal = await pageLimitRefusal(request, deps);
+  if (!refusal) return;
+  const settings = cachedSettings(deps.db, shopOf(request));
+  if (settings) await openVisit(request, deps, { settings });
   throw refusal;
 }
 
 /** A page counts like a call of the API without a token. That costs a statement only now and then. */
-async function countPage(
+async function pageLimitRefusal(
   request: FastifyRequest,
   { config, limiter }: PageDeps,
 ): Promise<HttpError | undefined> {

@@ -2,18 +2,19 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { matchesEtag, unlessKnown } from '../http/answer-headers.ts';
-import { isRefusal, notFound } from '../http/errors.ts';
+import { notFound } from '../http/errors.ts';
 import { formRequests, limitCheck, requireOwnForm, toPageRequest, writeCookie } from '../http/page-kit.ts';
 import { readingCurrency } from '../http/locale.ts';
 import { SESSION_LIFETIME } from '../people/accounts/queries.ts';
 import { addressCaller, countCall, countTry, limitFailures } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
+import { withCachedSettings } from '../shops/settings/settings.ts';
 import { saveAccountCart } from './account/visit-account.ts';
 import { closedPage } from './error-page.ts';
 import { documentBytes } from './layout/layout.ts';
-import { openCountedVisit, openVisit, type PageDeps } from './open-visit.ts';
+import { countPage, openCountedVisit, openVisit, shopOf, type PageDeps } from './open-visit.ts';
 import { Redirect, type Page } from './page.ts';
-import { StaleSettings, type FormRequest, type PageRequest, type PageResponse, type Pages } from './pages.ts';
+import type { FormRequest, PageRequest, PageResponse, Pages } from './pages.ts';
 import { contentSecurityPolicy } from './scripts/scripts.ts';
 import { DEVICE_LIFETIME } from '../people/accounts/device-cookie.ts';
 import { SESSION_SECONDS, shopCookie, type Session, type Sessions } from './session.ts';
@@ -52,20 +53,21 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
       : sendPage(reply, visit, response);
   };
 
-  const respondToGet = async (
+  /** Returns the function that sends the page, because a page of stale settings is rendered again before it is sent. */
+  const prepareGet = async (
     request: FastifyRequest,
     reply: FastifyReply,
     visit: Visit,
     handler: PageHandler,
-  ) => {
-    const redirect = redirectToHome(request, reply, visit);
-    if (redirect) return redirect;
-    if (!visit.settings.publicCatalogue) return sendPage(reply, visit, closedPage(visit));
+  ): Promise<() => unknown> => {
+    if (!isAtHome(request, visit)) return () => redirectToHome(request, reply, visit);
+    if (!visit.settings.publicCatalogue) return () => sendPage(reply, visit, closedPage(visit));
     const before = visit.session;
     // The address named a currency: the next page has it too.
     if (visit.currency !== readingCurrency(before.currency, visit.settings))
       visit.updateSession({ currency: visit.currency });
-    return respond(reply, visit, before, await handler(visit, toPageRequest(request)));
+    const response = await handler(visit, toPageRequest(request));
+    return () => respond(reply, visit, before, response);
   };
 
   /** Forms with their own limit could be used for guessing or for sending emails; all others are traffic. */
@@ -89,23 +91,20 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
 
   return {
     get(path, handler) {
-      app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) =>
-        respondToGet(request, reply, await openCountedVisit(request, deps), handler),
-      );
+      app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) => {
+        const send = await prepareGet(request, reply, await openCountedVisit(request, deps), handler);
+        return send();
+      });
     },
 
     getOptimistic(path, handler) {
       app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) => {
-        const visit = await openCountedVisit(request, deps, { mayBeStale: true });
-        try {
-          return await respondToGet(request, reply, visit, handler);
-        } catch (error) {
-          // A page refused under stale settings may exist with the current ones.
-          if (!(error instanceof StaleSettings || isRefusal(error))) throw error;
-          const current = await openVisit(request, deps);
-          if (current.settings === visit.settings) throw error;
-          return respondToGet(request, reply, current, handler);
-        }
+        await countPage(request, deps);
+        const send = await withCachedSettings(deps.db, shopOf(request), async (settings, verifySettings) => {
+          const visit = await openVisit(request, deps, { settings, verifySettings });
+          return prepareGet(request, reply, visit, handler);
+        });
+        return send();
       });
     },
 
@@ -116,8 +115,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
         { schema: { hide: true, body: Form }, config: { takesForm: true } },
         async (request, reply) => {
           const visit = await openCountedVisit(request, deps);
-          const redirect = redirectToHome(request, reply, visit);
-          if (redirect) return redirect;
+          if (!isAtHome(request, visit)) return redirectToHome(request, reply, visit);
           if (!visit.settings.publicCatalogue) throw notFound();
           // Browsers do not send the origin of a page with a secret address. No other site knows that address.
           if (!hasSecretPath)
@@ -138,8 +136,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     file(path, handler, { movesWithShop = true, perHour } = {}) {
       app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) => {
         const visit = await openCountedVisit(request, deps);
-        const redirect = movesWithShop ? redirectToHome(request, reply, visit) : undefined;
-        if (redirect) return redirect;
+        if (movesWithShop && !isAtHome(request, visit)) return redirectToHome(request, reply, visit);
         if (!visit.settings.publicCatalogue) throw notFound();
         const { type, content, etag, headers } = await handler(visit, toPageRequest(request));
         reply.headers({ 'cache-control': 'private, no-cache', ...headers });
@@ -173,17 +170,8 @@ const PATH_OF_SHOP = /^(?:https?:\/\/[^/?#]*)?\/shop\/[^/?#]+/i;
  * host they need no `/shop/ID`, which old links still have. A form is not sent again there: the visitor is redirected
  * to the page that contained it.
  */
-function redirectToHome(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  visit: Visit,
-): FastifyReply | undefined {
-  const { base, home, pageOrigin, settings } = visit;
-  const isOwnHost = base === '';
-  // On its own host an address without `/shop/ID` was given one for the router.
-  const isHome = isOwnHost ? !request.originalUrl.endsWith(request.url) : settings.domainsInUse.length === 0;
-  if (isHome) return undefined;
-  const target = isOwnHost ? pageOrigin : home;
+function redirectToHome(request: FastifyRequest, reply: FastifyReply, visit: Visit): FastifyReply {
+  const target = visit.base === '' ? visit.pageOrigin : visit.home;
   // Browsers must not cache the redirect, because the shop may lose its domain.
   reply.header('cache-control', 'no-cache');
   if (request.method === 'POST') {
@@ -191,6 +179,11 @@ function redirectToHome(
     return reply.redirect(absolutePath(target, formPage), 303);
   }
   return reply.redirect(absolutePath(target, request.url.replace(PATH_OF_SHOP, '')), 308);
+}
+
+/** On its own host an address without `/shop/ID` was given one for the router. */
+function isAtHome({ originalUrl, url }: FastifyRequest, { base, settings }: Visit): boolean {
+  return base === '' ? !originalUrl.endsWith(url) : settings.domainsInUse.length === 0;
 }
 
 const absolutePath = (origin: string, path: string) => origin + (path.startsWith('/') ? path : `/${path}`);

@@ -49,8 +49,8 @@ export interface Pages {
   get(path: string, handler: (visit: Visit, request: PageRequest) => Promise<PageResponse>): void;
 
   /**
-   * Begins with cached settings, which saves a round trip. The handler's own statement must read the version of the
-   * settings and pass it to `requireVersion`, so that a page of old settings is rendered again.
+   * Begins with cached settings, which saves a round trip. The handler's own statement reads the version of the
+   * settings and passes it to `visit.verifySettings`, so that a page of old settings is rendered again.
    */
   getOptimistic(path: string, handler: (visit: Visit, request: PageRequest) => Promise<PageResponse>): void;
 
@@ -67,14 +67,4 @@ export interface Pages {
     handler: (visit: Visit, request: PageRequest) => Promise<PageFile>,
     options?: FileOptions,
   ): void;
-}
-
-/** The page was started with settings that have changed since, so it is rendered again with the current ones. */
-export class StaleSettings extends Error {
-  override name = 'StaleSettings';
-}
-
-/** Throws when the statement of an optimistic page has seen other settings than those of the visit. */
-export function requireVersion({ settings }: Visit, version: number | undefined): void {
-  if (version !== undefined && version !== settings.version) throw new StaleSettings();
 }

@@ -13,9 +13,3 @@ test('a session comes back from its cookie, in its shop and until it ends', () =
   expect(sessions.read('DemoShop', undefined, now)).toEqual({});
   expect(sessions.read('DemoShop', cookie, new Date(now.getTime() + SESSION_SECONDS * 1000))).toEqual({});
 });
-
-test('the cookie of an earlier version keeps the count of the wish list', () => {
-  const earlier = { visitor: 'secret', wishes: 3 } as Session;
-  const cookie = sessions.write('DemoShop', earlier, now);
-  expect(sessions.read('DemoShop', cookie, now)).toEqual({ visitor: 'secret', wishlistCount: 3 });
-});

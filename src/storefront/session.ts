@@ -51,9 +51,6 @@ export function addVisitorEvents({ visitorEvents = [] }: Session, ...events: Vis
   return [...visitorEvents, ...events].slice(-MAX_VISITOR_EVENTS);
 }
 
-/** Cookies written by an older version name the wish list count `wishes`. */
-type StoredSession = Session & { wishes?: number };
-
 /**
  * Under https browsers accept a name with this prefix only from the host itself, for all of its paths and without a
  * domain, so no other host can plant it. On the host that shops share, the name contains the shop. Under http there is
@@ -92,12 +89,8 @@ export function createSessions(installationKey: Buffer): Sessions {
       const expected = Buffer.from(signatureOf(shopId, text));
       if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) return {};
       const [content, end] = text.split('.') as [string, string | undefined];
-      // Cookies of an older version have no expiry.
-      if (end === undefined || Number(end) * 1000 <= now.getTime()) return {};
-      const { wishes, ...session } = JSON.parse(
-        Buffer.from(content, 'base64url').toString(),
-      ) as StoredSession;
-      return wishes === undefined ? session : { wishlistCount: wishes, ...session };
+      if (!(Number(end) * 1000 > now.getTime())) return {};
+      return JSON.parse(Buffer.from(content, 'base64url').toString()) as Session;
     },
     write(shopId, session, now) {
       const content = Buffer.from(JSON.stringify(session)).toString('base64url');

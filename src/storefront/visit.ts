@@ -6,7 +6,7 @@ import type { ShopDatabase } from '../db/database.ts';
 import { textIn } from '../http/locale.ts';
 import type { PaymentDeps } from '../orders/payments/calls.ts';
 import type { PageName } from '../shops/legal/schema.ts';
-import type { Settings } from '../shops/settings/settings.ts';
+import type { Settings, VerifySettings } from '../shops/settings/settings.ts';
 import type { SignedInAccount } from './account/signed-in-account.ts';
 import type { ShopLayout } from './layout/shop-layout.ts';
 import type { Session } from './session.ts';
@@ -20,6 +20,8 @@ export interface Visit {
   config: Config;
   shopId: string;
   settings: Settings;
+  /** For pages that begin with cached settings; see `withCachedSettings`. */
+  verifySettings: VerifySettings;
   layout: ShopLayout;
   /** The parameter `?locale=de_DE` of the address; without it, the shop's default. */
   locale: string;

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { FastifyBaseLogger } from 'fastify';
 import type { ShopDatabase, Transaction } from '../../db/database.ts';
+import { renewWhile } from '../../db/lease.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
 import { readEvents, type EventRow } from '../../platform/events/queries.ts';
 import { findAppById, type AppRow } from '../queries.ts';
@@ -32,8 +33,6 @@ const MAX_WAITING = 1_000;
 const LANES = 8;
 /** Milliseconds after which another webhook gets a turn. */
 const TURN = 15_000;
-/** Milliseconds between two renewals of the lease. */
-const RENEW_EVERY = 10_000;
 
 export interface DeliveryDeps {
   db: ShopDatabase;
@@ -71,25 +70,19 @@ export async function deliver(
   const app = webhook.appId === null ? undefined : await findAppById(db, shopId, webhook.appId);
   const secrets = openSecrets(key, webhook, app, db.now);
   const until = performance.now() + TURN;
-  let isOurs = true;
-  const renewal = setInterval(() => {
-    renewLease(db, shopId, webhook).then(
-      (renewed) => (isOurs = renewed),
-      () => (isOurs = false),
-    );
-  }, RENEW_EVERY);
-  const mayGoOn = () => isOurs && !signal.aborted && performance.now() < until;
-  try {
-    const turn: Turn = { shopId, webhook, app, secrets, mayGoOn };
-    let hasMore = true;
-    while (hasMore && mayGoOn()) {
-      onRead();
-      hasMore = await deliverBatch(deps, turn);
-    }
-    return hasMore;
-  } finally {
-    clearInterval(renewal);
-  }
+  return renewWhile(
+    () => renewLease(db, shopId, webhook),
+    async (isHeld) => {
+      const mayGoOn = () => isHeld() && !signal.aborted && performance.now() < until;
+      const turn: Turn = { shopId, webhook, app, secrets, mayGoOn };
+      let hasMore = true;
+      while (hasMore && mayGoOn()) {
+        onRead();
+        hasMore = await deliverBatch(deps, turn);
+      }
+      return hasMore;
+    },
+  );
 }
 
 /** Whether there may be more to deliver now. */

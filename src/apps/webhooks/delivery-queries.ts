@@ -1,12 +1,12 @@
 import type { Database, Queries, Transaction } from '../../db/database.ts';
+import { createLease, leaseEnd } from '../../db/lease.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 import type { EventRow } from '../../platform/events/queries.ts';
 import { EVENT_TYPES, type EventType } from '../../platform/events/types.ts';
 import type { DeliveryRecord, WaitingDelivery } from './batch.ts';
 
-/** Milliseconds without renewal after which the process that holds a lease counts as dead. */
-const LEASE = 30_000;
+const lease = createLease(sql`webhook`, { holder: sql`lease_id` });
 /** Milliseconds for which the webhooks of an app pause after a failure. */
 const PAUSE = 60_000;
 /** A webhook may lag by this many positions, while nothing of its type happens, before its position is written. */
@@ -69,7 +69,7 @@ export function sweepWebhooks(db: Queries, after: WebhookKey, limit: number) {
 /** A webhook that this process delivers until it gives the lease back. */
 export interface LeasedWebhook {
   webhookId: string;
-  leaseId: string;
+  holder: string;
   appId: string | null;
   uninstalledAppId: string | null;
   eventType: EventType;
@@ -83,31 +83,32 @@ export interface LeasedWebhook {
 }
 
 /** undefined: another process delivers it, or it is no longer active. */
-export function leaseWebhook(db: Queries, shopId: string, webhookId: string, leaseId: string) {
-  const { now } = db;
-  return db.one<LeasedWebhook>(sql`
-    update webhook set lease_id = ${leaseId}, leased_until = ${new Date(now.getTime() + LEASE)}
-    where shop_id = ${shopId} and webhook_id = ${webhookId} and active
-      and (leased_until is null or leased_until <= ${now})
-    returning upper(webhook_id::text) as "webhookId", lease_id as "leaseId", upper(app_id::text) as "appId",
+export async function leaseWebhook(
+  db: Queries,
+  shopId: string,
+  webhookId: string,
+  holder: string,
+): Promise<LeasedWebhook | undefined> {
+  const [webhook] = await lease.take<LeasedWebhook>(
+    db,
+    sql`shop_id = ${shopId} and webhook_id = ${webhookId} and active`,
+    holder,
+    sql`upper(webhook_id::text) as "webhookId", lease_id as holder, upper(app_id::text) as "appId",
       upper(uninstalled_app_id::text) as "uninstalledAppId", event_type as "eventType", callback_url as "callbackUrl",
       position, next_try_at as "nextTryAt", secret_sealed as "secretSealed",
       former_secret_sealed as "formerSecretSealed", former_secret_until as "formerSecretUntil",
-      client_secret_sealed as "clientSecretSealed"`);
+      client_secret_sealed as "clientSecretSealed"`,
+  );
+  return webhook;
 }
 
 /** false: the lease was lost. */
-export async function renewLease(db: Queries, shopId: string, { webhookId, leaseId }: LeasedWebhook) {
-  const count = await db.run(sql`
-    update webhook set leased_until = ${new Date(db.now.getTime() + LEASE)}
-    where shop_id = ${shopId} and webhook_id = ${webhookId} and lease_id = ${leaseId}`);
-  return count > 0;
+export function renewLease(db: Queries, shopId: string, { webhookId, holder }: LeasedWebhook) {
+  return lease.renew(db, sql`shop_id = ${shopId} and webhook_id = ${webhookId}`, holder);
 }
 
-export function endLease(db: Queries, shopId: string, { webhookId, leaseId }: LeasedWebhook) {
-  return db.run(sql`
-    update webhook set lease_id = null, leased_until = null
-    where shop_id = ${shopId} and webhook_id = ${webhookId} and lease_id = ${leaseId}`);
+export function endLease(db: Queries, shopId: string, { webhookId, holder }: LeasedWebhook) {
+  return lease.release(db, sql`shop_id = ${shopId} and webhook_id = ${webhookId}`, holder);
 }
 
 /** Recorded deliveries that are still to be made, in the order of the events. Without an event it cannot be sent. */
@@ -130,13 +131,13 @@ export function findEventsAt(db: Queries, shopId: string, positions: readonly nu
 export function moveLeased(
   tx: Transaction,
   shopId: string,
-  { webhookId, leaseId }: LeasedWebhook,
+  { webhookId, holder }: LeasedWebhook,
   { position, active }: { position: number; active: boolean },
 ) {
   return tx.one<{ active: boolean; nextTryAt: Date | null }>(sql`
-    update webhook set position = ${position}::bigint, leased_until = ${new Date(tx.now.getTime() + LEASE)},
+    update webhook set position = ${position}::bigint, leased_until = ${leaseEnd(tx.now)},
       active = active and ${active}, updated_at = case when ${active} then updated_at else ${tx.now} end
-    where shop_id = ${shopId} and webhook_id = ${webhookId} and lease_id = ${leaseId}
+    where shop_id = ${shopId} and webhook_id = ${webhookId} and lease_id = ${holder}
     returning active, next_try_at as "nextTryAt"`);
 }
 

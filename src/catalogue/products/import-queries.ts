@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../../db/database.ts';
+import { leaseEnd } from '../../db/lease.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
@@ -134,9 +135,6 @@ export function deleteImport(tx: Transaction, shopId: string, importId: string) 
     delete from product_import where shop_id = ${shopId} and import_id = ${importId} and state <> 'importing'`);
 }
 
-/** A process without progress for this long counts as dead. */
-const LEASE = 60_000;
-
 export function findDueImport(db: Queries) {
   return db.one<{ shopId: string; importId: string }>(sql`
     select shop_id as "shopId", import_id as "importId" from product_import
@@ -152,7 +150,7 @@ export interface TakenImport extends StoredImport {
 export function takeImport(db: Queries, shopId: string, importId: string) {
   const { now } = db;
   return db.one<TakenImport>(sql`
-    update product_import set run_at = ${new Date(now.getTime() + LEASE)}, attempts = attempts + 1
+    update product_import set run_at = ${leaseEnd(now)}, attempts = attempts + 1
     where shop_id = ${shopId} and import_id = ${importId} and run_at <= ${now}
     returning ${stored}, content, attempts`);
 }
@@ -176,7 +174,7 @@ export async function addProgress(
       problems = case when refused < ${MAX_PROBLEMS} then problems || ${problems}::jsonb else problems end,
       new_categories = case when jsonb_array_length(new_categories) < ${MAX_NEW_CATEGORIES}
         then new_categories || ${categories}::jsonb else new_categories end,
-      run_at = ${new Date(tx.now.getTime() + LEASE)}
+      run_at = ${leaseEnd(tx.now)}
     where shop_id = ${shopId} and import_id = ${importId} and attempts = ${attempts}`);
   return changed > 0;
 }

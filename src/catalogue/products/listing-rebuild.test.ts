@@ -87,17 +87,17 @@ test('a worker that dies is followed by another when its lease has ended, which 
   await step();
   await step();
   // The other one looks too early.
-  service.setClock(new Date(now.getTime() + 29_000));
+  service.setClock(new Date(now.getTime() + 59_000));
   expect(await claimRebuild(service.db, SHOP, OTHER_WORKER)).toBe(false);
   expect(await runDueRebuilds(service.db)).toBe(0);
   expect(await pending()).toEqual([{ products: 200 }]);
-  service.setClock(new Date(now.getTime() + 31_000));
+  service.setClock(new Date(now.getTime() + 60_000));
   expect(await claimRebuild(service.db, SHOP, OTHER_WORKER)).toBe(true);
   // The first one was only slow: it notices that it is no longer in charge.
   expect(await step(WORKER)).toBe('lost');
   expect(await step(OTHER_WORKER)).toBe('advanced');
   expect(await pending()).toEqual([{ products: 300 }]);
-  service.setClock(new Date(now.getTime() + 120_000));
+  service.setClock(new Date(now.getTime() + 180_000));
   expect(await runDueRebuilds(service.db)).toBe(1);
   expect(await pending()).toEqual([]);
   expect(await listsOf(service, SHOP)).toEqual(await freshListsOf(service, SHOP));

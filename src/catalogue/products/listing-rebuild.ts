@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Queries, Transaction } from '../../db/database.ts';
 import { isTimeout } from '../../db/failure.ts';
+import { createLease, leaseEnd } from '../../db/lease.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { BEFORE_ALL_PRODUCTS } from '../../shops/settings/writes.ts';
@@ -17,22 +18,16 @@ import { refreshListing } from './listing.ts';
 
 const STEP = 100;
 
-/** A worker that has not finished a step for this long is dead. A statement may run for half of it. */
-const LEASE = 30_000;
+const lease = createLease(sql`listing_rebuild`);
 
 /** Milliseconds between two checks of a rebuild by another process, or of a product that stays locked. */
 const POLL = 250;
 
 /** false: another process does it, or there is nothing to do. */
 export async function claimRebuild(db: Queries, shopId: string, holder: string): Promise<boolean> {
-  const { now } = db;
-  const claimed = await db.run(sql`
-    update listing_rebuild set holder = ${holder}, leased_until = ${leaseEnd(now)}
-    where shop_id = ${shopId} and leased_until <= ${now}`);
-  return claimed === 1;
+  const claimed = await lease.take(db, sql`shop_id = ${shopId}`, holder, sql`shop_id`);
+  return claimed.length === 1;
 }
-
-const leaseEnd = (now: Date) => new Date(now.getTime() + LEASE);
 
 /**
  * `lost`: another process has the lease, or nothing is left to rebuild. `superseded`: the settings have changed again,
@@ -78,13 +73,6 @@ export async function rebuildStep(
   });
 }
 
-async function renewLease(db: Queries, shopId: string, holder: string): Promise<boolean> {
-  const renewed = await db.run(sql`
-    update listing_rebuild set leased_until = ${leaseEnd(db.now)}
-    where shop_id = ${shopId} and holder = ${holder}`);
-  return renewed === 1;
-}
-
 /**
  * Cached pages with facets and the order of a list are keyed by the version of the settings, so it is incremented once
  * more. The shop's row is locked first, as in changes of settings, to avoid a deadlock.
@@ -117,12 +105,11 @@ export async function runRebuild(
       if (!isTimeout(error)) throw error;
       // Another transaction holds one of the products. Alone it is waited for without holding others.
       limit = 1;
-      if (!(await renewLease(db, shopId, holder))) return;
+      if (!(await lease.renew(db, sql`shop_id = ${shopId}`, holder))) return;
       await sleep(POLL);
     }
   }
-  await db.run(sql`
-    update listing_rebuild set leased_until = ${db.now} where shop_id = ${shopId} and holder = ${holder}`);
+  await lease.release(db, sql`shop_id = ${shopId}`, holder);
 }
 
 /** Runs the due rebuilds of all shops, one shop after the other. Returns the number of shops processed. */

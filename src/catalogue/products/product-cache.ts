@@ -1,6 +1,5 @@
 import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
-import { notFound } from '../../http/errors.ts';
 import { paged, type Page } from '../../http/paging.ts';
 import { newPauses } from '../../http/pauses.ts';
 import {
@@ -157,18 +156,18 @@ export async function readProductJson(
   settings: Settings,
   productId: string,
   options: RenderOptions,
-): Promise<ReadProduct> {
+): Promise<ReadProduct | undefined> {
   const cached = db.caches.of(productJsonCache).get(productId + optionsKey(options, settings.shopId));
   if (cached && isCurrent(cached, db, settings)) {
     const found = await findVersion(db, settings.shopId, productId);
-    if (!found) throw notFound();
+    if (!found) return undefined;
     const { version, stock, visible, settingsVersion } = found;
     if (version === cached.version) {
       return { settingsVersion, visible, json: toJson({ ...cached, stock }, options) };
     }
   }
   const row = await findProduct(db, settings.shopId, productId);
-  if (!row) throw notFound();
+  if (!row) return undefined;
   const product = renderRow(db, settings, row, options, productJsonCache, toTemplate);
   return { settingsVersion: row.settingsVersion, visible: row.visible, json: toJson(product, options) };
 }

@@ -9,11 +9,10 @@ import { CurrencyParameter, Id, LocaleParameter } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
 import { searchPage } from '../search/list-search.ts';
 import { parseQuery } from '../search/query.ts';
-import { shopSettings } from '../../shops/settings/settings.ts';
+import { shopSettings, withCachedSettings } from '../../shops/settings/settings.ts';
 import { pageOfProducts } from './listing-page.ts';
 import { productJson, readProductJson, renderProductPage } from './product-cache.ts';
 import { findByNumber, findVersions } from './queries.ts';
-import { readWithSettings } from './read-with-settings.ts';
 import { Product, ProductList } from './schema.ts';
 import {
   IncludeInvisible,
@@ -122,7 +121,7 @@ export function products(api: Operations): void {
     const page = pageOf(query);
     const includeInvisible = query.includeInvisible === true && canWriteProducts(call);
     const terms = parseQuery(query.q ?? '');
-    const { settings, found } = await readWithSettings(db, shopId, (settings) => {
+    return withCachedSettings(db, shopId, async (settings, verify) => {
       const options = {
         locale: readingLocale(query.locale, settings),
         sort: query.sort === 'price' ? ('price' as const) : ('name' as const),
@@ -132,21 +131,24 @@ export function products(api: Operations): void {
         offset: page.offset,
         ...(query.categoryId === undefined ? {} : { categoryId: query.categoryId.toUpperCase() }),
       };
-      return terms.length > 0
-        ? searchPage(db, shopId, { ...options, terms })
-        : pageOfProducts(db, shopId, options);
+      const found =
+        terms.length > 0
+          ? await searchPage(db, shopId, { ...options, terms })
+          : await pageOfProducts(db, shopId, options);
+      verify(found.settingsVersion);
+      return renderProductPage(db, settings, page, found, renderOptions(call, settings, query, 'list'));
     });
-    const options = renderOptions(call, settings, query, 'list');
-    return renderProductPage(db, settings, page, found, options);
   });
 
   api.read(getProduct, async (call) => {
     const { db, shopId, params, query } = call;
-    const { found } = await readWithSettings(db, shopId, (settings) =>
-      readProductJson(db, settings, params.productId, renderOptions(call, settings, query, 'full')),
-    );
-    if (!found.visible && !canWriteProducts(call)) throw notFound();
-    return found.json;
+    return withCachedSettings(db, shopId, async (settings, verify) => {
+      const options = renderOptions(call, settings, query, 'full');
+      const found = await readProductJson(db, settings, params.productId, options);
+      verify(found?.settingsVersion);
+      if (!found || (!found.visible && !canWriteProducts(call))) throw notFound();
+      return found.json;
+    });
   });
 
   api.read(findProducts, async (call) => {

@@ -10,10 +10,9 @@ import { imagesOf } from '../../platform/media/images.ts';
 import { Image } from '../../platform/media/schema.ts';
 import { parseVersions } from '../products/listing-page.ts';
 import { productJson } from '../products/product-cache.ts';
-import { readWithSettings } from '../products/read-with-settings.ts';
 import { MoreResults, Product } from '../products/schema.ts';
 import { renderOptions } from '../products/render-options.ts';
-import { shopSettings } from '../../shops/settings/settings.ts';
+import { shopSettings, withCachedSettings } from '../../shops/settings/settings.ts';
 import { RequestedFilter, categoryNumbers, Facet, facetsOf, parseFilters } from './facets.ts';
 import { findCategoryNames, findOrFallBack, type SortBy } from './faceted-search.ts';
 import { parseQuery } from './query.ts';
@@ -144,8 +143,8 @@ export function search(api: Operations): void {
     const page = pageOf(query);
     const order = ORDERS[body.sortBy ?? 'RELEVANCE']!;
     const searchText = body.query ?? '';
-    const { settings, found } = await readWithSettings(db, shopId, (settings) =>
-      findOrFallBack(db, shopId, {
+    return withCachedSettings(db, shopId, async (settings, verify) => {
+      const found = await findOrFallBack(db, shopId, {
         ...order,
         locale: readingLocale(query.locale, settings),
         terms: parseQuery(searchText),
@@ -153,19 +152,20 @@ export function search(api: Operations): void {
         filters: parseFilters(body.attributeFilters ?? [], settings.defaultCurrency),
         limit: page.resultsPerPage,
         offset: page.offset,
-      }),
-    );
-    const options = renderOptions(call, settings, query, 'search');
-    const [categories, products] = await Promise.all([
-      findCategoryNames(db, shopId, categoryNumbers(found.facets)),
-      productJson(db, settings, parseVersions(found.versions), options),
-    ]);
-    return joinRawJson({
-      ...paged(page, found.results, products),
-      ...(found.isMore ? { moreResults: true } : {}),
-      query: searchText,
-      fallbackQuery: found.fallbackQuery,
-      facets: facetsOf(found, found.filters, categories, settings, options.locale),
+      });
+      verify(found.settingsVersion);
+      const options = renderOptions(call, settings, query, 'search');
+      const [categories, products] = await Promise.all([
+        findCategoryNames(db, shopId, categoryNumbers(found.facets)),
+        productJson(db, settings, parseVersions(found.versions), options),
+      ]);
+      return joinRawJson({
+        ...paged(page, found.results, products),
+        ...(found.isMore ? { moreResults: true } : {}),
+        query: searchText,
+        fallbackQuery: found.fallbackQuery,
+        facets: facetsOf(found, found.filters, categories, settings, options.locale),
+      });
     });
   });
 

@@ -102,22 +102,6 @@ test('what was found once is found again without a search', async () => {
   expect(await askFreshly()).toEqual(first);
 });
 
-test('a product that the previous version of the program has hidden is not found', async () => {
-  await ask(service.db);
-  // What it writes: it does not know `version`.
-  await service.db.run(sql`
-    update listing set visible = false
-    where shop_id = ${SHOP} and product_id = (
-      select product_id from product where shop_id = ${SHOP} and product_number = 'TE-110')`);
-  await service.db.run(sql`
-    update listing_size set name_version = name_version + 1, price_version = price_version + 1
-    where shop_id = ${SHOP} and category_id = '00000000-0000-0000-0000-000000000000'`);
-  expect(await list('tea')(service.db)).toMatchObject({ results: 2 });
-  expect(await ask(service.db)).toEqual(await askFreshly());
-  await patch('TE-110', { path: '/visible', value: false });
-  await patch('TE-110', { path: '/visible', value: true });
-});
-
 test.each<[string, () => Promise<unknown>]>([
   ['the stock of a hit changes', () => patch('TE-100', { op: 'add', path: '/stocklevel', value: 3 })],
   ['a hit has another name', () => patch('TE-110', { path: '/name', value: 'Evening Infusion' })],

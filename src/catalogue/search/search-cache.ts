@@ -60,15 +60,11 @@ async function searchOrRecall<Found extends ProductPage>(
   return found;
 }
 
-/**
- * While an older program without the third of these versions still runs beside this one, the other two reflect the
- * products that it has shown, hidden, renamed or repriced.
- */
 function readVersions(db: Queries, shopId: string, productIds: readonly string[]) {
   const kept = sql`select * from unnest(${productIds}::uuid[]) with ordinality as kept (product_id, place)`;
   return db.one<Versions & Pick<ProductPage, 'versions'>>(sql`
     select settings_version as "settingsVersion", (
-        select coalesce(sum(name_version + price_version + version), 0)::bigint from listing_size
+        select coalesce(sum(version), 0)::bigint from listing_size
         where shop_id = ${shopId} and category_id = ${WHOLE_SHOP}
       ) as "listVersion", ${pageVersions(shopId, kept, sql`place`, productIds.length, 0)} as versions
     from shop where shop_id = ${shopId}`);

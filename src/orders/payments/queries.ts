@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../../db/database.ts';
+import { leaseEnd } from '../../db/lease.ts';
 import { sql } from '../../db/sql.ts';
 import type { OutcomeState } from './provider.ts';
 
@@ -143,16 +144,13 @@ export function requestChecks(
     where shop_id = ${shopId} and payment_method_id = ${paymentMethodId} and reference = any (${references}::text[])`);
 }
 
-/** Milliseconds: a worker that has taken an attempt or a refund and not finished by then is presumed dead. */
-const LEASE = 60_000;
-
 /**
  * The shopper is back: checks at once, unless a check was made just now. false: no check is needed. Repeated reloads
  * of an open page do not become as many calls to the provider.
  */
 export async function takeAttempt(db: Queries, shopId: string, attemptId: string): Promise<boolean> {
   const taken = await db.run(sql`
-    update payment_attempt set check_at = ${new Date(db.now.getTime() + LEASE)}, checked_at = ${db.now}
+    update payment_attempt set check_at = ${leaseEnd(db.now)}, checked_at = ${db.now}
     where shop_id = ${shopId} and attempt_id = ${attemptId} and ${isLive}
       and (checked_at is null or checked_at <= ${new Date(db.now.getTime() - 1_000)})`);
   return taken === 1;
@@ -180,7 +178,7 @@ export function findDueAttempts(db: Queries, { afterShop, limit }: DuePage) {
 /** Of two processes one gets it: the other finds the new `check_at`. */
 export async function takeDueAttempt(db: Queries, { shopId, id }: DueKey): Promise<boolean> {
   const taken = await db.run(sql`
-    update payment_attempt set check_at = ${new Date(db.now.getTime() + LEASE)}
+    update payment_attempt set check_at = ${leaseEnd(db.now)}
     where shop_id = ${shopId} and attempt_id = ${id} and check_at <= ${db.now}`);
   return taken === 1;
 }
@@ -211,7 +209,7 @@ const refundColumns = sql`
 /** undefined: another process has it. */
 export function takeDueRefund(db: Queries, { shopId, orderId, id }: DueKey) {
   return db.one<ProviderRefund>(sql`
-    update order_payment set check_at = ${new Date(db.now.getTime() + LEASE)}
+    update order_payment set check_at = ${leaseEnd(db.now)}
     where shop_id = ${shopId} and order_id = ${orderId} and payment_id = ${id} and check_at <= ${db.now}
     returning ${refundColumns}`);
 }

@@ -28,7 +28,9 @@ beforeEach(async () => {
   token = await givenToken(service, shopId);
   // What creating the shop has left is not of interest here.
   await service.db.run(sql`delete from event where shop_id = ${shopId}`);
-  await service.db.run(sql`delete from counter where shop_id = ${shopId} and name = 'event'`);
+  await service.db.run(
+    sql`update counter set value = 0, at = null where shop_id = ${shopId} and name = 'event'`,
+  );
 });
 
 const record = (...events: NewEvent[]) =>
@@ -269,7 +271,7 @@ describe('waiting', () => {
     await sleep(200);
     // Written around the log, so that this process is not told.
     await service.db.run(sql`
-      insert into counter (shop_id, name, value, at) values (${shopId}, 'event', 1, ${Date.now()})`);
+      update counter set value = 1, at = ${Date.now()} where shop_id = ${shopId} and name = 'event'`);
     await service.db.run(sql`
       insert into event (shop_id, position, at, type, resource_id, data)
       values (${shopId}, 1, ${new Date()}, 'ORDER_CREATE', ${newId(new Date())}, '{}')`);

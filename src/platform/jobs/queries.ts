@@ -1,4 +1,5 @@
 import type { Queries } from '../../db/database.ts';
+import { leaseEnd } from '../../db/lease.ts';
 import { sql } from '../../db/sql.ts';
 import type { CleanupStep } from '../cleanup.ts';
 
@@ -13,8 +14,6 @@ export interface TakenJob<Content> extends JobKey {
   attempts: number;
 }
 
-/** A worker that has taken a job and not finished it after this time is presumed dead. */
-const LEASE = 60_000;
 const FAILED_JOBS_STAY = 14 * 86_400_000;
 
 /** The state of a job in one word. */
@@ -45,7 +44,7 @@ export function findDueJobs(
 export function takeJobs<Content>(db: Queries, shopId: string, ids: readonly string[]) {
   const { now } = db;
   return db.many<TakenJob<Content>>(sql`
-    update job set run_at = ${new Date(now.getTime() + LEASE)}, taken_at = ${now}, attempts = attempts + 1
+    update job set run_at = ${leaseEnd(now)}, taken_at = ${now}, attempts = attempts + 1
     where shop_id = ${shopId} and job_id = any (${ids}::uuid[]) and run_at <= ${now}
     returning shop_id as "shopId", job_id as id, content, attempts`);
 }

@@ -1,7 +1,7 @@
 import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { notFound } from '../../http/errors.ts';
+import { isRefusal, notFound } from '../../http/errors.ts';
 import type { Localised } from '../../http/locale.ts';
 import { initialSettings } from './conversion.ts';
 import type { StoredSettings } from './schema.ts';
@@ -85,13 +85,54 @@ export async function findSettings(db: Queries, shopId: string): Promise<Setting
 }
 
 /**
- * The settings of a version that a statement has just read: from the cache when it has this version, else the current
- * ones, which may be newer by now. A caller that stores or compares a version therefore uses that of the returned
- * settings, not that of the statement.
+ * Takes the version of the settings that a statement has read along with its own data. undefined: it has found nothing,
+ * whatever the settings are.
  */
-export async function settingsSince(db: Queries, shopId: string, version: number): Promise<Settings> {
+export type VerifySettings = (version: number | undefined) => void;
+
+class StaleSettings extends Error {
+  override name = 'StaleSettings';
+}
+
+const MAX_TRIES = 3;
+
+/**
+ * Runs `work` with the cached settings, which saves the round trip that reads their version. Instead, a statement of
+ * `work` reads the version along with its own data and passes it to `verify`, which ends the work if the settings have
+ * changed. The work then runs again with the current settings, so it must not change or send anything. Work that is
+ * refused or ends before `verify` costs a statement that reads the version.
+ */
+export async function withCachedSettings<Result>(
+  db: Queries,
+  shopId: string,
+  work: (settings: Settings, verify: VerifySettings) => Promise<Result>,
+): Promise<Result> {
   const cached = cachedSettings(db, shopId);
-  return cached?.version === version ? cached : shopSettings(db, shopId);
+  let settings = cached ?? (await shopSettings(db, shopId));
+  let isCurrent = !cached;
+  for (let tries = 1; ; tries++) {
+    const verify: VerifySettings = (version) => {
+      // If the settings change with every try, the last result is returned.
+      const isStale = version !== undefined && version !== settings.version;
+      if (isStale && tries < MAX_TRIES) throw new StaleSettings();
+      isCurrent = true;
+    };
+    const end = await work(settings, verify).then(
+      (result) => () => result,
+      (error: unknown) => {
+        if (error instanceof StaleSettings) return undefined;
+        if (!isRefusal(error)) throw error;
+        return () => {
+          throw error;
+        };
+      },
+    );
+    if (end && isCurrent) return end();
+    const current = await shopSettings(db, shopId);
+    if (end && current.version === settings.version) return end();
+    settings = current;
+    isCurrent = true;
+  }
 }
 
 /**

@@ -42,6 +42,7 @@ async function shown(page: Partial<Page> = {}, visitor: Partial<Visit> = {}, ses
     config: service.config,
     shopId: 'DemoShop',
     settings,
+    verifySettings: () => {},
     layout: await loadShopLayout(service.db, settings),
     locale: 'en_GB',
     currency: 'EUR',

@@ -35,7 +35,7 @@ import {
 import { breadcrumbData, breadcrumbNavigation, listView } from './listing-view.ts';
 import { merchantHtml } from '../merchant-html/merchant-html.ts';
 import { PageEvent, pageLength, type Page } from '../page.ts';
-import { requireVersion, type PageRequest, type Pages } from '../pages.ts';
+import type { PageRequest, Pages } from '../pages.ts';
 import { categoryPath, type Visit } from '../visit.ts';
 
 const CATEGORY_SORTS: readonly Sort[] = ['name', 'price', 'price-desc', 'new'];
@@ -71,7 +71,7 @@ async function categoryPage(
     return filteredPage(visit, category, request);
   }
   const found = await findList(visit, visit.db, category, request);
-  requireVersion(visit, found.settingsVersion);
+  visit.verifySettings(found.settingsVersion);
   requirePage(request, found.results);
   const name = `${category.alias} ${request.sort} ${request.page}`;
   const page = await findOrRender(categoryPages, visit, name, found.versionStamp, async (snapshot) => {
@@ -194,7 +194,7 @@ async function filteredPage(visit: Visit, category: PageCategory, request: ListR
     limit: PER_PAGE,
     offset: (request.page - 1) * PER_PAGE,
   });
-  requireVersion(visit, found.settingsVersion);
+  visit.verifySettings(found.settingsVersion);
   const isWhole = !isFiltered(request) && request.sort !== 'new';
   const { results, versions, isMore } = isWhole ? await findList(visit, db, category, request) : found;
   requirePage(request, results);

@@ -14,7 +14,7 @@ import { cartForApps } from '../scripts/events.ts';
 import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../page-cache.ts';
 import { prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
 import { pageLength, Redirect, type Page } from '../page.ts';
-import { requireVersion, type PageRequest, type Pages } from '../pages.ts';
+import type { PageRequest, Pages } from '../pages.ts';
 import { productDelivery } from './delivery-span.ts';
 import { toPictures } from './pictures.ts';
 import { productEvent, renderProductPage } from './product-view.ts';
@@ -29,8 +29,9 @@ export function product(pages: Pages): void {
   pages.getOptimistic('/Products/:productNumber', async (visit, request) => {
     const productNumber = request.params['productNumber']!;
     const found = await findPageProduct(visit.db, visit.shopId, productNumber, stampOptions(visit));
-    if (!found?.visible) throw notFound();
-    requireVersion(visit, found.settingsVersion);
+    if (!found) throw notFound();
+    visit.verifySettings(found.settingsVersion);
+    if (!found.visible) throw notFound();
     const load = (isWished: boolean) =>
       findOrRender(
         productPages,
