@@ -7,11 +7,11 @@ import {
 } from '../../orders/manage-lines.ts';
 import { endOrderEditing, startOrderEditing } from '../../orders/manage.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { anyText } from '../../catalogue/products/render.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { decimalText } from '../components/decimal.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { choiceField, problemOf, textField } from '../components/form.ts';
+import { methodChoices } from '../components/method-choices.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
@@ -177,18 +177,4 @@ function lineRow(visit: ShopVisit, line: OrderLine, draft: Draft | undefined): M
       ${words.remove}</label
     >
   </li>`;
-}
-
-export function methodChoices({ settings, locale }: ShopVisit) {
-  const text = (name: Parameters<typeof anyText>[0]) => anyText(name, locale, settings.defaultLocale) ?? '';
-  return {
-    shipping: settings.shippingMethods.map(({ shippingMethodId, name }) => ({
-      value: shippingMethodId,
-      text: text(name),
-    })),
-    payment: settings.paymentMethods.map(({ paymentMethodId, name }) => ({
-      value: paymentMethodId,
-      text: text(name),
-    })),
-  };
 }

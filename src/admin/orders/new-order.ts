@@ -4,16 +4,16 @@ import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { toMinor } from '../../kernel/money.ts';
 import type { Content } from '../../pricing/content.ts';
+import { addressFields } from '../components/address-form.ts';
 import { choiceField, longTextField, problemOf, textField } from '../components/form.ts';
+import { methodChoices } from '../components/method-choices.ts';
 import { languageName } from '../components/language-name.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
 import { MAX_NOTE_LENGTH } from '../../orders/patch.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenLines, chosenRows, loadChosen, productFinder, type ChosenProducts } from './chosen-lines.ts';
-import { addressFields } from './data-actions.ts';
 import { typedDecimal } from './decimal.ts';
-import { methodChoices } from './edit.ts';
 import { BILLING, isElsewhere, placeByHand, SHIPPING } from './place-by-hand.ts';
 import { findCustomers, type FoundCustomer } from './product-queries.ts';
 
@@ -213,10 +213,10 @@ function customerCard(
     <input type="hidden" name="customerId" value="${customerId}" />
     <input type="hidden" name="customerNumber" value="${number}" />
     ${customerId !== '' && html`<p><strong>${words.customer({ number })}</strong></p>`}
-    ${addressFields(visit, {}, draft, BILLING)}
+    ${addressFields(visit, null, draft, { isOfOrder: true, prefix: BILLING })}
     <details ${draft !== undefined && isElsewhere(draft) && html`open`}>
       <summary>${words.byHand.elsewhere}</summary>
-      <div class="stack">${addressFields(visit, {}, draft, SHIPPING)}</div>
+      <div class="stack">${addressFields(visit, null, draft, { isOfOrder: true, prefix: SHIPPING })}</div>
     </details>
   </section>`;
 }

@@ -7,13 +7,13 @@ import { badRequest } from '../../http/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import type { Order } from '../../orders/schema.ts';
 import { countryName, isCountry } from '../../shops/countries/countries.ts';
+import { ORDER_ADDRESS_FIELDS, typedAddress } from '../components/address-form.ts';
 import type { FormRequest } from '../pages.ts';
 import type { CallOperation } from '../../http/internal-call.ts';
 import { updateBillingAddress, updateShippingAddress } from '../../carts/addresses.ts';
 import { createOrder } from '../../checkout/routes.ts';
 import type { ShopVisit } from '../visit.ts';
 import { chosenLines } from './chosen-lines.ts';
-import { typedAddress } from './data-actions.ts';
 import { typedDecimal } from './decimal.ts';
 
 /** The prefixes of the field names of each address. */
@@ -70,9 +70,17 @@ async function orderCart(
       });
     }
   }
-  await call(updateBillingAddress, { params, body: typedAddress(form, BILLING), cartToken });
+  await call(updateBillingAddress, {
+    params,
+    body: typedAddress(form, ORDER_ADDRESS_FIELDS, BILLING),
+    cartToken,
+  });
   if (isElsewhere(form)) {
-    await call(updateShippingAddress, { params, body: typedAddress(form, SHIPPING), cartToken });
+    await call(updateShippingAddress, {
+      params,
+      body: typedAddress(form, ORDER_ADDRESS_FIELDS, SHIPPING),
+      cartToken,
+    });
   }
   const shippingMethodId = form.field('shippingMethodId');
   const shippingPrice = typedDecimal(form.field('shippingPrice'));
