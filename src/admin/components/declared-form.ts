@@ -56,7 +56,7 @@ export interface DeclaredField extends FieldParts {
   /** Where the schema of the body has no bound. */
   maxLength?: TextLimit;
   /** Converts a decimal in another way than the language demands. */
-  toDecimal?: (typed: string) => string;
+  toDecimal?: (typed: string, language: Language) => string;
 }
 
 /** Declares the fields of an operation: `declareForm(createCoupon, ({ coupons }) => ({ code: { label: coupons.code } }))`. */
@@ -137,22 +137,25 @@ export function readFields<Body extends TObject, Name extends string>(
   request: Pick<FormRequest, 'field' | 'fieldList'>,
   { words, language }: Reader,
 ): Required<Pick<Static<Body>, Name & keyof Static<Body>>> {
-  const decimal = (typed: string) => decimalOf(typed, language) ?? typed;
   const read = ([name, declared]: [string, DeclaredField]) => {
-    const { kind, input = name, isRequired = false, toDecimal = decimal } = declared;
+    const { kind, input = name, isRequired = false, toDecimal = decimalOrText } = declared;
     const text = request.field(input);
     if (kind === 'tick') return text !== '';
     if (kind === 'ticks') return request.fieldList(input);
     if (text === '' && isNullable(form, name) && !isRequired) return null;
-    if (kind === 'integer' || kind === 'number') return Number(decimal(text));
-    return kind === 'decimal' ? toDecimal(text) : text;
+    if (kind === 'integer' || kind === 'number') return Number(decimalOrText(text, language));
+    return kind === 'decimal' ? toDecimal(text, language) : text;
   };
   const entries = Object.entries<DeclaredField>(form.fieldsIn(words));
   return Object.fromEntries(entries.map((entry) => [entry[0], read(entry)])) as never;
 }
 
+const decimalOrText = (typed: string, language: Language) => decimalOf(typed, language) ?? typed;
+
 /** The options of a page with these forms: the limits of their fields, and the labels by which refusals name them. */
-export function optionsOf(...forms: readonly DeclaredForm[]): Pick<FormOptions, 'limits' | 'labels'> {
+export function optionsOf(
+  ...forms: readonly DeclaredForm[]
+): Required<Pick<FormOptions, 'limits' | 'labels'>> {
   const entriesIn = (words: Words) =>
     forms.flatMap((form) =>
       Object.entries(form.fieldsIn(words)).map(([name, field]) => ({ form, name, field })),

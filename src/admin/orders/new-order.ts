@@ -4,7 +4,8 @@ import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { toMinor } from '../../kernel/money.ts';
 import type { Content } from '../../pricing/content.ts';
-import { addressFields } from '../components/address-form.ts';
+import { ADDRESS, addressFields } from '../components/address-form.ts';
+import { optionsOf } from '../components/declared-form.ts';
 import { choiceField, longTextField, problemOf, textField } from '../components/form.ts';
 import { methodChoices } from '../components/method-choices.ts';
 import { languageName } from '../components/language-name.ts';
@@ -36,7 +37,7 @@ export function newOrderPages(pages: ShopPages): void {
         );
       },
     },
-    { limits: { texts: { note: MAX_NOTE_LENGTH } } },
+    { ...optionsOf(ADDRESS), limits: { texts: { note: MAX_NOTE_LENGTH } } },
   );
 }
 
