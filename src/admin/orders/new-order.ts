@@ -5,8 +5,8 @@ import { isId } from '../../kernel/ids.ts';
 import { toMinor } from '../../kernel/money.ts';
 import type { Content } from '../../pricing/content.ts';
 import { ADDRESS, addressFields } from '../components/address-form.ts';
-import { optionsOf } from '../components/declared-form.ts';
-import { choiceField, longTextField, problemOf, textField } from '../components/form.ts';
+import { optionsOf, showFields } from '../components/declared-form.ts';
+import { choiceField, longTextField, problemOf } from '../components/form.ts';
 import { methodChoices } from '../components/method-choices.ts';
 import { languageName } from '../components/language-name.ts';
 import { Redirect, type AdminPage } from '../page.ts';
@@ -15,6 +15,7 @@ import { MAX_NOTE_LENGTH } from '../../orders/patch.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenLines, chosenRows, loadChosen, productFinder, type ChosenProducts } from './chosen-lines.ts';
 import { typedDecimal } from './decimal.ts';
+import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
 import { BILLING, isElsewhere, placeByHand, SHIPPING } from './place-by-hand.ts';
 import { findCustomers, type FoundCustomer } from './product-queries.ts';
 
@@ -67,6 +68,7 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
     settings.currencies.find((one) => one === draft?.field('currency')) ?? settings.defaultCurrency;
   const shippingMethodId = draft?.field('shippingMethodId') || methods.shipping[0]?.value || null;
   const shippingPrice = toMinor(typedDecimal(draft?.field('shippingPrice') ?? ''), currency) ?? null;
+  const delivery = showFields(DELIVERY, visit, { values: { shippingMethodId }, draft });
   const [chosen, customers] = await Promise.all([
     loadChosen(visit, draft ? chosenLines(draft) : [], text, {
       currency,
@@ -93,27 +95,9 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
         <div class="stack">
           <section class="card">
             <h2>${words.byHand.delivery}</h2>
-            ${choiceField({
-              name: 'shippingMethodId',
-              label: words.edit.shippingMethod,
-              value: shippingMethodId,
-              choices: methods.shipping,
-              draft,
-            })}
-            ${textField({
-              name: 'shippingPrice',
-              label: words.edit.shippingPrice,
-              hint: words.byHand.priceHint,
-              unit: currency,
-              inputMode: 'decimal',
-              draft,
-            })}
-            ${choiceField({
-              name: 'paymentMethodId',
-              label: words.edit.paymentMethod,
-              choices: methods.payment,
-              draft,
-            })}
+            ${delivery('shippingMethodId', { choices: methods.shipping })}
+            ${delivery('price', { hint: words.byHand.priceHint, unit: currency })}
+            ${showFields(PAYMENT_METHOD, visit, { draft })('paymentMethodId', { choices: methods.payment })}
             ${
               settings.currencies.length > 1 &&
               choiceField({
