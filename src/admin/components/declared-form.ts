@@ -41,7 +41,6 @@ export interface DeclaredField extends FieldParts {
     | 'text'
     | 'email'
     | 'tel'
-    | 'url'
     | 'date'
     | 'long text'
     | 'decimal'
@@ -59,7 +58,7 @@ export interface DeclaredField extends FieldParts {
   toDecimal?: (typed: string, language: Language) => string;
 }
 
-/** Declares the fields of an operation: `declareForm(createCoupon, ({ coupons }) => ({ code: { label: coupons.code } }))`. */
+/** Declares the fields of an operation: `declareForm(addCoupon, ({ coupons }) => ({ code: { label: coupons.code } }))` */
 export function declareForm<Body extends TObject, Name extends keyof Static<Body> & string>(
   { body }: { body?: Body },
   fieldsIn: (words: Words) => Readonly<Record<Name, DeclaredField>>,
@@ -67,6 +66,7 @@ export function declareForm<Body extends TObject, Name extends keyof Static<Body
   return { body: body!, fieldsIn };
 }
 
+/** The person who fills in the form. */
 interface Reader {
   words: Words;
   language: Language;
@@ -120,7 +120,6 @@ export function showFields<Name extends string>(
       case 'text':
       case 'email':
       case 'tel':
-      case 'url':
       case 'number':
       case 'date':
         return textField({ ...field, type: kind, value });
