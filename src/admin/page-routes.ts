@@ -129,6 +129,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     form: FormRequest,
     visit: V,
     { show, save }: Form<V>,
+    labels: FormOptions['labels'],
   ): Promise<AdminPage | Redirect> => {
     try {
       return await save(visit, form);
@@ -137,7 +138,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       if (error instanceof FormLimitError) throw error;
       const refusal = refusalOf(error as Error, request);
       if (refusal.status >= 500 || refusal.status === 404) throw error;
-      const problem = refusalText(visit.words, refusal);
+      const problem = refusalText(visit.words, refusal, labels?.(visit.words));
       const draft: Draft = { field: form.field, fieldList: form.fieldList, problem };
       return { ...(await show(visit, form, draft)), status: refusal.status };
     }
@@ -166,13 +167,19 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         return respond(request, reply, visit, await handler(visit as never, toFormRequest(request)));
       });
     },
-    form(path, audience, form, { needsReauthentication, limits }: FormOptions = {}) {
+    form(path, audience, form, { needsReauthentication, limits, labels }: FormOptions = {}) {
       const toFormRequest = formRequestsWithin(limits);
       pages.get(path, audience, form.show, { needsReauthentication: needsReauthentication ?? false });
       app.post(`/admin${path}`, formRoute({ audience }, limits), async (request, reply) => {
         const visit = await admitted(request, reply, audience, needsReauthentication);
         if (!visit) return reply;
-        const answer = await saveForm(request, toFormRequest(request), visit, form as Form<Visit<'anybody'>>);
+        const answer = await saveForm(
+          request,
+          toFormRequest(request),
+          visit,
+          form as Form<Visit<'anybody'>>,
+          labels,
+        );
         return respond(request, reply, visit, answer);
       });
     },
@@ -204,7 +211,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         return respond(request, reply, visit, await handler(visit, toFormRequest(request)));
       });
     },
-    form(path, { read, write }, form, { needsReauthentication, limits }: FormOptions = {}) {
+    form(path, { read, write }, form, { needsReauthentication, limits, labels }: FormOptions = {}) {
       const toFormRequest = formRequestsWithin(limits);
       shopPages.get(path, read, form.show, { needsReauthentication: needsReauthentication ?? false });
       app.post(
@@ -213,7 +220,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         async (request, reply) => {
           const visit = await admittedToShop(request, reply, write, needsReauthentication);
           if (!visit) return reply;
-          const answer = await saveForm(request, toFormRequest(request), visit, form);
+          const answer = await saveForm(request, toFormRequest(request), visit, form, labels);
           return respond(request, reply, visit, answer);
         },
       );

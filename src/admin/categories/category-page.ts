@@ -48,7 +48,10 @@ export function categoryPages(pages: ShopPages): void {
     '/categories/:categoryId',
     { read: 'products_read', write: 'products_write' },
     { show: showCategory, save: saveCategory },
-    { limits: { texts: { 'description.*': MAX_DESCRIPTION_LENGTH } } },
+    {
+      limits: { texts: { 'description.*': MAX_DESCRIPTION_LENGTH } },
+      labels: ({ categories: { alias, texts } }) => ({ alias, ...texts }),
+    },
   );
 
   pages.post('/categories/:categoryId/delete', 'products_write', async (visit, form) => {

@@ -1,8 +1,8 @@
-import { badRequest, conflict, HttpError } from '../../http/errors.ts';
+import { conflict, HttpError } from '../../http/errors.ts';
 import type { Words } from '../messages.ts';
 
 /** The labels of fields by the last part of their path: `city` for `billingAddress.city`. */
-type Labels = Readonly<Record<string, string>>;
+export type Labels = Readonly<Record<string, string>>;
 
 /** A refusal in the reader's language, as far as it is about values. */
 export function refusalText(words: Words, { problems, message }: HttpError, labels: Labels = {}): string {
@@ -19,21 +19,11 @@ export function refusalText(words: Words, { problems, message }: HttpError, labe
     .join(' ');
 }
 
-/**
- * Runs a call of an operation and names refused values by the labels of the form. `taken` is the text for a value that
- * exists already.
- */
-export async function explained<Answer>(
-  words: Words,
-  labels: Labels,
-  call: () => Promise<Answer>,
-  taken?: string,
-): Promise<Answer> {
+/** Runs a call of an operation, with this text for a value that exists already. */
+export async function withConflictText<Answer>(text: string, call: () => Promise<Answer>): Promise<Answer> {
   try {
     return await call();
   } catch (error) {
-    if (!(error instanceof HttpError)) throw error;
-    if (error.status === 409 && taken !== undefined) throw conflict(taken);
-    throw error.problems.length === 0 ? error : badRequest(refusalText(words, error, labels));
+    throw error instanceof HttpError && error.status === 409 ? conflict(text) : error;
   }
 }

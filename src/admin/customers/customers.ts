@@ -1,23 +1,30 @@
 import { setCustomerGroup } from '../../people/customers/manage-routes.ts';
 import { createCustomer, updateCustomer } from '../../people/customers/routes.ts';
-import { MAX_CUSTOMER_NOTE_LENGTH } from '../../people/customers/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { Customer } from '../../people/customers/schema.ts';
-import { choiceField, longTextField, problemOf, textField } from '../components/form.ts';
+import { ADDRESS, addressFields, typedAddress } from '../components/address-form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
 import { plainDay } from '../components/format.ts';
-import { explained } from '../components/validation.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, PageRequest, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { addressCard, addressFields, typedAddress } from './address-fields.ts';
+import { addressCard } from './address-card.ts';
 import { figures, monthChart, orderTable, SHOWN_ORDERS } from './customer-cards.ts';
 import { customerList } from './customer-list.ts';
 import { customerStep, listStep, readCustomer, titleOf } from './customer-steps.ts';
 import { privacy } from './privacy.ts';
 import { findCustomerSummary, findOrdersOf, type CustomerSummary } from './queries.ts';
 
-const NOTE_LIMITS = { limits: { texts: { internalNote: MAX_CUSTOMER_NOTE_LENGTH } } };
+const DETAILS = declareForm(createCustomer, ({ customers: words }) => ({
+  customerNumber: { label: words.number },
+  internalNote: { kind: 'long text', label: words.note, hint: words.noteHint },
+}));
+
+const GROUP = declareForm(setCustomerGroup, ({ customers: words }) => ({
+  customerGroupId: { kind: 'choice', label: words.group, hint: words.groupHint, empty: words.noGroup },
+}));
 
 export function customers(pages: ShopPages): void {
   customerList(pages);
@@ -27,40 +34,28 @@ export function customers(pages: ShopPages): void {
     '/customers/new',
     { read: 'customers_write', write: 'customers_write' },
     {
-      show: async (visit, _request, draft) => ({
-        title: visit.words.customers.new,
-        menu: 'customers',
-        breadcrumbs: [listStep(visit)],
-        main: html`<form method="post" class="card">
-          ${problemOf(draft)} ${addressFields(visit, null, draft)}
-          ${textField({
-            name: 'customerNumber',
-            label: visit.words.customers.number,
-            hint: visit.words.customers.numberHint,
-            maxLength: 64,
-            draft,
-          })}
-          ${noteField(visit, null, draft)}
-          <button class="main">${visit.words.form.save}</button>
-        </form>`,
-      }),
+      show: async (visit, _request, draft) => {
+        const words = visit.words.customers;
+        const field = showFields(DETAILS, visit, { draft });
+        return {
+          title: words.new,
+          menu: 'customers',
+          breadcrumbs: [listStep(visit)],
+          main: html`<form method="post" class="card">
+            ${problemOf(draft)} ${addressFields(visit, null, draft)}
+            ${field('customerNumber', { hint: words.numberHint })} ${field('internalNote')}
+            <button class="main">${visit.words.form.save}</button>
+          </form>`,
+        };
+      },
       save: async (visit, form) => {
-        const { words } = visit;
-        const number = form.field('customerNumber');
-        const note = form.field('internalNote');
-        const customer = await explained(words, words.customers.fields, () =>
-          visit.call(createCustomer, {
-            body: {
-              billingAddress: typedAddress(form) ?? {},
-              ...(number !== '' && { customerNumber: number }),
-              ...(note !== '' && { internalNote: note }),
-            },
-          }),
-        );
-        return new Redirect(adminPath(visit, `/customers/${customer.customerId}`), words.customers.created);
+        const { customerId } = await visit.call(createCustomer, {
+          body: { ...readFields(DETAILS, form, visit), billingAddress: typedAddress(form) },
+        });
+        return new Redirect(adminPath(visit, `/customers/${customerId}`), visit.words.customers.created);
       },
     },
-    NOTE_LIMITS,
+    optionsOf(DETAILS, ADDRESS),
   );
 
   pages.form(
@@ -72,26 +67,22 @@ export function customers(pages: ShopPages): void {
         const customerId = form.params['customerId']!;
         const before = await readState(visit, customerId);
         requireUnchanged(form, before, visit.words);
-        const groupId = form.field('customerGroupId');
-        await explained(visit.words, visit.words.customers.fields, () =>
-          visit.inTransaction(async (call) => {
-            if (groupId !== (before.customerGroupId ?? '')) {
-              await call(setCustomerGroup, {
-                params: { customerId },
-                body: { customerGroupId: groupId === '' ? null : groupId },
-              });
-            }
-            await call(updateCustomer, {
-              params: { customerId },
-              body: [
-                { op: 'add', path: '/customerNumber', value: form.field('customerNumber') },
-                form.field('internalNote') === ''
-                  ? { op: 'remove', path: '/internalNote' }
-                  : { op: 'add', path: '/internalNote', value: form.field('internalNote') },
-              ],
-            });
-          }),
-        );
+        const typed = readFields(DETAILS, form, visit);
+        const group = readFields(GROUP, form, visit);
+        await visit.inTransaction(async (call) => {
+          if (group.customerGroupId !== before.customerGroupId) {
+            await call(setCustomerGroup, { params: { customerId }, body: group });
+          }
+          await call(updateCustomer, {
+            params: { customerId },
+            body: [
+              { op: 'add', path: '/customerNumber', value: typed.customerNumber ?? '' },
+              typed.internalNote === null
+                ? { op: 'remove', path: '/internalNote' }
+                : { op: 'add', path: '/internalNote', value: typed.internalNote },
+            ],
+          });
+        });
         const path = adminPath(visit, `/customers/${customerId}`);
         const { customerNumber, internalNote, customerGroupId } = before;
         return new Redirect(path, {
@@ -108,7 +99,7 @@ export function customers(pages: ShopPages): void {
         });
       },
     },
-    NOTE_LIMITS,
+    optionsOf(DETAILS, GROUP),
   );
 
   pages.form(
@@ -134,16 +125,15 @@ export function customers(pages: ShopPages): void {
         const before = await readCustomer(visit, customerId);
         requireUnchanged(form, before.billingAddress, words);
         const address = typedAddress(form);
-        await explained(words, words.customers.fields, () =>
-          visit.call(updateCustomer, {
-            params: { customerId },
-            body: [
-              address === undefined
-                ? { op: 'remove', path: '/billingAddress' }
-                : { op: 'add', path: '/billingAddress', value: address },
-            ],
-          }),
-        );
+        const isEmpty = Object.values(address).every((value) => value === null);
+        await visit.call(updateCustomer, {
+          params: { customerId },
+          body: [
+            isEmpty
+              ? { op: 'remove', path: '/billingAddress' }
+              : { op: 'add', path: '/billingAddress', value: address },
+          ],
+        });
         const after = await readCustomer(visit, customerId);
         return new Redirect(adminPath(visit, `/customers/${customerId}`), {
           text: words.form.saved,
@@ -161,6 +151,7 @@ export function customers(pages: ShopPages): void {
         });
       },
     },
+    optionsOf(ADDRESS),
   );
 }
 
@@ -233,46 +224,17 @@ function detailsForm(
   const words = visit.words.customers;
   const mayWrite = visit.may('customers_write');
   const groups = visit.settings.customerGroups;
+  const choices = groups.map((group) => ({ value: group.customerGroupId, text: group.name }));
+  const shown = { draft, isDisabled: !mayWrite };
+  const field = showFields(DETAILS, visit, { values: { customerNumber, internalNote }, ...shown });
+  const groupField = showFields(GROUP, visit, { values: { customerGroupId }, ...shown });
   return html`<form method="post" class="card">
     <h2>${words.details}</h2>
     ${problemOf(draft)} ${versionField({ customerNumber, internalNote, customerGroupId })}
-    ${noteField(visit, internalNote, draft)}
-    ${
-      groups.length > 0 &&
-      choiceField({
-        name: 'customerGroupId',
-        label: words.group,
-        hint: words.groupHint,
-        value: customerGroupId,
-        choices: groups.map((group) => ({ value: group.customerGroupId, text: group.name })),
-        empty: words.noGroup,
-        isDisabled: !mayWrite,
-        draft,
-      })
-    }
-    ${textField({
-      name: 'customerNumber',
-      label: words.number,
-      value: customerNumber,
-      maxLength: 64,
-      isRequired: true,
-      isDisabled: !mayWrite,
-      draft,
-    })}
+    ${field('internalNote')} ${choices.length > 0 && groupField('customerGroupId', { choices })}
+    ${field('customerNumber', { isRequired: true })}
     ${mayWrite && html`<button class="main">${visit.words.form.save}</button>`}
   </form>`;
-}
-
-function noteField(visit: ShopVisit, value: string | null, draft: Draft | undefined): Markup {
-  return longTextField({
-    name: 'internalNote',
-    label: visit.words.customers.note,
-    hint: visit.words.customers.noteHint,
-    value,
-    maxLength: MAX_CUSTOMER_NOTE_LENGTH,
-    isDisabled: !visit.may('customers_write'),
-    draft,
-  });
 }
 
 function privacyCard(

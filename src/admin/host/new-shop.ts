@@ -2,10 +2,10 @@ import { badRequest, conflict } from '../../http/errors.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { html } from '../../http/html.ts';
 import { isEmailAddress } from '../../platform/email/address.ts';
-import { countryName } from '../../shops/countries/countries.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { createShop } from '../../shops/shop/create-shop.ts';
 import { findSimilarShop } from '../../shops/shop/queries.ts';
+import { countryChoices } from '../components/country-choices.ts';
 import { choiceField, problemOf, textField } from '../components/form.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
@@ -55,9 +55,7 @@ export function newShop(pages: Pages): void {
             name: 'country',
             label: words.country,
             value: 'DE',
-            choices: COUNTRIES.map((value) => ({ value, text: countryName(value, language) })).toSorted(
-              (one, other) => one.text.localeCompare(other.text, language),
-            ),
+            choices: countryChoices(language, COUNTRIES),
             draft,
           })}
           ${choiceField({

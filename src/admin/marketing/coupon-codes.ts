@@ -1,12 +1,24 @@
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { problemOf, textField } from '../components/form.ts';
+import { makeCouponCodes } from '../../coupons/manage-routes.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
 import { chip, dayText } from '../components/format.ts';
-import type { Draft } from '../pages.ts';
+import type { Draft, FormRequest } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+import { CODE } from './campaign-form.ts';
 import { findCodesAfter, MAX_COUNTED, type ListedCampaign, type ListedCode } from './queries.ts';
 
 export const SHOWN_CODES = 50;
+
+const NEW_CODES = declareForm(makeCouponCodes, ({ coupons: words }) => ({
+  count: { kind: 'number', label: words.count, isRequired: true },
+  prefix: { label: words.prefix },
+}));
+
+export const CODES_OPTIONS = optionsOf(NEW_CODES, CODE);
+
+export const typedCodes = (visit: ShopVisit, form: FormRequest) => readFields(NEW_CODES, form, visit);
 
 /** `10,000+` when there are more than were counted. */
 export const countText = ({ language }: ShopVisit, codes: number, most: number) =>
@@ -24,21 +36,21 @@ export function codesCard(
   }: { listed: ListedCampaign; codes: readonly ListedCode[]; wanted: string; draft: Draft | undefined },
 ): Markup {
   const words = visit.words.coupons;
+  const field = showFields(NEW_CODES, visit, { values: { count: 100 }, draft });
   return html`<section class="card" id="codes">
     <h2>${words.codes} (${countText(visit, listed.codes, MAX_COUNTED.alone)})</h2>
     ${problemOf(draft)}
     ${
       visit.may('coupons_write') &&
       html`<form method="post" action="${adminPath(visit, `${path}/codes`)}" class="row code-form">
-          ${textField({ name: 'code', label: words.code, maxLength: 100, isRequired: true, draft })}
+          ${showFields(CODE, visit, { draft })('code', { isRequired: true })}
           <button>${words.addCode}</button>
         </form>
         <details ${Boolean(draft?.field('count')) && html`open`}>
           <summary>${words.generate}</summary>
           <p class="hint">${words.generateHint}</p>
           <form method="post" action="${adminPath(visit, `${path}/codes`)}" class="row code-form">
-            ${textField({ name: 'count', type: 'number', label: words.count, value: 100, isRequired: true, draft })}
-            ${textField({ name: 'prefix', label: words.prefix, maxLength: 20, draft })}
+            ${field('count')} ${field('prefix')}
             <button>${words.generate}</button>
           </form>
         </details>`

@@ -9,17 +9,18 @@ import { textIn } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
 import { barChart } from '../components/bars.ts';
 import { shortDay } from '../components/format.ts';
-import { buttonForm, problemOf, textField } from '../components/form.ts';
+import { showFields } from '../components/declared-form.ts';
+import { buttonForm, problemOf } from '../components/form.ts';
 import { listView } from '../components/list.ts';
 import { listState } from '../components/list-state.ts';
-import { explained } from '../components/validation.ts';
+import { withConflictText } from '../components/validation.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, PageRequest, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { campaignColumns, discountText, stateChip, usedText } from './campaign-columns.ts';
-import { codesCard, codesText, SHOWN_CODES } from './coupon-codes.ts';
-import { CAMPAIGN_LIMITS, campaignFields, campaignLabels, typedCampaign } from './campaign-form.ts';
+import { codesCard, CODES_OPTIONS, codesText, SHOWN_CODES, typedCodes } from './coupon-codes.ts';
+import { CAMPAIGN_OPTIONS, campaignFields, CODE, IDENTIFIER, typedCampaign } from './campaign-form.ts';
 import {
   countCampaigns,
   findCampaignDays,
@@ -74,20 +75,8 @@ export function coupons(pages: ShopPages): void {
           breadcrumbs: [marketingStep(visit)],
           main: html`<form method="post" class="card prose">
             ${problemOf(draft)} ${await campaignFields(visit, undefined, draft)}
-            ${textField({
-              name: 'code',
-              label: words.firstCode,
-              hint: words.firstCodeHint,
-              maxLength: 100,
-              draft,
-            })}
-            ${textField({
-              name: 'identifier',
-              label: words.identifier,
-              hint: words.identifierHint,
-              maxLength: 100,
-              draft,
-            })}
+            ${showFields(CODE, visit, { draft })('code', { label: words.firstCode, hint: words.firstCodeHint })}
+            ${showFields(IDENTIFIER, visit, { draft })('identifier')}
             <button class="main">${visit.words.form.save}</button>
           </form>`,
         };
@@ -100,11 +89,8 @@ export function coupons(pages: ShopPages): void {
           identifier: form.field('identifier') || identifierOf(form.field('name')),
         };
         const { campaignId } = await visit.inTransaction(async (call) => {
-          const made = await explained(
-            words,
-            campaignLabels(visit),
-            () => call(createCouponCampaign, { query: { locale: visit.locale }, body }),
-            words.coupons.identifierTaken,
+          const made = await withConflictText(words.coupons.identifierTaken, () =>
+            call(createCouponCampaign, { query: { locale: visit.locale }, body }),
           );
           if (code !== '') await addCode(visit, call, made.campaignId, code);
           return made;
@@ -112,7 +98,7 @@ export function coupons(pages: ShopPages): void {
         return new Redirect(adminPath(visit, `/marketing/coupons/${campaignId}`), words.coupons.created);
       },
     },
-    { limits: CAMPAIGN_LIMITS },
+    CAMPAIGN_OPTIONS,
   );
 
   pages.form(
@@ -124,17 +110,15 @@ export function coupons(pages: ShopPages): void {
         const { words } = visit;
         const { campaign } = await loadCampaign(visit, form);
         requireUnchanged(form, campaign, words);
-        await explained(words, campaignLabels(visit), async () =>
-          visit.call(changeCouponCampaign, {
-            params: { couponCampaignId: campaign.campaignId },
-            query: { locale: visit.locale },
-            body: await typedCampaign(visit, form),
-          }),
-        );
+        await visit.call(changeCouponCampaign, {
+          params: { couponCampaignId: campaign.campaignId },
+          query: { locale: visit.locale },
+          body: await typedCampaign(visit, form),
+        });
         return new Redirect(adminPath(visit, `/marketing/coupons/${campaign.campaignId}`), words.form.saved);
       },
     },
-    { limits: CAMPAIGN_LIMITS },
+    CAMPAIGN_OPTIONS,
   );
 
   pages.form(
@@ -151,15 +135,14 @@ export function coupons(pages: ShopPages): void {
           await addCode(visit, visit.call, campaignId, code);
           return new Redirect(path, words.coupons.codeAdded({ code }));
         }
-        const { codes } = await explained(words, campaignLabels(visit), () =>
-          visit.call(makeCouponCodes, {
-            params: { couponCampaignId: campaignId },
-            body: { count: Number(form.field('count')), prefix: form.field('prefix') },
-          }),
-        );
+        const { codes } = await visit.call(makeCouponCodes, {
+          params: { couponCampaignId: campaignId },
+          body: typedCodes(visit, form),
+        });
         return new Redirect(path, words.coupons.generated({ count: codes.length }));
       },
     },
+    CODES_OPTIONS,
   );
 
   pages.post('/marketing/coupons/:campaignId/delete', 'coupons_write', async (visit, form) => {
@@ -179,11 +162,8 @@ export function coupons(pages: ShopPages): void {
 }
 
 function addCode(visit: ShopVisit, call: CallOperation, campaignId: string, code: string): Promise<unknown> {
-  return explained(
-    visit.words,
-    campaignLabels(visit),
-    () => call(addCampaignCoupon, { params: { couponCampaignId: campaignId }, body: { code } }),
-    visit.words.coupons.codeTaken({ code }),
+  return withConflictText(visit.words.coupons.codeTaken({ code }), () =>
+    call(addCampaignCoupon, { params: { couponCampaignId: campaignId }, body: { code } }),
   );
 }
 

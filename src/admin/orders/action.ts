@@ -1,6 +1,6 @@
-import type { FormLimits } from '../../http/form-fields.ts';
 import type { Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
+import type { DeclaredForm } from '../components/declared-form.ts';
 import type { Words } from '../messages.ts';
 import type { Notice } from '../page.ts';
 import type { Draft, FormRequest } from '../pages.ts';
@@ -13,11 +13,12 @@ export interface OrderAction {
   name: ActionName;
   /** Whether it is offered. The operation decides, so this need not be exact. */
   isPossible: (view: OrderView) => boolean;
+  /** The declared fields, whose limits and labels apply. */
+  form?: DeclaredForm;
   fields: (view: OrderView, draft: Draft | undefined) => Markup;
   /** Calls the operation. Its refusal is shown on the form. */
   save: (visit: ShopVisit, form: FormRequest, order: ManagedOrderAnswer) => Promise<SavedAction>;
   kind?: 'danger';
-  limits?: FormLimits;
 }
 
 export interface SavedAction extends Notice {

@@ -1,11 +1,10 @@
 import { finaliseCreditNote } from '../../orders/documents/routes.ts';
 import { badRequest } from '../../http/errors.ts';
-import { MAX_DOCUMENT_NOTE_LENGTH } from '../../orders/documents/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { linesToCredit } from '../../orders/documents/finalise.ts';
 import type { DocumentRow } from '../../orders/documents/queries.ts';
-import { choiceField, longTextField, tickField } from '../components/form.ts';
+import { declareForm, readFields, showFields } from '../components/declared-form.ts';
 import type { Draft, FormRequest } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
@@ -13,57 +12,52 @@ import { contentLineName } from './chosen-lines.ts';
 import { typedDecimal } from './decimal.ts';
 import type { OrderView } from './order-view.ts';
 
+const CREDIT = declareForm(finaliseCreditNote, ({ form, orders: { documents: words } }) => ({
+  shipping: {
+    kind: 'choice',
+    label: words.creditShipping,
+    empty: words.creditShippingRest,
+    choices: [
+      { value: 'yes', text: form.yes },
+      { value: 'no', text: form.no },
+    ],
+  },
+  note: { kind: 'long text', label: words.note, hint: words.noteHint, rows: 2 },
+  refund: { kind: 'tick', label: words.creditRefund, hint: words.creditRefundHint },
+}));
+
 /** Credits an invoice, or some of its lines, and refunds the money with it. */
 export const credit: OrderAction = {
   name: 'credit',
   isPossible: (view) => creditableIn(view).length > 0,
-  limits: { texts: { note: MAX_DOCUMENT_NOTE_LENGTH } },
+  form: CREDIT,
   fields: (view, draft) => {
     const { visit, order } = view;
     const words = visit.words.orders.documents;
     const { paidAmount, refundedAmount } = order.management;
     const creditable = creditableIn(view);
+    const field = showFields(CREDIT, visit, { draft });
     return html`<p>${words.creditText}</p>
       ${creditable.map((one, index) => invoiceFields(visit, one, { isFirst: index === 0, isOnly: creditable.length === 1, draft }))}
-      ${choiceField({
-        name: 'shipping',
-        label: words.creditShipping,
-        empty: words.creditShippingRest,
-        choices: [
-          { value: 'yes', text: visit.words.form.yes },
-          { value: 'no', text: visit.words.form.no },
-        ],
-        draft,
-      })}
-      ${longTextField({ name: 'note', label: words.note, hint: words.noteHint, rows: 2, maxLength: MAX_DOCUMENT_NOTE_LENGTH, draft })}
-      ${
-        paidAmount.amount > refundedAmount.amount &&
-        tickField({
-          name: 'refund',
-          label: words.creditRefund,
-          hint: words.creditRefundHint,
-          value: false,
-          draft,
-        })
-      }`;
+      ${field('shipping')} ${field('note')} ${paidAmount.amount > refundedAmount.amount && field('refund')}`;
   },
   save: async (visit, form, { orderId }) => {
     const invoiceNumber = form.field('invoiceNumber');
-    const isRefunded = form.field('refund') !== '';
+    const { note, refund } = readFields(CREDIT, form, visit);
     const shipping = { yes: true, no: false }[form.field('shipping')] ?? null;
     const { documentId, documentNumber } = await visit.call(finaliseCreditNote, {
       params: { orderId },
       body: {
         invoiceNumber: invoiceNumber || null,
         lines: typedLines(visit, form, invoiceNumber),
-        note: form.field('note') || null,
+        note,
         shipping,
-        refund: isRefunded,
+        refund,
       },
     });
     const words = visit.words.orders.documents;
     const number = documentNumber;
-    const text = isRefunded ? words.creditedAndRefunded({ number }) : words.credited({ number });
+    const text = refund ? words.creditedAndRefunded({ number }) : words.credited({ number });
     return { text, query: { document: documentId } };
   },
 };

@@ -1,54 +1,54 @@
 import { finaliseInvoice } from '../../orders/documents/routes.ts';
 import { sendOrderEmail } from '../../orders/manage-emails.ts';
-import { MAX_DOCUMENT_NOTE_LENGTH } from '../../orders/documents/schema.ts';
 import { html } from '../../http/html.ts';
-import { choiceField, longTextField, textField } from '../components/form.ts';
+import { declareForm, readFields, showFields } from '../components/declared-form.ts';
 import type { OrderAction } from './action.ts';
 import { documentTitleIn } from './documents.ts';
+
+const INVOICE = declareForm(finaliseInvoice, ({ orders: { documents: words } }) => ({
+  note: { kind: 'long text', label: words.note, hint: words.noteHint, rows: 2 },
+  issueDate: { kind: 'date', label: words.issueDate, hint: words.issueDateHint },
+}));
 
 export const invoice: OrderAction = {
   name: 'invoice',
   isPossible: ({ order }) => order.invoicedOn === null && order.management.cancelledOn === null,
-  limits: { texts: { note: MAX_DOCUMENT_NOTE_LENGTH } },
+  form: INVOICE,
   fields: ({ visit, order }, draft) => {
     const words = visit.words.orders.documents;
+    const field = showFields(INVOICE, visit, { draft });
     return html`<p>${order.partiallyInvoicedOn === null ? words.invoiceText : words.invoiceRest}</p>
-      ${longTextField({ name: 'note', label: words.note, hint: words.noteHint, rows: 2, maxLength: MAX_DOCUMENT_NOTE_LENGTH, draft })}
-      ${textField({ name: 'issueDate', label: words.issueDate, type: 'date', hint: words.issueDateHint, draft })}`;
+      ${field('note')} ${field('issueDate')}`;
   },
   save: async (visit, form, { orderId }) => {
     const { documentId, documentNumber } = await visit.call(finaliseInvoice, {
       params: { orderId },
-      body: { note: form.field('note') || null, issueDate: form.field('issueDate') || null },
+      body: readFields(INVOICE, form, visit),
     });
     const text = visit.words.orders.documents.invoiced({ number: documentNumber });
     return { text, query: { document: documentId } };
   },
 };
 
+const EMAIL = declareForm(sendOrderEmail, ({ orders: { email: words } }) => ({
+  documentId: { kind: 'choice', label: words.which, empty: words.confirmation },
+}));
+
 /** Sends the confirmation, or a document, once more. */
 export const email: OrderAction = {
   name: 'email',
   isPossible: ({ order }) => order.billingAddress.emailAddress !== null,
+  form: EMAIL,
   fields: ({ visit, order, documents }, draft) => {
-    const words = visit.words.orders.email;
-    return html`<p>${words.to({ email: order.billingAddress.emailAddress ?? '' })}</p>
-      ${choiceField({
-        name: 'documentId',
-        label: words.which,
-        empty: words.confirmation,
-        choices: documents.map((document) => ({
-          value: document.documentId,
-          text: documentTitleIn(visit, document),
-        })),
-        draft,
-      })}`;
+    const choices = documents.map((document) => ({
+      value: document.documentId,
+      text: documentTitleIn(visit, document),
+    }));
+    return html`<p>${visit.words.orders.email.to({ email: order.billingAddress.emailAddress ?? '' })}</p>
+      ${showFields(EMAIL, visit, { draft })('documentId', { choices })}`;
   },
   save: async (visit, form, { orderId }) => {
-    await visit.call(sendOrderEmail, {
-      params: { orderId },
-      body: { documentId: form.field('documentId') || null },
-    });
+    await visit.call(sendOrderEmail, { params: { orderId }, body: readFields(EMAIL, form, visit) });
     return { text: visit.words.orders.email.sent };
   },
 };

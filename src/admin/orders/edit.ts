@@ -7,11 +7,12 @@ import {
 } from '../../orders/manage-lines.ts';
 import { endOrderEditing, startOrderEditing } from '../../orders/manage.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { anyText } from '../../catalogue/products/render.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { decimalText } from '../components/decimal.ts';
 import { currencyDigits } from '../../kernel/money.ts';
-import { choiceField, problemOf, textField } from '../components/form.ts';
+import { readFields, showFields } from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
+import { methodChoices } from '../components/method-choices.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
@@ -20,6 +21,7 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenHeads, chosenLines, chosenRows, loadChosen, productFinder } from './chosen-lines.ts';
 import { typedDecimal } from './decimal.ts';
 import { lineName, linePicture } from './line-view.ts';
+import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
 import { linesOf, readOrder, type OrderLine } from './order-view.ts';
 
 /** Items, delivery and payment method of a placed order. */
@@ -38,11 +40,18 @@ export function editPages(pages: ShopPages): void {
         await visit.inTransaction(async (call) => {
           const params = { orderId: order.orderId };
           await call(startOrderEditing, { params });
-          await saveEdits(call, order, form);
+          await saveEdits(visit, call, order, form);
           await call(endOrderEditing, { params });
         });
         return new Redirect(adminPath(visit, `/orders/${order.orderId}`), visit.words.orders.edit.saved);
       },
+    },
+    {
+      labels: ({
+        orders: {
+          edit: { quantity, price },
+        },
+      }) => ({ quantity, price }),
     },
   );
 
@@ -57,7 +66,12 @@ const nameOf = (field: 'quantity' | 'price' | 'remove', { lineItemId }: OrderLin
   `${field}-${lineItemId}`;
 
 /** Each change is an operation. Additions come first, because the last line of an order can't be removed. */
-async function saveEdits(call: CallOperation, order: ManagedOrderAnswer, form: FormRequest): Promise<void> {
+async function saveEdits(
+  visit: ShopVisit,
+  call: CallOperation,
+  order: ManagedOrderAnswer,
+  form: FormRequest,
+): Promise<void> {
   const params = { orderId: order.orderId };
   for (const { productId, quantity, price } of chosenLines(form)) {
     await call(addOrderLine, { params, body: { productId, quantity, price: price || null } });
@@ -76,19 +90,13 @@ async function saveEdits(call: CallOperation, order: ManagedOrderAnswer, form: F
     };
     if (Object.keys(body).length > 0) await call(updateOrderLine, { params: ofLine, body });
   }
-  const shippingMethodId = form.field('shippingMethodId');
-  const shippingPrice = typedDecimal(form.field('shippingPrice'));
-  if (shippingMethodId !== '' || shippingPrice !== '') {
-    await call(updateOrderShipping, {
-      params,
-      body: {
-        shippingMethodId: shippingMethodId || (order.shippingData?.shippingMethod.id ?? ''),
-        price: shippingPrice || null,
-      },
-    });
+  const delivery = readFields(DELIVERY, form, visit);
+  if (delivery.shippingMethodId !== '' || delivery.price !== null) {
+    const shippingMethodId = delivery.shippingMethodId || (order.shippingData?.shippingMethod.id ?? '');
+    await call(updateOrderShipping, { params, body: { ...delivery, shippingMethodId } });
   }
-  const paymentMethodId = form.field('paymentMethodId');
-  if (paymentMethodId !== '') await call(updateOrderPayment, { params, body: { paymentMethodId } });
+  const payment = readFields(PAYMENT_METHOD, form, visit);
+  if (payment.paymentMethodId !== '') await call(updateOrderPayment, { params, body: payment });
 }
 
 async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Draft): Promise<AdminPage> {
@@ -100,6 +108,7 @@ async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Dra
     customerGroupId: null,
   });
   const methods = methodChoices(visit);
+  const delivery = showFields(DELIVERY, visit, { draft });
   const path = `/orders/${order.orderId}`;
   return {
     title: words.title,
@@ -116,27 +125,17 @@ async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Dra
       </ul>
       ${chosen.lines.length > 0 && chosenRows(visit, chosen)} ${productFinder(visit, text, chosen)}
       <div class="row">
-        ${choiceField({
-          name: 'shippingMethodId',
-          label: words.shippingMethod,
+        ${delivery('shippingMethodId', {
           empty: order.shippingData?.shippingMethod.name ?? words.unchanged,
           choices: methods.shipping,
-          draft,
         })}
-        ${textField({
-          name: 'shippingPrice',
-          label: words.shippingPrice,
+        ${delivery('price', {
           unit: order.currencyId,
-          inputMode: 'decimal',
           placeholder: order.shippingData ? decimalText(order.shippingData.price.amount, visit.language) : '',
-          draft,
         })}
-        ${choiceField({
-          name: 'paymentMethodId',
-          label: words.paymentMethod,
+        ${showFields(PAYMENT_METHOD, visit, { draft })('paymentMethodId', {
           empty: order.paymentData?.paymentMethod?.name ?? words.unchanged,
           choices: methods.payment,
-          draft,
         })}
       </div>
       <p class="hint">${words.hint}</p>
@@ -177,18 +176,4 @@ function lineRow(visit: ShopVisit, line: OrderLine, draft: Draft | undefined): M
       ${words.remove}</label
     >
   </li>`;
-}
-
-export function methodChoices({ settings, locale }: ShopVisit) {
-  const text = (name: Parameters<typeof anyText>[0]) => anyText(name, locale, settings.defaultLocale) ?? '';
-  return {
-    shipping: settings.shippingMethods.map(({ shippingMethodId, name }) => ({
-      value: shippingMethodId,
-      text: text(name),
-    })),
-    payment: settings.paymentMethods.map(({ paymentMethodId, name }) => ({
-      value: paymentMethodId,
-      text: text(name),
-    })),
-  };
 }

@@ -2,38 +2,33 @@ import { captureOrderPayment, createOrderPayment, createOrderRefund } from '../.
 import { html } from '../../http/html.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { decimalText } from '../components/decimal.ts';
-import { textField } from '../components/form.ts';
+import { declareForm, readFields, showFields } from '../components/declared-form.ts';
 import type { OrderAction } from './action.ts';
 import { typedDecimal } from './decimal.ts';
 import { moneyIn, payableOf } from './order-view.ts';
 
+const PAYMENT = declareForm(createOrderPayment, ({ orders: { payment: words } }) => ({
+  amount: { kind: 'decimal', toDecimal: typedDecimal, label: words.amount, isRequired: true },
+  reference: { label: words.reference },
+  note: { label: words.note },
+}));
+
 export const pay: OrderAction = {
   name: 'pay',
   isPossible: ({ order }) => payableOf(order).amount > 0,
+  form: PAYMENT,
   fields: ({ visit, order }, draft) => {
-    const words = visit.words.orders.payment;
     const { amount, currency } = payableOf(order);
+    const values = { amount: decimalText(amount, visit.language, currencyDigits(currency)) };
+    const field = showFields(PAYMENT, visit, { values, draft });
     return html`<div class="row">
-      ${textField({
-        name: 'amount',
-        label: words.amount,
-        value: decimalText(amount, visit.language, currencyDigits(currency)),
-        unit: currency,
-        inputMode: 'decimal',
-        isRequired: true,
-        draft,
-      })}
-      ${textField({ name: 'reference', label: words.reference, maxLength: 200, draft })}
-      ${textField({ name: 'note', label: words.note, maxLength: 1000, draft })}
+      ${field('amount', { unit: currency })} ${field('reference')} ${field('note')}
     </div>`;
   },
   save: async (visit, form, { orderId, currencyId }) => {
-    const amount = typedDecimal(form.field('amount'));
-    await visit.call(createOrderPayment, {
-      params: { orderId },
-      body: { amount, reference: form.field('reference') || null, note: form.field('note') || null },
-    });
-    const money = moneyIn(visit)({ amount: Number(amount), currency: currencyId });
+    const body = readFields(PAYMENT, form, visit);
+    await visit.call(createOrderPayment, { params: { orderId }, body });
+    const money = moneyIn(visit)({ amount: Number(body.amount), currency: currencyId });
     return { text: visit.words.orders.payment.recorded({ amount: money }) };
   },
 };
@@ -50,36 +45,30 @@ export const capture: OrderAction = {
   },
 };
 
+const REFUND = declareForm(createOrderRefund, ({ orders: { payment: words } }) => ({
+  amount: { kind: 'decimal', toDecimal: typedDecimal, label: words.amount, isRequired: true },
+  note: { label: words.refundNote },
+}));
+
 export const refund: OrderAction = {
   name: 'refund',
   isPossible: ({ order: { management } }) => management.paidAmount.amount > management.refundedAmount.amount,
+  form: REFUND,
   fields: ({ visit, order }, draft) => {
     const words = visit.words.orders.payment;
     const { paidAmount, refundedAmount, paymentAttempts = [] } = order.management;
     const left = { ...paidAmount, amount: Number((paidAmount.amount - refundedAmount.amount).toFixed(4)) };
     const provider = paymentAttempts.find(({ state }) => state === 'paid')?.provider;
-    return html`<div class="row">
-        ${textField({
-          name: 'amount',
-          label: words.amount,
-          value: decimalText(left.amount, visit.language, currencyDigits(left.currency)),
-          unit: left.currency,
-          inputMode: 'decimal',
-          hint: words.refundable({ amount: moneyIn(visit)(left) }),
-          isRequired: true,
-          draft,
-        })}
-        ${textField({ name: 'note', label: words.refundNote, maxLength: 1000, draft })}
-      </div>
+    const values = { amount: decimalText(left.amount, visit.language, currencyDigits(left.currency)) };
+    const hint = words.refundable({ amount: moneyIn(visit)(left) });
+    const field = showFields(REFUND, visit, { values, draft });
+    return html`<div class="row">${field('amount', { unit: left.currency, hint })} ${field('note')}</div>
       <p class="hint">${provider === undefined ? words.refundByHand : words.refundThrough({ provider })}</p>`;
   },
   save: async (visit, form, { orderId, currencyId }) => {
-    const amount = typedDecimal(form.field('amount'));
-    await visit.call(createOrderRefund, {
-      params: { orderId },
-      body: { amount, note: form.field('note') || null },
-    });
-    const money = moneyIn(visit)({ amount: Number(amount), currency: currencyId });
+    const body = readFields(REFUND, form, visit);
+    await visit.call(createOrderRefund, { params: { orderId }, body });
+    const money = moneyIn(visit)({ amount: Number(body.amount), currency: currencyId });
     return { text: visit.words.orders.payment.refunded({ amount: money }) };
   },
 };

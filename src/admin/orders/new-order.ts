@@ -4,16 +4,18 @@ import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { toMinor } from '../../kernel/money.ts';
 import type { Content } from '../../pricing/content.ts';
-import { choiceField, longTextField, problemOf, textField } from '../components/form.ts';
+import { ADDRESS, addressFields } from '../components/address-form.ts';
+import { optionsOf, showFields } from '../components/declared-form.ts';
+import { choiceField, longTextField, problemOf } from '../components/form.ts';
+import { methodChoices } from '../components/method-choices.ts';
 import { languageName } from '../components/language-name.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
 import { MAX_NOTE_LENGTH } from '../../orders/patch.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenLines, chosenRows, loadChosen, productFinder, type ChosenProducts } from './chosen-lines.ts';
-import { addressFields } from './data-actions.ts';
 import { typedDecimal } from './decimal.ts';
-import { methodChoices } from './edit.ts';
+import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
 import { BILLING, isElsewhere, placeByHand, SHIPPING } from './place-by-hand.ts';
 import { findCustomers, type FoundCustomer } from './product-queries.ts';
 
@@ -36,7 +38,7 @@ export function newOrderPages(pages: ShopPages): void {
         );
       },
     },
-    { limits: { texts: { note: MAX_NOTE_LENGTH } } },
+    { ...optionsOf(ADDRESS), limits: { texts: { note: MAX_NOTE_LENGTH } } },
   );
 }
 
@@ -66,6 +68,7 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
     settings.currencies.find((one) => one === draft?.field('currency')) ?? settings.defaultCurrency;
   const shippingMethodId = draft?.field('shippingMethodId') || methods.shipping[0]?.value || null;
   const shippingPrice = toMinor(typedDecimal(draft?.field('shippingPrice') ?? ''), currency) ?? null;
+  const delivery = showFields(DELIVERY, visit, { values: { shippingMethodId }, draft });
   const [chosen, customers] = await Promise.all([
     loadChosen(visit, draft ? chosenLines(draft) : [], text, {
       currency,
@@ -92,27 +95,9 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
         <div class="stack">
           <section class="card">
             <h2>${words.byHand.delivery}</h2>
-            ${choiceField({
-              name: 'shippingMethodId',
-              label: words.edit.shippingMethod,
-              value: shippingMethodId,
-              choices: methods.shipping,
-              draft,
-            })}
-            ${textField({
-              name: 'shippingPrice',
-              label: words.edit.shippingPrice,
-              hint: words.byHand.priceHint,
-              unit: currency,
-              inputMode: 'decimal',
-              draft,
-            })}
-            ${choiceField({
-              name: 'paymentMethodId',
-              label: words.edit.paymentMethod,
-              choices: methods.payment,
-              draft,
-            })}
+            ${delivery('shippingMethodId', { choices: methods.shipping })}
+            ${delivery('price', { hint: words.byHand.priceHint, unit: currency })}
+            ${showFields(PAYMENT_METHOD, visit, { draft })('paymentMethodId', { choices: methods.payment })}
             ${
               settings.currencies.length > 1 &&
               choiceField({
@@ -213,10 +198,10 @@ function customerCard(
     <input type="hidden" name="customerId" value="${customerId}" />
     <input type="hidden" name="customerNumber" value="${number}" />
     ${customerId !== '' && html`<p><strong>${words.customer({ number })}</strong></p>`}
-    ${addressFields(visit, {}, draft, BILLING)}
+    ${addressFields(visit, null, draft, { isOfOrder: true, prefix: BILLING })}
     <details ${draft !== undefined && isElsewhere(draft) && html`open`}>
       <summary>${words.byHand.elsewhere}</summary>
-      <div class="stack">${addressFields(visit, {}, draft, SHIPPING)}</div>
+      <div class="stack">${addressFields(visit, null, draft, { isOfOrder: true, prefix: SHIPPING })}</div>
     </details>
   </section>`;
 }

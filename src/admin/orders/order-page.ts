@@ -1,6 +1,7 @@
 import { html, type Markup } from '../../http/html.ts';
 import { isProviderName } from '../../orders/payments/providers.ts';
 import { notFound } from '../../http/errors.ts';
+import { optionsOf } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
@@ -13,7 +14,7 @@ import { credit } from './credit.ts';
 import { billingAddress, cancel, note, shippingAddress } from './data-actions.ts';
 import { email, invoice } from './document-actions.ts';
 import { documentsCard } from './documents.ts';
-import { returnFields, saveReturn, ship, stepsOf, recordReturn } from './shipment-actions.ts';
+import { RETURN_OPTIONS, returnFields, saveReturn, ship, stepsOf, recordReturn } from './shipment-actions.ts';
 import { historyCard } from './history-view.ts';
 import { capture, pay, refund } from './money-actions.ts';
 import { dealingsCards, linesCard, sideCards } from './order-cards.ts';
@@ -49,7 +50,7 @@ export function orderPages(pages: ShopPages): void {
           return new Redirect(adminPath(visit, `/orders/${order.orderId}`, query), notice);
         },
       },
-      { limits: action.limits ?? {} },
+      action.form && optionsOf(action.form),
     );
   }
 
@@ -71,6 +72,7 @@ export function orderPages(pages: ShopPages): void {
         return new Redirect(adminPath(visit, `/orders/${order.orderId}`), notice);
       },
     },
+    RETURN_OPTIONS,
   );
 }
 

@@ -290,6 +290,25 @@ describe('an order', () => {
     expect((await managed(orderId)).billingAddress.city).toBe('Kiel');
   });
 
+  test.each([
+    ['billing-address', { emailAddress: 'ada', city: 'Kiel' }, 'E-Mail ist nicht richtig geschrieben.'],
+    ['pay', { amount: 'zehn' }, 'Betrag ist nicht richtig geschrieben.'],
+    ['shipping-address', { zipCode: '2'.repeat(33) }, 'Postleitzahl ist zu lang.'],
+  ])(
+    'is not changed by a refused form (%s), which names the field in the reader’s language',
+    async (action, fields, text) => {
+      const german = await givenMerchant(service, 'orders');
+      await service.db.run(sql`update admin_user set language = 'de' where email = ${german.email}`);
+      const path = `/orders/${await idOf('1014')}/${action}`;
+      const version = valueIn((await german.get(path)).text, 'version')!;
+      const before = await fingerprint(service);
+      const refused = await german.post(path, { version, ...fields });
+      expect(refused.status).toBe(400);
+      expect(/role="alert">([^<]*)</.exec(refused.text)?.[1]).toBe(text);
+      expect(await fingerprint(service)).toEqual(before);
+    },
+  );
+
   test('is changed: quantity, price, a product more and one less', async () => {
     const orderId = await idOf('1010');
     const path = `/orders/${orderId}/edit`;

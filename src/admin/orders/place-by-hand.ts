@@ -7,14 +7,15 @@ import { badRequest } from '../../http/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import type { Order } from '../../orders/schema.ts';
 import { countryName, isCountry } from '../../shops/countries/countries.ts';
+import { ORDER_ADDRESS_FIELDS, typedAddress } from '../components/address-form.ts';
+import { readFields } from '../components/declared-form.ts';
 import type { FormRequest } from '../pages.ts';
 import type { CallOperation } from '../../http/internal-call.ts';
 import { updateBillingAddress, updateShippingAddress } from '../../carts/addresses.ts';
 import { createOrder } from '../../checkout/routes.ts';
 import type { ShopVisit } from '../visit.ts';
 import { chosenLines } from './chosen-lines.ts';
-import { typedAddress } from './data-actions.ts';
-import { typedDecimal } from './decimal.ts';
+import { DELIVERY } from './method-form.ts';
 
 /** The prefixes of the field names of each address. */
 export const BILLING = 'billing-';
@@ -70,15 +71,14 @@ async function orderCart(
       });
     }
   }
-  await call(updateBillingAddress, { params, body: typedAddress(form, BILLING), cartToken });
+  const addressBelow = (prefix: string) => typedAddress(form, ORDER_ADDRESS_FIELDS, prefix);
+  await call(updateBillingAddress, { params, body: addressBelow(BILLING), cartToken });
   if (isElsewhere(form)) {
-    await call(updateShippingAddress, { params, body: typedAddress(form, SHIPPING), cartToken });
+    await call(updateShippingAddress, { params, body: addressBelow(SHIPPING), cartToken });
   }
-  const shippingMethodId = form.field('shippingMethodId');
-  const shippingPrice = typedDecimal(form.field('shippingPrice'));
+  const { shippingMethodId, price: priceAmount } = readFields(DELIVERY, form, visit);
   if (shippingMethodId !== '') {
-    const body = { id: shippingMethodId, priceAmount: shippingPrice || null };
-    await call(updateShippingData, { params, body, cartToken });
+    await call(updateShippingData, { params, body: { id: shippingMethodId, priceAmount }, cartToken });
   }
   const paymentMethodId = form.field('paymentMethodId');
   if (paymentMethodId !== '') {

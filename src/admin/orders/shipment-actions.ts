@@ -6,7 +6,7 @@ import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { mayBecome } from '../../orders/returns.ts';
 import { carrierNames } from '../../orders/tracking.ts';
 import { decimalText } from '../components/decimal.ts';
-import { longTextField, textField, tickField } from '../components/form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import type { Draft, FormRequest } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
@@ -15,8 +15,14 @@ import { lineName } from './line-view.ts';
 import { linesOf, type OrderReturn, type OrderView } from './order-view.ts';
 import { isNothing, leftToReturn, leftToShip } from './quantities.ts';
 
+const SHIPMENT = declareForm(createShipment, ({ orders: { shipping: words } }) => ({
+  carrier: { label: words.carrier },
+  trackingCode: { label: words.trackingCode, autocomplete: 'off' },
+}));
+
 export const ship: OrderAction = {
   name: 'ship',
+  form: SHIPMENT,
   isPossible: ({ order }) =>
     order.management.cancelledOn === null &&
     order.rejectedOn === null &&
@@ -26,53 +32,42 @@ export const ship: OrderAction = {
     const { visit, order } = view;
     const words = visit.words.orders.shipping;
     const left = leftToShip(order);
+    const field = showFields(SHIPMENT, visit, { draft });
     return html`${quantityFields(view, left, left, draft)}
-      <div class="row">${carrierField(visit, draft)} ${trackingField(visit, draft)}</div>
+      <div class="row">${carrierField(visit, draft)} ${field('trackingCode')}</div>
       <p class="hint">${words.tellsCustomer}</p>`;
   },
   save: async (visit, form, order) => {
     await visit.call(createShipment, {
       params: { orderId: order.orderId },
-      body: {
-        lines: typedLines(visit, form, order),
-        carrier: form.field('carrier') || null,
-        trackingCode: form.field('trackingCode') || null,
-      },
+      body: { lines: typedLines(visit, form, order), ...readFields(SHIPMENT, form, visit) },
     });
     return { text: visit.words.orders.shipping.recorded };
   },
 };
 
+const RETURN = declareForm(createReturn, ({ orders: { returns: words } }) => ({
+  restock: { kind: 'tick', label: words.restock },
+  refund: { kind: 'decimal', toDecimal: typedDecimal, label: words.refund },
+  note: { label: words.note },
+}));
+
 /** Goods returned without a request of the customer. */
 export const recordReturn: OrderAction = {
   name: 'return',
+  form: RETURN,
   isPossible: ({ order }) => !isNothing(leftToReturn(order)),
   fields: (view, draft) => {
     const { visit, order } = view;
-    const words = visit.words.orders.returns;
-    return html`${quantityFields(view, leftToReturn(order), new Map(), draft)}
-      ${tickField({ name: 'restock', label: words.restock, value: true, draft })}
-      <div class="row">
-        ${textField({
-          name: 'refund',
-          label: words.refund,
-          unit: order.currencyId,
-          inputMode: 'decimal',
-          hint: words.refundHint,
-          draft,
-        })}
-        ${textField({ name: 'note', label: words.note, maxLength: 1000, draft })}
-      </div>`;
+    const hint = visit.words.orders.returns.refundHint;
+    const field = showFields(RETURN, visit, { values: { restock: true }, draft });
+    return html`${quantityFields(view, leftToReturn(order), new Map(), draft)} ${field('restock')}
+      <div class="row">${field('refund', { unit: order.currencyId, hint })} ${field('note')}</div>`;
   },
   save: async (visit, form, order) => {
     await visit.call(createReturn, {
       params: { orderId: order.orderId },
-      body: {
-        lines: typedLines(visit, form, order),
-        restock: form.field('restock') !== '',
-        refund: typedDecimal(form.field('refund')) || null,
-        note: form.field('note') || null,
-      },
+      body: { lines: typedLines(visit, form, order), ...readFields(RETURN, form, visit) },
     });
     return { text: visit.words.orders.returns.recorded };
   },
@@ -83,11 +78,19 @@ const STEPS = ['approved', 'rejected', 'received', 'refunded'] as const;
 export const stepsOf = (returned: Pick<OrderReturn, 'state' | 'lines'>) =>
   STEPS.filter((step) => mayBecome({ ...returned, lines: returned.lines as never }, step));
 
+const NEXT_STEP = declareForm(updateReturn, ({ orders: { returns: words } }) => ({
+  restock: { kind: 'tick', label: words.restock },
+  refund: { kind: 'decimal', toDecimal: typedDecimal, label: words.refund },
+  note: { kind: 'long text', label: words.note, rows: 2 },
+}));
+export const RETURN_OPTIONS = optionsOf(NEXT_STEP);
+
 /** A return that waits for the merchant: each button is a possible step. */
 export function returnFields(view: OrderView, returned: OrderReturn, draft: Draft | undefined): Markup {
   const { visit, order } = view;
   const words = visit.words.orders.returns;
   const steps = stepsOf(returned);
+  const field = showFields(NEXT_STEP, visit, { values: { restock: true, note: returned.note }, draft });
   return html`<ul class="plain">
       ${returned.lines.map(({ lineItemId, quantity }) => {
         const line = linesOf(order).find((one) => one.lineItemId === lineItemId);
@@ -96,26 +99,9 @@ export function returnFields(view: OrderView, returned: OrderReturn, draft: Draf
       ${returned.unsentLines.map(({ text }) => html`<li>${text}</li>`)}
     </ul>
     ${returned.reason !== null && html`<p>${words.reason({ text: returned.reason })}</p>`}
-    ${steps.includes('received') && tickField({ name: 'restock', label: words.restock, value: true, draft })}
-    ${
-      steps.includes('refunded') &&
-      textField({
-        name: 'refund',
-        label: words.refund,
-        unit: order.currencyId,
-        inputMode: 'decimal',
-        draft,
-      })
-    }
-    ${longTextField({
-      name: 'note',
-      label: words.note,
-      hint: steps.includes('approved') && words.noteIsRead,
-      value: returned.note,
-      rows: 2,
-      maxLength: 1000,
-      draft,
-    })}
+    ${steps.includes('received') && field('restock')}
+    ${steps.includes('refunded') && field('refund', { unit: order.currencyId })}
+    ${field('note', { hint: steps.includes('approved') && words.noteIsRead })}
     <div class="actions">
       ${steps.map(
         (step, index) =>
@@ -139,13 +125,14 @@ export async function saveReturn(
   const returned = order.management.returns.find((one) => one.returnId === returnId);
   if (!returned) throw notFound();
   const state = form.field('state') as (typeof STEPS)[number];
+  const { note, restock, refund } = readFields(NEXT_STEP, form, visit);
   await visit.call(updateReturn, {
     params: { orderId: order.orderId, returnId: returned.returnId },
     body: {
       state,
-      note: form.field('note') || null,
-      ...(state === 'received' && { restock: form.field('restock') !== '' }),
-      ...(state === 'refunded' && { refund: typedDecimal(form.field('refund')) }),
+      note,
+      ...(state === 'received' && { restock }),
+      ...(state === 'refunded' && { refund: refund ?? '' }),
     },
   });
   return { text: visit.words.orders.returns.saved };
@@ -208,14 +195,4 @@ export function carrierField({ words, settings }: ShopVisit, draft: Draft | unde
       ${carrierNames(settings).map((name) => html`<option value="${name}"></option>`)}
     </datalist>
   </div>`;
-}
-
-function trackingField({ words }: ShopVisit, draft: Draft | undefined): Markup {
-  return textField({
-    name: 'trackingCode',
-    label: words.orders.shipping.trackingCode,
-    maxLength: 200,
-    autocomplete: 'off',
-    draft,
-  });
 }

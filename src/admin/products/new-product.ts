@@ -1,22 +1,43 @@
 import { createAssignments } from '../../catalogue/categories/assignments.ts';
 import { createProduct } from '../../catalogue/products/write-routes.ts';
 import { badRequest, HttpError } from '../../http/errors.ts';
-import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { html } from '../../http/html.ts';
-import { textIn } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
 import { anyText } from '../../catalogue/products/render.ts';
-import { choiceField, longTextField, problemOf, textField, tickField } from '../components/form.ts';
 import { decimalOf } from '../components/decimal.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { choiceField, problemOf } from '../components/form.ts';
 import { refusalText } from '../components/validation.ts';
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
+import type { Language } from '../messages.ts';
 import { Redirect } from '../page.ts';
 import type { FormRequest, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { categoryTree } from './category-tree.ts';
+import { taxClassChoices } from './product-cards.ts';
 import { readProduct } from './product-page.ts';
 import { findCategoryChoices } from './queries.ts';
 import { ATTRIBUTE_TEXTS, attributeFields, makeVariations } from './variations.ts';
+
+const PRODUCT = declareForm(createProduct, ({ products: { fields, new: words, noNumber } }) => {
+  const toDecimal = (typed: string, language: Language) => {
+    const number = decimalOf(typed, language);
+    if (number === undefined) throw badRequest(noNumber({ typed }));
+    return number;
+  };
+  const number = { kind: 'decimal', autocomplete: 'off', toDecimal } as const;
+  return {
+    name: { label: fields.name, isRequired: true },
+    price: { ...number, label: fields.price },
+    stocklevel: { ...number, label: fields.stock, hint: fields.stockHint, input: 'stock' },
+    productNumber: { label: fields.productNumber, hint: words.numberHint, autocomplete: 'off' },
+    ean: { label: fields.ean, inputMode: 'numeric', autocomplete: 'off' },
+    description: { kind: 'long text', label: fields.description, rows: 5 },
+    taxClassId: { kind: 'choice', label: fields.taxClass },
+    visible: { kind: 'tick', label: words.visible },
+  };
+});
+const { limits, labels } = optionsOf(PRODUCT);
 
 /** A new product on one page: the data needed to sell it, its pictures and its variations. */
 export function newProduct(pages: ShopPages): void {
@@ -27,6 +48,8 @@ export function newProduct(pages: ShopPages): void {
       show: async (visit, _request, draft) => {
         const { settings, locale } = visit;
         const words = visit.words.products;
+        const taxClassId = settings.taxClasses.find(({ isDefault }) => isDefault)?.taxClassId;
+        const field = showFields(PRODUCT, visit, { values: { taxClassId, visible: true }, draft });
         const categories = categoryTree(await findCategoryChoices(visit.db, visit.shopId));
         return {
           title: words.new.title,
@@ -38,35 +61,12 @@ export function newProduct(pages: ShopPages): void {
           main: html`<form method="post" class="product-form" data-new-product>
             <div data-refusal>${problemOf(draft)}</div>
             <section class="card">
-              ${textField({ name: 'name', label: words.fields.name, isRequired: true, maxLength: 1000, draft })}
+              ${field('name')}
               <div class="row">
-                ${textField({
-                  name: 'price',
-                  label: words.fields.price,
-                  unit: settings.defaultCurrency,
-                  inputMode: 'decimal',
-                  autocomplete: 'off',
-                  draft,
-                })}
-                ${textField({
-                  name: 'stock',
-                  label: words.fields.stock,
-                  hint: words.fields.stockHint,
-                  inputMode: 'decimal',
-                  autocomplete: 'off',
-                  draft,
-                })}
-                ${textField({
-                  name: 'productNumber',
-                  label: words.fields.productNumber,
-                  hint: words.new.numberHint,
-                  maxLength: 100,
-                  autocomplete: 'off',
-                  draft,
-                })}
-                ${textField({ name: 'ean', label: words.fields.ean, inputMode: 'numeric', autocomplete: 'off', draft })}
+                ${field('price', { unit: settings.defaultCurrency })} ${field('stocklevel')}
+                ${field('productNumber')} ${field('ean')}
               </div>
-              ${longTextField({ name: 'description', label: words.fields.description, rows: 5, maxLength: MAX_LENGTHS.text, draft })}
+              ${field('description')}
               <div class="row">
                 ${choiceField({
                   name: 'category',
@@ -78,18 +78,9 @@ export function newProduct(pages: ShopPages): void {
                   })),
                   draft,
                 })}
-                ${choiceField({
-                  name: 'taxClassId',
-                  label: words.fields.taxClass,
-                  choices: settings.taxClasses.map(({ taxClassId, key, name }) => ({
-                    value: taxClassId,
-                    text: textIn(name, locale, settings.defaultLocale) ?? key,
-                  })),
-                  value: settings.taxClasses.find(({ isDefault }) => isDefault)?.taxClassId,
-                  draft,
-                })}
+                ${field('taxClassId', { choices: taxClassChoices(visit) })}
               </div>
-              ${tickField({ name: 'visible', label: words.new.visible, value: true, draft })}
+              ${field('visible')}
             </section>
             <section class="card">
               <h2>${words.pictures.title}</h2>
@@ -135,32 +126,16 @@ export function newProduct(pages: ShopPages): void {
         return new Redirect(adminPath(visit, `${path}/variations`), visit.words.products.new.created);
       },
     },
-    { limits: { texts: { description: MAX_LENGTHS.text, ...ATTRIBUTE_TEXTS } } },
+    { labels, limits: { texts: { ...limits.texts, ...ATTRIBUTE_TEXTS } } },
   );
 }
 
 async function saveProduct(visit: ShopVisit, form: FormRequest): Promise<string> {
-  const { settings, language, words } = visit;
-  const decimal = (name: string) => {
-    const typed = form.field(name);
-    const number = decimalOf(typed, language);
-    if (typed !== '' && number === undefined) throw badRequest(words.products.noNumber({ typed }));
-    return number ?? null;
-  };
+  const { defaultLocale: locale, defaultCurrency: currency } = visit.settings;
   const category = form.field('category');
-  const query = { locale: settings.defaultLocale, currency: settings.defaultCurrency };
-  const body = {
-    name: form.field('name'),
-    productNumber: form.field('productNumber') || null,
-    description: form.field('description') || null,
-    price: decimal('price'),
-    stocklevel: decimal('stock'),
-    ean: form.field('ean') || null,
-    taxClassId: form.field('taxClassId') || null,
-    visible: form.field('visible') === 'yes',
-  };
+  const body = readFields(PRODUCT, form, visit);
   return visit.inTransaction(async (call) => {
-    const { productId } = await call(createProduct, { query, body });
+    const { productId } = await call(createProduct, { query: { locale, currency }, body });
     if (isId(category)) {
       await call(createAssignments, { body: { productId, categoryId: category } });
     }

@@ -304,7 +304,7 @@ function unitChoices(
   }));
 }
 
-function taxClassChoices({ settings, locale }: ShopVisit): Choice[] {
+export function taxClassChoices({ settings, locale }: ShopVisit): Choice[] {
   return settings.taxClasses.map(({ taxClassId, key, name }) => ({
     value: taxClassId,
     text: textIn(name, locale, settings.defaultLocale) ?? key,

@@ -1,0 +1,13 @@
+import { updateOrderPayment, updateOrderShipping } from '../../orders/manage-lines.ts';
+import { declareForm } from '../components/declared-form.ts';
+import { typedDecimal } from './decimal.ts';
+
+/** Delivery and payment of an order that is edited, or placed by hand. */
+export const DELIVERY = declareForm(updateOrderShipping, ({ orders: { edit: words } }) => ({
+  shippingMethodId: { kind: 'choice', label: words.shippingMethod },
+  price: { kind: 'decimal', toDecimal: typedDecimal, label: words.shippingPrice, input: 'shippingPrice' },
+}));
+
+export const PAYMENT_METHOD = declareForm(updateOrderPayment, ({ orders: { edit: words } }) => ({
+  paymentMethodId: { kind: 'choice', label: words.paymentMethod },
+}));
