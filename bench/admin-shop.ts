@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { findOrCreateUser, insertSession, putRole, updateHost } from '../src/admin/users/queries.ts';
+import { findOrCreateUser, insertAdminSession, putRole, updateHost } from '../src/admin/users/queries.ts';
 import { generateProducts } from '../src/commands/demo/generate.ts';
 import { startProgress, type Progress } from '../src/commands/progress.ts';
 import type { Database } from '../src/db/database.ts';
@@ -287,7 +287,7 @@ async function adminShop(db: Database): Promise<Omit<AdminShop, 'sizes'>> {
     const userId = await findOrCreateUser(tx, 'owner@shop.example');
     await putRole(tx, SHOP, userId, 'owner');
     await updateHost(tx, userId, true);
-    return insertSession(tx, userId, 'bench');
+    return insertAdminSession(tx, userId, 'bench');
   });
   const idOf = async (text: string) =>
     (await db.pool.query<{ id: string }>(`select upper((${text})::text) as id`, [SHOP])).rows[0]!.id;

@@ -1,4 +1,4 @@
-import { findOrCreateUser, insertSession, putRole } from '../src/admin/users/queries.ts';
+import { findOrCreateUser, insertAdminSession, putRole } from '../src/admin/users/queries.ts';
 import { createBareShop } from '../bench/shop.ts';
 import type { Call } from '../bench/targets.ts';
 import { openShop, stockUp } from './shop.ts';
@@ -86,7 +86,7 @@ async function hostileForms(stage: Stage, shopId: string): Promise<Call[]> {
     return db.transaction(async (tx) => {
       const userId = await findOrCreateUser(tx, 'staff@hostile.example');
       await putRole(tx, shopId, userId, 'owner');
-      return `admin=${await insertSession(tx, userId, 'Mozilla/5.0')}`;
+      return `admin=${await insertAdminSession(tx, userId, 'Mozilla/5.0')}`;
     });
   });
   const headers = { cookie, host: 'localhost', origin: 'http://localhost' };

@@ -28,7 +28,7 @@ export class StartProblem extends Error {
 }
 
 /** The credentials to try the demo shop: the token that may do everything, and a cart. */
-export interface DemoAccess {
+export interface DemoCredentials {
   token: string;
   /** undefined: it was ordered, or was too old. */
   cart: { cartId: string; token: string } | undefined;
@@ -37,9 +37,9 @@ export interface DemoAccess {
 /** The demo shop that an empty database gets. */
 export interface Demo {
   /** undefined: nothing was created. */
-  createShops(db: Database, config: Config): Promise<DemoAccess | undefined>;
+  createShops(db: Database, config: Config): Promise<DemoCredentials | undefined>;
   /** The same for a later start, if the tokens are the public ones; undefined: they are not. */
-  findAccess(db: Database): Promise<DemoAccess | undefined>;
+  findAccess(db: Database): Promise<DemoCredentials | undefined>;
   /** Draws the pictures that are still missing. */
   complete(db: Database, config: Config): Promise<void>;
   hasTokens(db: Database): Promise<boolean>;
@@ -286,7 +286,7 @@ async function nextStep(
     address,
     addressOf,
     access,
-  }: { address: string; addressOf: (shopId: string) => string; access: DemoAccess | undefined },
+  }: { address: string; addressOf: (shopId: string) => string; access: DemoCredentials | undefined },
 ): Promise<string[]> {
   if (!access) {
     const shop = (await findShop(db, 'DemoShop')) ?? (await findShops(db, 1))[0];

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Role } from '../src/admin/users/permissions.ts';
-import { findOrCreateUser, insertSession, putRole } from '../src/admin/users/queries.ts';
+import { findOrCreateUser, insertAdminSession, putRole } from '../src/admin/users/queries.ts';
 import { sql } from '../src/db/sql.ts';
 import type { Browsing, Visitor } from './browser.ts';
 import type { Service } from './service.ts';
@@ -33,7 +33,7 @@ export async function givenMerchant(
   const token = await service.db.transaction(async (tx) => {
     const userId = await findOrCreateUser(tx, email);
     if (role !== undefined) await putRole(tx, shopId, userId, role);
-    return insertSession(
+    return insertAdminSession(
       tx,
       userId,
       'Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0',

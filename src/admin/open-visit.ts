@@ -19,7 +19,7 @@ import { withUser, type Device, type DeviceCookie } from '../people/accounts/dev
 import type { NoticeCookie } from './notice-cookie.ts';
 import { DEMO_OWNER } from './users/demo-owner.ts';
 import { permissionsOf, type Permission } from './users/permissions.ts';
-import { findMembership, findSignedInUser, touchSession, type SignedInUser } from './users/queries.ts';
+import { findMembership, findSignedInUser, touchAdminSession, type SignedInUser } from './users/queries.ts';
 import type { ShopVisit, Visit } from './visit.ts';
 
 export interface AdminDeps {
@@ -70,7 +70,8 @@ export async function openVisit(request: FastifyRequest, deps: OpenDeps): Promis
   const found = await findSignedInUser(db, request.cookies[name]);
   // The demo owner is rejected where other machines can call, even with an earlier session.
   const user = found?.email === DEMO_OWNER && !demoAccess.isOpen() ? undefined : found;
-  if (user && db.now.getTime() - user.seenAt.getTime() > TOUCH_AFTER) await touchSession(db, user.sessionId);
+  if (user && db.now.getTime() - user.seenAt.getTime() > TOUCH_AFTER)
+    await touchAdminSession(db, user.sessionId);
   const language = languageOf(user, request.headers['accept-language']);
   const visit: Visit<'anybody'> = {
     db,

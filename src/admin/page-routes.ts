@@ -17,7 +17,7 @@ import type { Draft, Form, FormOptions, FormRequest, Options, Pages, ShopPages }
 import { backToForm } from './requests.ts';
 import { sendFile, sendPage } from './responses.ts';
 import type { Permission } from './users/permissions.ts';
-import { SESSION_LIFETIME, type SignedInUser } from './users/queries.ts';
+import { ADMIN_SESSION_LIFETIME, type SignedInUser } from './users/queries.ts';
 import type { Audience, ShopVisit, Visit } from './visit.ts';
 
 /** Unknown fields are ignored, and a form that is only a button has none. */
@@ -293,5 +293,5 @@ function isConfirmed({ confirmedAt }: SignedInUser, { method }: FastifyRequest, 
 
 function writeToken(request: FastifyRequest, reply: FastifyReply, { origin }: AnyVisit): void {
   const token = request.adminToken;
-  if (token !== undefined) writeCookie(reply, adminCookie(origin), token, SESSION_LIFETIME / 1000);
+  if (token !== undefined) writeCookie(reply, adminCookie(origin), token, ADMIN_SESSION_LIFETIME / 1000);
 }

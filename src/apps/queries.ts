@@ -149,7 +149,7 @@ export function insertCode(
 }
 
 /** 1 when the code was valid: it is this app's, in time, and not used before. It is deleted. */
-export function takeCode(tx: Transaction, shopId: string, appId: string, codeHash: Buffer) {
+export function takeAuthorisationCode(tx: Transaction, shopId: string, appId: string, codeHash: Buffer) {
   return tx.run(sql`
     delete from authorisation_code
     where shop_id = ${shopId} and code_hash = ${codeHash} and app_id = ${appId} and expires_at > ${tx.now}`);

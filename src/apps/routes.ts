@@ -4,7 +4,7 @@ import { badRequest, forbidden } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { isId, isSecretOf, newId, newSecret, secretHash } from '../kernel/ids.ts';
-import { deleteTokensOf, insertToken, lockApp, takeCode } from './queries.ts';
+import { deleteTokensOf, insertToken, lockApp, takeAuthorisationCode } from './queries.ts';
 
 const TokenRequest = Type.Object(
   {
@@ -56,14 +56,14 @@ const createAccessToken = operation({
   secretAnswer: true,
 });
 
-export function apps(api: Operations): void {
+export function appOperations(api: Operations): void {
   api.write(createAccessToken, async ({ tx, shopId, body, header, afterCommit }) => {
     // Locked, so that of two concurrent exchanges the later one also ends the token of the earlier.
     const app = isId(body.client_id) ? await lockApp(tx, shopId, body.client_id) : undefined;
     if (!app?.secretHash || !isSecretOf(body.client_secret, app.secretHash)) {
       throw forbidden('Wrong client_id or client_secret');
     }
-    if ((await takeCode(tx, shopId, app.appId, secretHash(body.code))) === 0) {
+    if ((await takeAuthorisationCode(tx, shopId, app.appId, secretHash(body.code))) === 0) {
       throw badRequest('The code is wrong, was used before, or is older than ten minutes');
     }
     const token = newSecret(32);

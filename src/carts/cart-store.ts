@@ -3,7 +3,7 @@ import type { CartProduct } from '../pricing/cart-product.ts';
 import { cachedCartProducts } from '../pricing/cart-product-cache.ts';
 import { createBatcher, type BatchWork } from '../db/batcher.ts';
 import { isTransient, type Database, type Queries, type Transaction } from '../db/database.ts';
-import { recordEntry, type Entry } from '../http/audit-entry.ts';
+import { recordEntry, type AuditEntry } from '../http/audit-entry.ts';
 import type { Caller } from '../http/callers.ts';
 import { newCartToken, requireCartToken } from '../http/cart-token.ts';
 import { forbidden, gone, HttpError, invalid, isRefusal, notFound } from '../http/errors.ts';
@@ -56,7 +56,7 @@ export interface CartWriteRequest extends CartRequest {
   /** Set with an Idempotency-Key, and where several calls are one write: this transaction commits it. */
   transaction: Transaction | undefined;
   /** Written together with the change; undefined: the change leaves no audit entry. */
-  entry: Entry | undefined;
+  entry: AuditEntry | undefined;
 }
 
 /** The cart does not exist, or no longer: it has become an order or has expired. */
@@ -72,7 +72,7 @@ interface OpenCart {
 }
 
 /** A cart to compute a change from. */
-export interface Attempt extends OpenCart {
+export interface CartAttempt extends OpenCart {
   /** It may be stale, so the change is saved only if all of its inputs are unchanged. */
   isCached: boolean;
   /** Set: this transaction has locked the cart, so no other request can change it. */
@@ -116,7 +116,7 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
   const saveCart = async <Saved>(
     request: CartWriteRequest,
     prefetch: Prefetch,
-    save: (attempt: Attempt) => Promise<Saved | undefined>,
+    save: (attempt: CartAttempt) => Promise<Saved | undefined>,
   ): Promise<Saved> => {
     const saveLocked = async (tx: Transaction) => {
       const locked = await load(tx, lockCart, request, prefetch);
@@ -150,7 +150,11 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
       prefetch: Prefetch = {},
     ): Promise<PricedCart> {
       const { shopId, caller, entry, transaction } = request;
-      const updateStored = async (next: CartRow, entry: Entry | undefined, tx: Transaction | undefined) => {
+      const updateStored = async (
+        next: CartRow,
+        entry: AuditEntry | undefined,
+        tx: Transaction | undefined,
+      ) => {
         if (!tx && entry) return db.transaction((opened) => updateWithEntry(opened, shopId, next, entry));
         return updateWithEntry(tx ?? db, shopId, next, entry);
       };
@@ -198,7 +202,7 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
     /** Turns a cart into something else, in the same steps as `update`; the cart is gone from then on. */
     async close<Saved>(
       request: CartWriteRequest,
-      save: (attempt: Attempt) => Promise<Saved | undefined>,
+      save: (attempt: CartAttempt) => Promise<Saved | undefined>,
     ): Promise<Saved> {
       try {
         return await saveCart(request, {}, save);
@@ -229,7 +233,7 @@ async function updateWithEntry(
   queries: Queries,
   shopId: string,
   cart: CartRow,
-  entry: Entry | undefined,
+  entry: AuditEntry | undefined,
 ): Promise<boolean> {
   const isUpdated = (await updateCart(queries, shopId, cart)) === 1;
   if (isUpdated && entry) await recordEntry(queries, entry);

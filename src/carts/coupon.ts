@@ -7,7 +7,7 @@ import type { CartStore } from './cart-store.ts';
 import { applyCoupon, removeCoupon } from './changes.ts';
 import { couponLimit } from './coupon-limit.ts';
 import { CART_ETAG, toCart } from './render.ts';
-import { Cart, CouponForm } from './schema.ts';
+import { Cart, CartCouponForm } from './schema.ts';
 
 const cartOperation = {
   tag: 'carts',
@@ -31,7 +31,7 @@ const addCoupon = operation({
   failureLimit: ({ shopId, params, caller, address }) =>
     couponLimit({ address, app: caller.app && { shopId, cartId: params['cartId']! } }),
   params: Type.Object({ cartId: Id }),
-  body: CouponForm,
+  body: CartCouponForm,
 });
 
 const deleteCoupon = operation({

@@ -1,6 +1,6 @@
 import type { Database, Queries } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { recordEntries, type Entry } from '../http/audit-entry.ts';
+import { recordEntries, type AuditEntry } from '../http/audit-entry.ts';
 import { staleStamps } from '../pricing/cart-product-cache.ts';
 import { productIdsOf, type CartPatch, type CartRow } from './cart.ts';
 
@@ -61,7 +61,7 @@ export async function insertUnchangedCarts(
 export interface CartUpdate {
   cart: CartRow;
   patch: CartPatch;
-  entry: Entry | undefined;
+  entry: AuditEntry | undefined;
 }
 
 /**

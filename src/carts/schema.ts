@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { CustomTextRequest } from '../catalogue/products/request-fields.ts';
-import { Percent } from '../catalogue/products/schema.ts';
+import { PercentInfo } from '../catalogue/products/schema.ts';
 import { Price, TAX_TYPES, type TaxType } from '../http/price.ts';
 import { Id, Links, Nullable, Timestamp } from '../http/schemas.ts';
 import { LineItemContainer, MAX_LINES, PaymentData, ShippingData } from '../orders/line-item-schema.ts';
@@ -18,7 +18,7 @@ const PotentialBasketDiscount = Type.Object(
   {
     absolute: Nullable(price('Discount as an amount.')),
     minimumAmount: price('Value of the goods from which it holds.'),
-    percent: Nullable({ ...Percent, description: 'Discount in per cent.' }),
+    percent: Nullable({ ...PercentInfo, description: 'Discount in per cent.' }),
   },
   { title: 'potentialBasketDiscount' },
 );
@@ -144,7 +144,7 @@ export const NewCart = Type.Object(
 );
 export type NewCart = Static<typeof NewCart>;
 
-export const CouponForm = Type.Object(
+export const CartCouponForm = Type.Object(
   {
     code: Type.String({
       description: 'The code, in any case.',

@@ -4,7 +4,7 @@ import { isLockTimeout } from '../db/failure.ts';
 import type { OrderRequest, Placement } from './placement.ts';
 import { placeOrders, rowsToLock } from './place-orders.ts';
 import { findCountedProducts, lockStock } from '../catalogue/products/stock-queries.ts';
-import { lockCampaigns, lockCoupons } from '../coupons/redemption-queries.ts';
+import { lockCampaignsByCode, lockCoupons } from '../coupons/redemption-queries.ts';
 import { lockCarts } from '../carts/queries.ts';
 import { SKIP_LOCKED } from '../db/locks.ts';
 
@@ -59,7 +59,7 @@ async function lockFree(
     lockCarts(tx, shopId, cartIds, SKIP_LOCKED),
     lockStock(tx, shopId, productIds, SKIP_LOCKED),
     lockCoupons(tx, shopId, codeKeys, SKIP_LOCKED),
-    lockCampaigns(tx, shopId, codeKeys, SKIP_LOCKED),
+    lockCampaignsByCode(tx, shopId, codeKeys, SKIP_LOCKED),
     findCountedProducts(tx, shopId, productIds),
   ]);
   const freeCarts = new Set(carts.map(({ cartId }) => cartId));

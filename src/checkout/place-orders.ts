@@ -13,7 +13,7 @@ import { type NewOrder, insertOrders } from '../orders/insert-orders.ts';
 import {
   countRedemptions,
   countRedemptionsOfDay,
-  lockCampaigns,
+  lockCampaignsByCode,
   lockCoupons,
   redeemCoupons,
 } from '../coupons/redemption-queries.ts';
@@ -23,7 +23,7 @@ import {
   findTakenNumbers,
   insertCustomers,
   type Buyer,
-  type NewCustomer,
+  type NewBuyer,
   type NumberedCustomer,
 } from '../people/customers/buyer-queries.ts';
 import { limitLockWaits, unlimitLockWaits } from '../db/locks.ts';
@@ -125,7 +125,7 @@ async function lockAndLoad(
       lockCarts(tx, shopId, cartIds),
       lockStock(tx, shopId, productIds),
       lockCoupons(tx, shopId, codeKeys),
-      lockCampaigns(tx, shopId, codeKeys),
+      lockCampaignsByCode(tx, shopId, codeKeys),
       waitsBriefly && unlimitLockWaits(tx),
       lockVersions(tx, shopId, [...new Set(expectedIds)]),
       lockCounters(tx, shopId),
@@ -236,7 +236,7 @@ async function save(
 async function numberCustomers(
   tx: Transaction,
   shopId: string,
-  customers: ReadonlyMap<string, NewCustomer>,
+  customers: ReadonlyMap<string, NewBuyer>,
   lastNumber: number,
   taken: ReadonlySet<number>,
 ): Promise<Map<string, NumberedCustomer>> {
@@ -260,8 +260,8 @@ async function numberCustomers(
 function newCustomers(
   requests: readonly OrderRequest[],
   buyers: ReadonlyMap<string, Buyer>,
-): Map<string, NewCustomer> {
-  const customers = new Map<string, NewCustomer>();
+): Map<string, NewBuyer> {
+  const customers = new Map<string, NewBuyer>();
   for (const { order } of requests) {
     const { customerId, emailKey, isOrderedAs } = buyers.get(order.orderId)!;
     if (customerId !== null || customers.has(emailKey)) continue;

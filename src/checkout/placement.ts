@@ -1,5 +1,5 @@
 import type { CartProduct } from '../pricing/cart-product.ts';
-import type { Entry } from '../http/audit-entry.ts';
+import type { AuditEntry } from '../http/audit-entry.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 import type { PlacedEmail } from '../orders/placed-emails.ts';
 
@@ -22,7 +22,7 @@ export interface PlacementOptions {
   /** To the customer, and to the merchant. */
   emails: readonly PlacedEmail[];
   /** For the audit log. */
-  entry?: Entry | undefined;
+  entry?: AuditEntry | undefined;
   /** The inputs of the order, if they came from a cache: the order is placed only if they are unchanged. */
   expected?: { settingsVersion: number; products: readonly CartProduct[] } | undefined;
 }

@@ -10,7 +10,7 @@ import { createShop } from '../shops/shop/create-shop.ts';
 import type { NewShop } from '../shops/shop/insert-shop.ts';
 import { draftLanguage, legalDrafts } from '../shops/shop/legal-drafts.ts';
 import { findSimilarShop, updateSuspension } from '../shops/shop/queries.ts';
-import { currencyOf, deliveryPrice, localeOf } from '../shops/shop/starter-settings.ts';
+import { currencyOf, starterDeliveryPrice, localeOf } from '../shops/shop/starter-settings.ts';
 import { reducedVat, standardVat, VAT_YEAR } from '../shops/taxes/vat-rates.ts';
 import { isTerminal, openDialogue, type Dialogue } from './ask.ts';
 import { print, recordCommand, similarShop, withDatabase, type CommandCall } from './command.ts';
@@ -168,7 +168,7 @@ async function summary(config: Config, shop: NewShop, isClosed: boolean): Promis
   const language = `${english.of(locale.slice(0, 2))} (${locale})`;
   const drafts = (await legalDrafts(shop)).length;
   const isTranslated = draftLanguage(locale) === locale.slice(0, 2);
-  const price = deliveryPrice(currency);
+  const price = starterDeliveryPrice(currency);
   return [
     `Shop ${shopId} is ready: ${addressOf(config, shopId)}`,
     '',

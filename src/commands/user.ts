@@ -3,7 +3,7 @@ import { DEMO_OWNER } from '../admin/users/demo-owner.ts';
 import { insertLink, LINK_LIFETIME, linkTokens } from '../admin/users/links.ts';
 import { isRole, ROLES } from '../admin/users/permissions.ts';
 import {
-  deleteOtherSessions,
+  deleteOtherAdminSessions,
   deleteRole,
   deleteUser,
   findOrCreateUser,
@@ -62,7 +62,7 @@ export const runs = {
         if (email!.toLowerCase() === DEMO_OWNER) throw noSuchUser(email!);
         const user = await requireUser(tx, email!);
         if (options['remove-authenticator'] === true) await deleteTotp(tx, user.userId);
-        await deleteOtherSessions(tx, user.userId, null);
+        await deleteOtherAdminSessions(tx, user.userId, null);
         await recordInShops(tx, user.userId, 'user reset');
         return insertLink(tx, user.userId, LINK_LIFETIME.reset);
       });

@@ -53,7 +53,7 @@ export function startEmails({ db, config, log, origin, pause }: EmailDeps): Back
   return startEmailWorker({ db, config, log, kinds: EMAIL_KINDS, loadShop, pause });
 }
 
-export interface WebhookDeps {
+export interface WebhookWorkDeps {
   db: Database;
   config: Config;
   demoAccess: DemoAccess;
@@ -69,7 +69,7 @@ export interface WebhookDeps {
 }
 
 /** Starts to deliver events to webhooks. */
-export function startWebhooks(deps: WebhookDeps): Background {
+export function startWebhooks(deps: WebhookWorkDeps): Background {
   return startWebhookWorker({ ...deps, entities: WEBHOOK_ENTITIES });
 }
 

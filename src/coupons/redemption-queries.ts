@@ -25,7 +25,7 @@ interface LockedCampaign {
 }
 
 /** Locks the campaigns of these coupons. */
-export async function lockCampaigns(
+export async function lockCampaignsByCode(
   tx: Transaction,
   shopId: string,
   codeKeys: readonly string[],

@@ -9,7 +9,7 @@ import {
   OneLine,
   Plain,
   Section,
-  Text,
+  LocalisedText,
 } from '../shops/settings/fields.ts';
 import { CAMPAIGN_TYPES, MAX_CODE_LENGTH, MAX_IDENTIFIER_LENGTH, MAX_USES } from './campaign.ts';
 
@@ -24,7 +24,7 @@ const Code = OneLine('A code, unique in the shop ignoring case.', 'SUMMER20', MA
 
 const CouponCampaign = Section({
   identifier: OneLine('Its name in this file; the id belongs to it.', 'summer_sale', MAX_IDENTIFIER_LENGTH),
-  name: Text('Name.', 'Summer sale'),
+  name: LocalisedText('Name.', 'Summer sale'),
   currency: Type.Optional(Currency('What its amounts are in. Absent: the default currency.', 'EUR')),
   type: Type.Enum([...CAMPAIGN_TYPES], {
     description: 'fix: amount off. percent: amount percent off. shipping: the delivery is free.',

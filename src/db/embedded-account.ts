@@ -3,7 +3,7 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /** The account of PostgreSQL when this process is root, because PostgreSQL refuses to be root. */
-export interface Account {
+export interface SystemAccount {
   name: string;
   uid: number;
   gid: number;
@@ -13,7 +13,7 @@ export interface Account {
  * Undefined: PostgreSQL runs as the user of this process. A folder that already has an owner keeps it: `sudo npm
  * start` once must not lock the owner out.
  */
-export async function serverAccount(pgdata: string): Promise<Account | undefined> {
+export async function serverAccount(pgdata: string): Promise<SystemAccount | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   // PostgreSQL looks its own user up, so a uid without an entry here does not start.
   const accounts = accountsOf(await readFile('/etc/passwd', 'utf8'));
@@ -30,7 +30,7 @@ export async function serverAccount(pgdata: string): Promise<Account | undefined
   return account;
 }
 
-export function accountsOf(passwd: string): Account[] {
+export function accountsOf(passwd: string): SystemAccount[] {
   return passwd
     .split('\n')
     .map((line) => line.split(':'))
@@ -39,7 +39,7 @@ export function accountsOf(passwd: string): Account[] {
 }
 
 /** Options for `spawn` to run a program as the account. */
-export function runAs(account: Account | undefined): { uid?: number; gid?: number } {
+export function runAs(account: SystemAccount | undefined): { uid?: number; gid?: number } {
   return account ? { uid: account.uid, gid: account.gid } : {};
 }
 
@@ -47,7 +47,7 @@ const PASS = 0o1;
 const READ = 0o4;
 
 /** Whether the account can reach this folder's content: every parent must let it through. */
-export async function canEnter(folder: string, account: Account | undefined): Promise<boolean> {
+export async function canEnter(folder: string, account: SystemAccount | undefined): Promise<boolean> {
   if (!account) return true;
   for (const step of pathDownTo(await realpath(folder))) {
     if (!allows(await stat(step), account, PASS)) return false;
@@ -55,7 +55,7 @@ export async function canEnter(folder: string, account: Account | undefined): Pr
   return true;
 }
 
-export async function canRead(file: string, account: Account | undefined): Promise<boolean> {
+export async function canRead(file: string, account: SystemAccount | undefined): Promise<boolean> {
   if (!account) return true;
   const stats = await statIfThere(file);
   return stats !== undefined && allows(stats, account, READ) && (await canEnter(path.dirname(file), account));
@@ -67,7 +67,7 @@ function pathDownTo(folder: string): string[] {
 }
 
 // Node drops the supplementary groups of a process it starts with a uid: the first group is the only one.
-function allows(stats: Stats, account: Account, bits: number): boolean {
+function allows(stats: Stats, account: SystemAccount, bits: number): boolean {
   if (stats.uid === account.uid) return ((stats.mode >> 6) & bits) === bits;
   if (stats.gid === account.gid) return ((stats.mode >> 3) & bits) === bits;
   return (stats.mode & bits) === bits;

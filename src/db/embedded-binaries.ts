@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { type Account, canEnter, canRead, errorCode, statIfThere } from './embedded-account.ts';
+import { type SystemAccount, canEnter, canRead, errorCode, statIfThere } from './embedded-account.ts';
 
 /** The programs of PostgreSQL, in a folder from which they can be run. */
 export interface Binaries {
@@ -58,7 +58,7 @@ export function packageFolder(
  */
 export async function usableBinaries(
   folder: string,
-  account: Account | undefined,
+  account: SystemAccount | undefined,
   copyHomes: string[],
   log: (line: string) => void,
 ): Promise<Binaries> {
@@ -80,7 +80,7 @@ export async function usableBinaries(
   return { native: path.join(copy, 'native'), version };
 }
 
-async function obstacleIn(folder: string, account: Account | undefined): Promise<string | undefined> {
+async function obstacleIn(folder: string, account: SystemAccount | undefined): Promise<string | undefined> {
   // One file of each kind stands for all: npm gives all files of a package the same rights.
   const native = path.join(folder, 'native');
   const samples = ['bin/postgres', 'share/postgresql/postgres.bki', 'pg-symlinks.json'];
@@ -142,7 +142,10 @@ async function versionOf(folder: string): Promise<string> {
   return manifest.version;
 }
 
-async function firstUsable(folders: string[], account: Account | undefined): Promise<string | undefined> {
+async function firstUsable(
+  folders: string[],
+  account: SystemAccount | undefined,
+): Promise<string | undefined> {
   for (const folder of folders) {
     try {
       await mkdir(folder, { recursive: true, mode: 0o755 });

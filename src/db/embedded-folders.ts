@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Account, canEnter, errorCode, statIfThere } from './embedded-account.ts';
+import { type SystemAccount, canEnter, errorCode, statIfThere } from './embedded-account.ts';
 
 /** Where root keeps files that the account of PostgreSQL must reach and cannot reach in their usual place. */
 export const SYSTEM_FOLDER = '/var/lib/kontor';
@@ -24,7 +24,7 @@ export const SYSTEM_FOLDER = '/var/lib/kontor';
  */
 export async function pgdataFolder(
   dataFolder: string,
-  account: Account | undefined,
+  account: SystemAccount | undefined,
   log: (line: string) => void,
   systemFolder: string = SYSTEM_FOLDER,
 ): Promise<string> {
@@ -73,7 +73,7 @@ async function presentFolder(usual: string): Promise<string | undefined> {
  * Opens a folder that is closed to all but root for the one group that needs it: PostgreSQL cannot run as root and
  * must be able to pass (0710), but still can't list the other content.
  */
-async function letPass(folder: string, account: Account): Promise<boolean> {
+async function letPass(folder: string, account: SystemAccount): Promise<boolean> {
   const stats = await stat(folder);
   // A group with more rights than that was chosen on purpose.
   if (stats.mode & 0o060 || !(await canEnter(path.dirname(folder), account))) return false;
@@ -87,7 +87,7 @@ const MAX_SOCKET_PATH_LENGTH = 100;
 const SOCKET_NAME = '/.s.PGSQL.5432';
 
 /** In PostgreSQL's own folder if the path is short enough, otherwise in a private temporary folder. */
-export async function socketFolder(pgdata: string, account: Account | undefined): Promise<string> {
+export async function socketFolder(pgdata: string, account: SystemAccount | undefined): Promise<string> {
   if (fitsSocket(pgdata)) return pgdata;
   for (const base of [tmpdir(), '/tmp']) {
     const folder = path.join(await realpath(base), `kontor-${shortHash(pgdata)}`);
@@ -104,7 +104,7 @@ function fitsSocket(folder: string): boolean {
 }
 
 /** Others may write to the temporary folder: the creator of this folder could listen in our place. */
-async function makePrivate(folder: string, account: Account | undefined): Promise<void> {
+async function makePrivate(folder: string, account: SystemAccount | undefined): Promise<void> {
   await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
     if (errorCode(error) !== 'EEXIST') throw error;
   });
@@ -125,7 +125,7 @@ export async function rotateLog(logFile: string): Promise<void> {
 }
 
 /** PostgreSQL insists on owning its folder; a copy restored by root has the wrong owner. */
-export async function giveTo(folder: string, account: Account | undefined): Promise<void> {
+export async function giveTo(folder: string, account: SystemAccount | undefined): Promise<void> {
   if (!account || (await stat(folder)).uid === account.uid) return;
   // The folder itself last: if this is interrupted, the next start begins again.
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

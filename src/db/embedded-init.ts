@@ -15,18 +15,18 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type Account, errorCode, runAs, statIfThere } from './embedded-account.ts';
+import { type SystemAccount, errorCode, runAs, statIfThere } from './embedded-account.ts';
 import type { Binaries } from './embedded-binaries.ts';
 
 const execFileAsync = promisify(execFile);
 
 /** The settings of one folder that `initdb` and `postgres` need. */
-export interface Cluster {
+export interface EmbeddedCluster {
   /** KONTOR_DATA, for messages and the log. */
   dataFolder: string;
   pgdata: string;
   binaries: Binaries;
-  account: Account | undefined;
+  account: SystemAccount | undefined;
   settings: Record<string, string>;
   log: (line: string) => void;
 }
@@ -41,7 +41,7 @@ const usesTcp = process.platform === 'win32';
  * that is renamed at the end: a start that is killed leaves nothing half made, and of two concurrent starts the second
  * finds the name taken and uses the folder of the first.
  */
-export async function initialise(cluster: Cluster): Promise<void> {
+export async function initialise(cluster: EmbeddedCluster): Promise<void> {
   const { pgdata, binaries, log } = cluster;
   await removeAbandoned(pgdata);
   if (!(await statIfThere(path.join(pgdata, 'PG_VERSION')))) {
@@ -58,7 +58,7 @@ export async function initialise(cluster: Cluster): Promise<void> {
   await linkFrom(path.join(cluster.dataFolder, 'postgres'), pgdata);
 }
 
-async function create(cluster: Cluster): Promise<void> {
+async function create(cluster: EmbeddedCluster): Promise<void> {
   const { pgdata, account } = cluster;
   const fresh = await mkdtemp(`${pgdata}.init-${process.pid}-`);
   try {
@@ -85,7 +85,7 @@ async function create(cluster: Cluster): Promise<void> {
  */
 const LETTER_LOCALES = ['C.UTF-8', 'en_US.UTF-8', 'UTF-8', 'C'];
 
-async function runInitdb(cluster: Cluster, folder: string): Promise<void> {
+async function runInitdb(cluster: EmbeddedCluster, folder: string): Promise<void> {
   const passwordFile = await writePassword(cluster);
   const host = passwordFile
     ? ['--auth-host=scram-sha-256', '--pwfile', passwordFile]
@@ -105,7 +105,7 @@ async function runInitdb(cluster: Cluster, folder: string): Promise<void> {
   if (passwordFile) await rename(passwordFile, path.join(folder, PASSWORD_FILE));
 }
 
-async function writePassword({ pgdata }: Cluster): Promise<string | undefined> {
+async function writePassword({ pgdata }: EmbeddedCluster): Promise<string | undefined> {
   if (!usesTcp) return undefined;
   const file = `${pgdata}.init-${process.pid}-password`;
   await writeFile(file, randomBytes(24).toString('base64url'), { mode: 0o600 });
@@ -113,7 +113,7 @@ async function writePassword({ pgdata }: Cluster): Promise<string | undefined> {
 }
 
 /** Runs without a server, so a folder is never visible before its database exists. */
-async function createDatabase(cluster: Cluster, folder: string): Promise<void> {
+async function createDatabase(cluster: EmbeddedCluster, folder: string): Promise<void> {
   const options = ['-c', 'exit_on_error=on', '-c', `fsync=${isDurable(cluster) ? 'on' : 'off'}`];
   await run(
     cluster,
@@ -123,7 +123,7 @@ async function createDatabase(cluster: Cluster, folder: string): Promise<void> {
   );
 }
 
-function isDurable({ settings }: Cluster): boolean {
+function isDurable({ settings }: EmbeddedCluster): boolean {
   return settings['fsync'] !== 'off';
 }
 
@@ -181,14 +181,14 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-export function program({ binaries }: Cluster, name: string): string {
+export function program({ binaries }: EmbeddedCluster, name: string): string {
   return path.join(binaries.native, 'bin', process.platform === 'win32' ? `${name}.exe` : name);
 }
 
 const PASSED_ON = ['PATH', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'ComSpec', 'LD_LIBRARY_PATH'];
 
 /** How each program of PostgreSQL is started, under any account. */
-export function surroundings(cluster: Cluster): {
+export function surroundings(cluster: EmbeddedCluster): {
   cwd: string;
   env: NodeJS.ProcessEnv;
   uid?: number;
@@ -200,7 +200,7 @@ export function surroundings(cluster: Cluster): {
   return { cwd: cluster.binaries.native, env: { ...env, LC_ALL: 'C' }, ...runAs(cluster.account) };
 }
 
-export async function run(cluster: Cluster, name: string, args: string[], input = ''): Promise<void> {
+export async function run(cluster: EmbeddedCluster, name: string, args: string[], input = ''): Promise<void> {
   try {
     const running = execFileAsync(program(cluster, name), args, {
       ...surroundings(cluster),
@@ -209,11 +209,15 @@ export async function run(cluster: Cluster, name: string, args: string[], input 
     running.child.stdin?.end(input);
     await running;
   } catch (error) {
-    throw await explained(cluster, name, error);
+    throw await explainProgramFailure(cluster, name, error);
   }
 }
 
-export async function explained(cluster: Cluster, name: string, error: unknown): Promise<Error> {
+export async function explainProgramFailure(
+  cluster: EmbeddedCluster,
+  name: string,
+  error: unknown,
+): Promise<Error> {
   const code = errorCode(error);
   const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
   // The file exists but its loader does not: a system without glibc, such as Alpine.

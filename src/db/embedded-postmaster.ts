@@ -8,8 +8,8 @@ import { Client, type ClientConfig, DatabaseError } from 'pg';
 import { errorCode, statIfThere } from './embedded-account.ts';
 import { giveTo, rotateLog, socketFolder } from './embedded-folders.ts';
 import {
-  type Cluster,
-  explained,
+  type EmbeddedCluster,
+  explainProgramFailure,
   isAlive,
   PASSWORD_FILE,
   program,
@@ -18,14 +18,14 @@ import {
 } from './embedded-init.ts';
 
 /** Where a server listens: the folder of its socket, or 127.0.0.1 on Windows. */
-export interface Address {
+export interface ServerAddress {
   host: string;
   port: number;
 }
 
-export interface Session {
+export interface ServerConnection {
   client: Client;
-  address: Address;
+  address: ServerAddress;
   /** Whether this call has started the server. */
   launched: boolean;
 }
@@ -48,8 +48,8 @@ const SERVER_SETTINGS: Record<string, string> = {
 
 /** How `pg` connects. `ssl` is set so that PGSSLMODE in the environment does not reach a local socket. */
 export async function connectionTo(
-  cluster: Cluster,
-  address: Address,
+  cluster: EmbeddedCluster,
+  address: ServerAddress,
   applicationName: string,
 ): Promise<ClientConfig> {
   const connection: ClientConfig = {
@@ -72,10 +72,10 @@ const RECOVERS_WITHIN = 5 * 60_000;
  * in `postmaster.pid` may be stale, or belong to another container.
  */
 export async function connectOrLaunch(
-  cluster: Cluster,
+  cluster: EmbeddedCluster,
   applicationName: string,
-  usual?: Address,
-): Promise<Session> {
+  usual?: ServerAddress,
+): Promise<ServerConnection> {
   const began = Date.now();
   let launched = false;
   for (;;) {
@@ -102,9 +102,9 @@ export async function connectOrLaunch(
   }
 }
 
-type Found = { client: Client; address: Address } | 'busy' | 'absent';
+type Found = { client: Client; address: ServerAddress } | 'busy' | 'absent';
 
-async function connectRunning(cluster: Cluster, applicationName: string): Promise<Found> {
+async function connectRunning(cluster: EmbeddedCluster, applicationName: string): Promise<Found> {
   const address = (await readPidFile(cluster.pgdata))?.address;
   if (!address) return 'absent';
   const connection = await connectionTo(cluster, address, applicationName);
@@ -125,7 +125,7 @@ async function connectRunning(cluster: Cluster, applicationName: string): Promis
 
 interface PidFile {
   pid: number;
-  address: Address | undefined;
+  address: ServerAddress | undefined;
   ready: boolean;
 }
 
@@ -145,7 +145,7 @@ export async function readPidFile(pgdata: string): Promise<PidFile | undefined> 
   };
 }
 
-async function freshAddress({ pgdata, account }: Cluster): Promise<Address> {
+async function freshAddress({ pgdata, account }: EmbeddedCluster): Promise<ServerAddress> {
   if (process.platform === 'win32') return { host: '127.0.0.1', port: await freePort() };
   // The port is only part of the socket's name.
   return { host: await socketFolder(pgdata, account), port: 5432 };
@@ -161,7 +161,7 @@ async function freePort(): Promise<number> {
 }
 
 /** Returns when the server is ready, or with the reason why it has ended. */
-async function launch(cluster: Cluster, address: Address): Promise<string | undefined> {
+async function launch(cluster: EmbeddedCluster, address: ServerAddress): Promise<string | undefined> {
   await giveTo(cluster.pgdata, cluster.account);
   await removeForeignPidFile(cluster.pgdata);
   await rotateLog(logFile(cluster));
@@ -176,7 +176,7 @@ async function launch(cluster: Cluster, address: Address): Promise<string | unde
       stdio: ['ignore', output.fd, output.fd],
     });
     await once(child, 'spawn').catch(async (error: unknown) => {
-      throw await explained(cluster, 'postgres', error);
+      throw await explainProgramFailure(cluster, 'postgres', error);
     });
     child.unref();
     while (child.exitCode === null && child.signalCode === null) {
@@ -196,7 +196,7 @@ function reasonIn(output: string): string {
   return lines.map((line) => line.replace(/\s+/g, ' ')).join(' ');
 }
 
-async function serverArguments(cluster: Cluster, { host, port }: Address): Promise<string[]> {
+async function serverArguments(cluster: EmbeddedCluster, { host, port }: ServerAddress): Promise<string[]> {
   const overTcp = process.platform === 'win32';
   const settings: Record<string, string> = {
     ...SERVER_SETTINGS,
@@ -211,7 +211,7 @@ async function serverArguments(cluster: Cluster, { host, port }: Address): Promi
   return ['-D', cluster.pgdata, '-p', String(port), ...options];
 }
 
-async function statementStatistics({ binaries }: Cluster): Promise<Record<string, string>> {
+async function statementStatistics({ binaries }: EmbeddedCluster): Promise<Record<string, string>> {
   const extensions = path.join(binaries.native, 'share/postgresql/extension');
   const available = await statIfThere(path.join(extensions, 'pg_stat_statements.control'));
   return available ? { shared_preload_libraries: 'pg_stat_statements' } : {};
@@ -237,7 +237,7 @@ async function isForeign(pid: number): Promise<boolean> {
 const STOPS_WITHIN = 60_000;
 
 /** A fast shutdown: ends the connections, writes everything out, returns when the server is gone. */
-export async function stopPostmaster(cluster: Cluster): Promise<void> {
+export async function stopPostmaster(cluster: EmbeddedCluster): Promise<void> {
   const pid = (await readPidFile(cluster.pgdata))?.pid;
   if (pid === undefined || !isAlive(pid) || (await isForeign(pid))) return;
   if (process.platform === 'win32') {
@@ -254,7 +254,7 @@ export async function stopPostmaster(cluster: Cluster): Promise<void> {
   await hasGone(cluster, pid, STOPS_WITHIN);
 }
 
-async function hasGone({ pgdata }: Cluster, pid: number, within: number): Promise<boolean> {
+async function hasGone({ pgdata }: EmbeddedCluster, pid: number, within: number): Promise<boolean> {
   const deadline = Date.now() + within;
   while ((await readPidFile(pgdata))?.pid === pid && isAlive(pid)) {
     if (Date.now() > deadline) return false;
@@ -265,6 +265,6 @@ async function hasGone({ pgdata }: Cluster, pid: number, within: number): Promis
   return true;
 }
 
-function logFile({ dataFolder }: Cluster): string {
+function logFile({ dataFolder }: EmbeddedCluster): string {
   return path.join(dataFolder, 'postgres.log');
 }

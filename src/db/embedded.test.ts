@@ -23,7 +23,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type PoolConfig, type QueryResultRow } from 'pg';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { newOpenFolder } from '../../test/folder.ts';
-import { type Account, accountsOf, runAs, serverAccount } from './embedded-account.ts';
+import { type SystemAccount, accountsOf, runAs, serverAccount } from './embedded-account.ts';
 import { packageFolder, usableBinaries } from './embedded-binaries.ts';
 import { rotateLog, socketFolder } from './embedded-folders.ts';
 import { isAlive } from './embedded-init.ts';
@@ -95,7 +95,7 @@ async function postmasterOf(dataFolder: string): Promise<number> {
 function otherProcess(
   dataFolder: string,
   call: 'startEmbedded' | 'attachEmbedded',
-  { account, source = import.meta.dirname }: { account?: Account; source?: string } = {},
+  { account, source = import.meta.dirname }: { account?: SystemAccount; source?: string } = {},
 ): { process: ChildProcess; says: Promise<Said> } {
   const become = account
     ? `process.setgroups([]); process.setgid(${account.gid}); process.setuid(${account.uid});`
@@ -644,7 +644,7 @@ async function readableSource(): Promise<string> {
   return source;
 }
 
-async function accountOfNobody(): Promise<Account> {
+async function accountOfNobody(): Promise<SystemAccount> {
   const accounts = accountsOf(await readFile('/etc/passwd', 'utf8'));
   const nobody = accounts.find(({ name }) => name === 'nobody');
   if (!nobody) throw new Error('there is no user nobody here');

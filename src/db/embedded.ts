@@ -4,8 +4,13 @@ import { openDataFolder } from './data-folder.ts';
 import { serverAccount } from './embedded-account.ts';
 import { packageFolder, usableBinaries } from './embedded-binaries.ts';
 import { pgdataFolder, SYSTEM_FOLDER } from './embedded-folders.ts';
-import { type Cluster, initialise } from './embedded-init.ts';
-import { connectionTo, connectOrLaunch, type Session, stopPostmaster } from './embedded-postmaster.ts';
+import { type EmbeddedCluster, initialise } from './embedded-init.ts';
+import {
+  connectionTo,
+  connectOrLaunch,
+  type ServerConnection,
+  stopPostmaster,
+} from './embedded-postmaster.ts';
 
 export interface EmbeddedServer {
   /** How `pg` connects: socket folder as host, database `kontor`, user `kontor`. On Windows: 127.0.0.1 and a port. */
@@ -51,7 +56,10 @@ export async function attachEmbedded(dataFolder: string, options: EmbeddedOption
   };
 }
 
-async function openCluster(dataFolder: string, { log, settings = {} }: EmbeddedOptions): Promise<Cluster> {
+async function openCluster(
+  dataFolder: string,
+  { log, settings = {} }: EmbeddedOptions,
+): Promise<EmbeddedCluster> {
   const installed = packageFolder();
   const folder = await openDataFolder(dataFolder);
   const account = await serverAccount(`${folder}/postgres`);
@@ -76,7 +84,11 @@ const PRESENT = 2;
 const WAIT_FOR_SERVICE = 3_000;
 const WAIT_FOR_COMMAND = 10_000;
 
-async function takeOwnership(cluster: Cluster, name: string, known?: Session): Promise<Session> {
+async function takeOwnership(
+  cluster: EmbeddedCluster,
+  name: string,
+  known?: ServerConnection,
+): Promise<ServerConnection> {
   const began = Date.now();
   let session = await connectOrLaunch(cluster, name, known?.address);
   for (;;) {
@@ -132,13 +144,13 @@ async function lockIsFree(client: Client, lock: number): Promise<boolean> {
 const MAX_PAUSE = 5_000;
 
 /** Watches the connection that holds the lock: it ends with PostgreSQL. Returns a stop function. */
-function keepOwning(cluster: Cluster, name: string, first: Session): () => Promise<void> {
+function keepOwning(cluster: EmbeddedCluster, name: string, first: ServerConnection): () => Promise<void> {
   const stopping = new AbortController();
-  let owned: Session | undefined;
+  let owned: ServerConnection | undefined;
   let recovery: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | undefined;
 
-  function watch(session: Session): void {
+  function watch(session: ServerConnection): void {
     owned = session;
     session.client.once('end', () => {
       owned = undefined;
@@ -173,7 +185,7 @@ function keepOwning(cluster: Cluster, name: string, first: Session): () => Promi
   return () => (stopped ??= stop());
 }
 
-async function joinServer(cluster: Cluster, name: string): Promise<Session> {
+async function joinServer(cluster: EmbeddedCluster, name: string): Promise<ServerConnection> {
   for (;;) {
     const session = await connectOrLaunch(cluster, name);
     try {
@@ -187,7 +199,7 @@ async function joinServer(cluster: Cluster, name: string): Promise<Session> {
   }
 }
 
-async function leaveServer(cluster: Cluster, name: string, client: Client): Promise<void> {
+async function leaveServer(cluster: EmbeddedCluster, name: string, client: Client): Promise<void> {
   try {
     if (await isLast(client, name)) await stopPostmaster(cluster);
   } catch (error) {

@@ -7,7 +7,7 @@ import { insertInto } from '../db/insert.ts';
  * are not logged; a withdrawal from a contract is, because the merchant must act on it. An entry is written in the
  * transaction of its cause, so neither exists without the other.
  */
-export interface Entry {
+export interface AuditEntry {
   shopId: string;
   entryId: string;
   at: Date;
@@ -22,7 +22,7 @@ export interface Entry {
   object: Record<string, string>;
 }
 
-export function recordEntry(tx: Queries, entry: Entry): Promise<void> {
+export function recordEntry(tx: Queries, entry: AuditEntry): Promise<void> {
   return recordEntries(tx, entry.shopId, [entry]);
 }
 
@@ -36,7 +36,11 @@ const insert = insertInto('audit_entry', {
   object: 'jsonb',
 });
 
-export async function recordEntries(tx: Queries, shopId: string, entries: readonly Entry[]): Promise<void> {
+export async function recordEntries(
+  tx: Queries,
+  shopId: string,
+  entries: readonly AuditEntry[],
+): Promise<void> {
   if (entries.length === 0) return;
   const rows = entries.map(({ entryId, at, appId, appName, method, route, object }) => ({
     entry_id: entryId,

@@ -7,13 +7,13 @@ export class HttpError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
   /** The wrong values, where it is about values. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly FieldProblem[];
 
   constructor(
     status: number,
     text: string,
     headers: Record<string, string> = {},
-    problems: readonly Problem[] = [],
+    problems: readonly FieldProblem[] = [],
   ) {
     super(text);
     this.status = status;
@@ -44,7 +44,7 @@ export function errorBody(status: number, text: string, method: string, path: st
   return { message: `${text}, Request: ${method} ${path}`, status: REASONS[status] ?? String(status) };
 }
 
-export const badRequest = (text: string, problems?: readonly Problem[]) =>
+export const badRequest = (text: string, problems?: readonly FieldProblem[]) =>
   new HttpError(400, text, {}, problems);
 
 export const unauthorised = (text: string) =>
@@ -120,7 +120,7 @@ export type ProblemCode =
   | 'WRONG_OPERATION'
   | 'LIST_EMPTY';
 
-export interface Problem {
+export interface FieldProblem {
   code: ProblemCode;
   field: string;
 }
@@ -128,9 +128,9 @@ export interface Problem {
 /** A value sent by the client is wrong. The route adds the operation: "Create customer failed: ...". */
 export class ValidationError extends Error {
   override name = 'ValidationError';
-  readonly problems: readonly Problem[];
+  readonly problems: readonly FieldProblem[];
 
-  constructor(problems: readonly Problem[]) {
+  constructor(problems: readonly FieldProblem[]) {
     super(problems.map(({ code, field }) => `\n\tvalidation error ${code} on field ${field}`).join(''));
     this.problems = problems;
   }

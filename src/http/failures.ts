@@ -14,7 +14,7 @@ import {
   ValidationError,
 } from './errors.ts';
 import type { OperationMetadata } from './operation.ts';
-import { problemOf } from './validation.ts';
+import { fieldProblemOf } from './validation.ts';
 
 /** Answers any thrown error. An unknown error is a 500 with a log line and no detail for the caller. */
 export function answerFailure(
@@ -56,7 +56,7 @@ export function refusalOf(
   if (error instanceof ValidationError) return badRequest(failed + error.message, error.problems);
 
   if ('validation' in error && error.validation) {
-    const problem = problemOf(error.validation[0] as unknown as ErrorObject);
+    const problem = fieldProblemOf(error.validation[0] as unknown as ErrorObject);
     return badRequest(failed + new ValidationError([problem]).message, [problem]);
   }
   const { code } = error as { code?: unknown };

@@ -1,6 +1,6 @@
 import type { TObject, TSchema, TUndefined, TVoid } from 'typebox';
 import type { Queries, Transaction } from '../db/database.ts';
-import type { Entry } from './audit-entry.ts';
+import type { AuditEntry } from './audit-entry.ts';
 import type { Produces } from './authentication.ts';
 import type { BodyKind } from './body.ts';
 import type { Caller } from './callers.ts';
@@ -117,7 +117,7 @@ export type StoreCall<Params, Query, Body> = Call<Params, Query, Body> & {
   /** Set with an Idempotency-Key, and where several calls are one write: the write must use this transaction. */
   transaction: Transaction | undefined;
   /** Written together with the change; undefined: the operation needs no scope and leaves no entry. */
-  entry: Entry | undefined;
+  entry: AuditEntry | undefined;
 };
 
 export type PrepareCall<Params, Query, Body> = ReadCall<Params, Query, Body> & {

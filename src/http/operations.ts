@@ -8,7 +8,7 @@ import type {
   RouteOptions,
 } from 'fastify';
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
-import { recordEntry, type Entry } from './audit-entry.ts';
+import { recordEntry, type AuditEntry } from './audit-entry.ts';
 import type { Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { isDatabaseAway } from '../db/failure.ts';
@@ -529,7 +529,7 @@ function entryOf(
   operation: Pick<Operation, 'under' | 'path'>,
   at: Date,
   created: Readonly<Record<string, string>> = {},
-): Entry {
+): AuditEntry {
   const { shopId: _shopId, ...ids } = params as Record<string, string>;
   // A resource created inside one of its own kind, such as a category, must not hide its parent.
   const parent = Object.keys(created)

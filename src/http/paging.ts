@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-export interface Page {
+export interface PageRange {
   page: number;
   resultsPerPage: number;
   offset: number;
@@ -22,7 +22,7 @@ export function paging(size: { standard: number; maximum: number } = { standard:
       examples: [size.standard],
     }),
   };
-  const pageOf = (query: { page: number; resultsPerPage: number }): Page => {
+  const pageOf = (query: { page: number; resultsPerPage: number }): PageRange => {
     const resultsPerPage = Math.min(query.resultsPerPage, size.maximum);
     return { ...toPage(query.page, 1, resultsPerPage), resultsPerPage };
   };
@@ -41,6 +41,6 @@ export function toPage(asked: number, first: 0 | 1, pageSize: number): { page: n
   return { page, offset: Math.min(page - first, MAX_OFFSET_PAGES) * pageSize };
 }
 
-export function paged<Item>({ page, resultsPerPage }: Page, results: number, items: Item[]) {
+export function paged<Item>({ page, resultsPerPage }: PageRange, results: number, items: Item[]) {
   return { results, page, resultsPerPage, items };
 }

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { TObject, TSchema } from 'typebox';
-import { ValidationError, type Problem, type ProblemCode } from './errors.ts';
+import { ValidationError, type FieldProblem, type ProblemCode } from './errors.ts';
 
 const options = {
   allErrors: false,
@@ -85,7 +85,7 @@ function compilerOf(ajv: Ajv): (schema: TSchema) => Validate {
 
 /** Throws on a refused value; `at` names the place of the value, where it is not the body itself. */
 export function check(validate: Validate, value: unknown, at?: string): void {
-  if (!validate(value)) throw new ValidationError([problemOf(validate.errors![0]!, at)]);
+  if (!validate(value)) throw new ValidationError([fieldProblemOf(validate.errors![0]!, at)]);
 }
 
 const CODES: Record<string, ProblemCode> = {
@@ -105,7 +105,7 @@ const CODES: Record<string, ProblemCode> = {
   const: 'UNKNOWN_VALUE',
 };
 
-export function problemOf(error: ErrorObject, at?: string): Problem {
+export function fieldProblemOf(error: ErrorObject, at?: string): FieldProblem {
   const steps = error.instancePath.split('/').slice(1).map(unescapePointer);
   if (error.keyword === 'required') steps.push(String(error.params['missingProperty']));
   if (at !== undefined) steps.unshift(at);

@@ -6,7 +6,7 @@ export interface OpenApiDocument {
   info: { title: string; version: string; description: string };
   servers: { url: string; description: string }[];
   tags: { name: string; description: string }[];
-  paths: Record<string, Record<string, DocumentedOperation>>;
+  paths: Record<string, Record<string, OpenApiOperation>>;
   components: {
     securitySchemes: Record<string, object>;
     parameters: Record<string, Parameter>;
@@ -14,10 +14,10 @@ export interface OpenApiDocument {
     schemas: Record<string, Schema>;
   };
   /** Webhook requests of the service, by event type. */
-  webhooks?: Record<string, { post: DocumentedOperation }>;
+  webhooks?: Record<string, { post: OpenApiOperation }>;
 }
 
-export interface DocumentedOperation {
+export interface OpenApiOperation {
   operationId: string;
   tags: string[];
   parameters?: (Parameter | Reference)[];

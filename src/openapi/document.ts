@@ -19,7 +19,7 @@ import { operationsOf } from '../site/docs/operations.ts';
 import { webhookReference } from '../apps/webhooks/reference.ts';
 import {
   withNamedParts,
-  type DocumentedOperation,
+  type OpenApiOperation,
   type DocumentedResponse,
   type OpenApiDocument,
   type Parameter,
@@ -108,10 +108,10 @@ function finished(paths: OpenApiDocument['paths'], factsOf: ReadonlyMap<string, 
 }
 
 function describedOperation(
-  operation: DocumentedOperation,
+  operation: OpenApiOperation,
   facts: Facts,
   { example, ...place }: { method: string; path: string; example: OperationExample },
-): DocumentedOperation {
+): OpenApiOperation {
   const { operationId, tags, parameters = [], requestBody, responses } = operation;
   const scopes = scopesOf(facts.access);
   const needsCart = needsCartToken(facts.access);
@@ -219,7 +219,7 @@ function scopesText(scopes: readonly Scope[]): string {
   return scopes.length === 0 ? 'none' : scopes.join(' and ');
 }
 
-function successOf(responses: DocumentedOperation['responses'], { produces, answerHeaders = {} }: Facts) {
+function successOf(responses: OpenApiOperation['responses'], { produces, answerHeaders = {} }: Facts) {
   const headers = Object.entries(answerHeaders).map(
     ([name, description]) => [name, { description, schema: { type: 'string' } }] as const,
   );
@@ -256,9 +256,9 @@ function refusalWith(
 
 /** The same example for each body type of an operation. */
 function withBodyExample(
-  requestBody: NonNullable<DocumentedOperation['requestBody']>,
+  requestBody: NonNullable<OpenApiOperation['requestBody']>,
   { body }: OperationExample,
-): NonNullable<DocumentedOperation['requestBody']> {
+): NonNullable<OpenApiOperation['requestBody']> {
   const content = Object.entries(requestBody.content).map(([type, media]) => [
     type,
     // A file cannot be an example.

@@ -6,7 +6,7 @@ import type { PaymentMethod } from '../shops/settings/settings.ts';
 import { changeOrder } from './change.ts';
 import { isUntouched, openCustomerOrder } from './customer-actions.ts';
 import { payableOf, record } from './manage-change.ts';
-import { countryOf } from './manage-lines.ts';
+import { destinationCountry } from './manage-lines.ts';
 import { queuePaymentInstructions } from './payment-instructions-email.ts';
 import { isProviderName, type Providers } from './payments/providers.ts';
 import { requestCancel } from './payments/queries.ts';
@@ -36,7 +36,8 @@ export async function otherPaymentMethods(
     (method) =>
       method.paymentMethodId !== current &&
       isOffered(method, providers) &&
-      paymentPriceToday(order.content, method, countryOf(order, settings), settings) === payment.price,
+      paymentPriceToday(order.content, method, destinationCountry(order, settings), settings) ===
+        payment.price,
   );
   if (methods.length === 0 || !coupon || coupon.codeKey === null) return methods;
   const allowed = await findCouponMethods(db, shopId, coupon.codeKey);

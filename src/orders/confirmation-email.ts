@@ -5,16 +5,16 @@ import { formatsOf } from '../http/formats.ts';
 import { languageTag } from '../http/locale.ts';
 import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailRequest, EmailWords } from '../platform/email/kind.ts';
-import type { Row, Section } from '../platform/email/letter.ts';
+import type { Row, LetterSection } from '../platform/email/letter.ts';
 import { findLegalTexts, type LegalText } from '../shops/legal/queries.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import { bankTransfer, type BankTransfer } from './bank-transfer.ts';
-import { addressLines, nameOf } from './documents/address-lines.ts';
+import { addressLines, addresseeName } from './documents/address-lines.ts';
 import { recordUnsentEmail } from './history.ts';
 import { lineText } from './line-text.ts';
 import { outstandingOf } from './manage-change.ts';
 import { ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
-import { findManagedOrders, type ManagedOrder } from './queries.ts';
+import { findManagedOrdersById, type ManagedOrder } from './queries.ts';
 
 interface PricedText {
   text: string;
@@ -197,7 +197,7 @@ export function orderRows(facts: OrderPlaced, words: OrderWords): Row[] {
   ];
 }
 
-export function transferSection({ transfer }: OrderPlaced, words: OrderWords): Section[] {
+export function transferSection({ transfer }: OrderPlaced, words: OrderWords): LetterSection[] {
   if (!transfer) return [];
   const fact = (text: string, amount: string | undefined): Row[] =>
     amount === undefined ? [] : [{ text, amount, as: 'fact' }];
@@ -220,7 +220,7 @@ export function transferSection({ transfer }: OrderPlaced, words: OrderWords): S
 export function addressSections(
   { billingAddress, shippingAddress }: OrderPlaced,
   words: OrderWords,
-): Section[] {
+): LetterSection[] {
   return [
     { title: words.billingAddress, rows: billingAddress.map(plain) },
     ...(shippingAddress ? [{ title: words.shippingAddress, rows: shippingAddress.map(plain) }] : []),
@@ -235,7 +235,7 @@ export async function loadOrders(
 ): Promise<(OrderPlaced | undefined)[]> {
   const orderIds = emails.map(({ facts }) => (facts as { orderId: string }).orderId);
   const [orders, settings] = await Promise.all([
-    findManagedOrders(db, shopId, orderIds),
+    findManagedOrdersById(db, shopId, orderIds),
     shopSettings(db, shopId),
   ]);
   const byId = new Map(orders.map((order) => [order.orderId, order]));
@@ -286,7 +286,7 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
       .map(({ rate, tax }) => ({ text: percent.format(rate / 10_000), amount: money(tax) })),
     totalTax: unlessZero(content.totalTax),
     transfer: transfer ? { ...transfer, amount: money(outstanding) } : null,
-    customerName: nameOf(billingAddress),
+    customerName: addresseeName(billingAddress),
     billingAddress: addressOf(billingAddress),
     shippingAddress: shipping && shippingAddress ? addressOf(shippingAddress) : null,
     contact: {

@@ -171,7 +171,12 @@ export function managedLines(api: Operations): void {
       name: named(method, settings),
       price: isGiven(price)
         ? exactAmount(price, order, 'price')
-        : deliveryPriceToday(content, method, countryOf(order, settings), pricedHere(order, settings)),
+        : deliveryPriceToday(
+            content,
+            method,
+            destinationCountry(order, settings),
+            pricedHere(order, settings),
+          ),
     };
     return edited(call, open, { shipping }, 'shipping changed', (after) => ({
       shippingMethodId: { from: content.shipping?.shippingMethodId ?? null, to: wanted },
@@ -198,7 +203,12 @@ export function managedLines(api: Operations): void {
       status: before === wanted ? content.payment!.status : null,
       price: isGiven(price)
         ? exactAmount(price, order, 'price', { min: -MAX_MINOR })
-        : paymentPriceToday(content, method, countryOf(order, settings), pricedHere(order, settings)),
+        : paymentPriceToday(
+            content,
+            method,
+            destinationCountry(order, settings),
+            pricedHere(order, settings),
+          ),
     };
     // The page of the former method asks for the wrong payment.
     if (before !== wanted) await requestCancel(call.tx, call.shopId, order.orderId);
@@ -266,7 +276,10 @@ function refuseBelowShipped({ activity }: OpenOrder, { lineItemId }: ContentLine
 }
 
 /** The goods' destination. */
-export function countryOf({ shippingAddress, billingAddress }: ManagedOrder, { country }: Settings): string {
+export function destinationCountry(
+  { shippingAddress, billingAddress }: ManagedOrder,
+  { country }: Settings,
+): string {
   return (shippingAddress ?? billingAddress).country ?? country;
 }
 

@@ -99,7 +99,7 @@ export function findManagedOrder(db: Queries, shopId: string, orderId: string) {
 }
 
 /** The existing ones of these orders. */
-export function findManagedOrders(db: Queries, shopId: string, orderIds: readonly string[]) {
+export function findManagedOrdersById(db: Queries, shopId: string, orderIds: readonly string[]) {
   return db.many<ManagedOrder>(sql`
     select ${orderColumns}, ${managedColumns} from ${ordersWithCustomers}
     where customer_order.shop_id = ${shopId} and customer_order.order_id = any (${orderIds}::uuid[])`);

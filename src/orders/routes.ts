@@ -101,7 +101,7 @@ export const updateOrder = operation({
   constraints: { customer_order_number: () => conflict('This orderNumber is taken') },
 });
 
-export function orders(api: Operations): void {
+export function orderOperations(api: Operations): void {
   api.read(listOrders, async ({ db, shopId, query, origin }) => {
     const page = pageOf(query);
     const filter = filterOf(query);

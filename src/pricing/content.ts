@@ -14,7 +14,7 @@ import type {
   CouponInput,
   LineInput,
   PaymentStatus,
-  Selection,
+  CartSelection,
   StoredLine,
 } from './input.ts';
 import type { CartProduct } from './cart-product.ts';
@@ -149,7 +149,7 @@ export interface PricedContent {
   products: readonly CartProduct[];
 }
 
-export function contentOf(cart: Selection, settings: Settings, now: Date): PricedContent {
+export function contentOf(cart: CartSelection, settings: Settings, now: Date): PricedContent {
   const lines = knownLines(cart, settings);
   const facts: CartInput = {
     currency: cart.currency,
@@ -207,7 +207,7 @@ export function contentOf(cart: Selection, settings: Settings, now: Date): Price
  * has given up, no product can be sold.
  */
 function knownLines(
-  cart: Selection,
+  cart: CartSelection,
   settings: Settings,
 ): (LineInput & { product: CartProduct; line: StoredLine })[] {
   if (!settings.currencies.includes(cart.currency)) return [];
@@ -226,7 +226,7 @@ function knownLines(
 export function countryOf({
   shippingAddress,
   billingAddress,
-}: Pick<Selection, 'shippingAddress' | 'billingAddress'>): string | null {
+}: Pick<CartSelection, 'shippingAddress' | 'billingAddress'>): string | null {
   return (shippingAddress ?? billingAddress)?.country ?? null;
 }
 
@@ -259,7 +259,7 @@ function contentLine(
   { line, product }: { line: StoredLine; product: CartProduct },
   { lines, country }: CartTotals,
   index: number,
-  cart: Selection,
+  cart: CartSelection,
   settings: Settings,
 ): ContentLine {
   const { currency, taxType } = cart;
@@ -316,7 +316,7 @@ function typedFor(
   return { customText, ...(Object.keys(headlines).length > 0 && { customTextHeadline: headlines }) };
 }
 
-function isInOtherTerms({ taxType }: Pick<Selection, 'taxType'>, { taxModel }: Settings): boolean {
+function isInOtherTerms({ taxType }: Pick<CartSelection, 'taxType'>, { taxModel }: Settings): boolean {
   return taxType !== 'NONE' && taxType !== taxModel;
 }
 

@@ -74,7 +74,7 @@ export const PAYMENT_STATUSES = ['CANCELED', 'FAILED'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
 /** The choices of a cart, or of an order that is changed, with all that its price depends on. */
-export interface Selection {
+export interface CartSelection {
   currency: string;
   taxType: TaxType;
   customerGroupId: string | null;

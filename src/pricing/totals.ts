@@ -97,7 +97,7 @@ export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
     { taxClass: serviceClass, rate: serviceRate, tax: taxOn(price, serviceRate, taxType) },
   ];
   /** The price of a service: one set by hand is in the cart's tax type, the shop's own is in the shop's. */
-  const servicePrice = (byHand: number | null, asked: number): Price =>
+  const servicePrice = (byHand: number | null, asked: number): PricePair =>
     byHand === null
       ? { shop: asked, shown: inTaxType(asked, serviceRate, shop.taxModel, taxType) }
       : { shop: inTaxType(byHand, serviceRate, taxType, shop.taxModel), shown: byHand };
@@ -194,14 +194,14 @@ export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
 }
 
 /** The same price in the shop's tax model and as the cart shows it. */
-export interface Price {
+export interface PricePair {
   shop: number;
   shown: number;
 }
 
-const NOTHING: Price = { shop: 0, shown: 0 };
+const NOTHING: PricePair = { shop: 0, shown: 0 };
 
-type ServicePrice = (byHand: number | null, asked: number) => Price;
+type ServicePrice = (byHand: number | null, asked: number) => PricePair;
 
 const sumOf = (amounts: readonly { amount: number }[]) => sum(amounts.map(({ amount }) => amount));
 
@@ -300,7 +300,7 @@ function shippingPrice(
   shopSubTotal: number,
   shop: ShopRules,
   servicePrice: ServicePrice,
-): Price {
+): PricePair {
   if (!method) return NOTHING;
   return servicePrice(isChosen ? cart.shipping.price : null, deliveryPrice(method, cart, shopSubTotal, shop));
 }
@@ -317,8 +317,8 @@ function paymentPrice(
   method: PaymentMethod | null,
   shop: ShopRules,
   servicePrice: ServicePrice,
-  payable: Price,
-): Price {
+  payable: PricePair,
+): PricePair {
   const asked = servicePrice(payment.price, inCurrency(method?.amount ?? 0, currency, shop));
   const limited = {
     shop: Math.max(asked.shop, 0 - payable.shop),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { amountText } from './amount-text.ts';
+import { amountWithUnit } from './amount-text.ts';
 import { moneyText } from '../http/price-text.ts';
 
 test.each([
@@ -15,7 +15,7 @@ test.each([
   [1.5, 'pièce(s)', 'fr_FR', '1,5 pièce'],
   [2, 'pièce(s)', 'fr_FR', '2 pièces'],
 ])('%d of %s in %s', (amount, unit, locale, text) => {
-  expect(amountText(amount, unit, locale).replaceAll('\u00a0', ' ')).toBe(text);
+  expect(amountWithUnit(amount, unit, locale).replaceAll('\u00a0', ' ')).toBe(text);
 });
 
 test.each([

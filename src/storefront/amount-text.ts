@@ -1,7 +1,7 @@
 import { languageTag } from '../http/locale.ts';
 
 /** `1,234.5` */
-export function number(amount: number, locale: string): string {
+export function formatNumber(amount: number, locale: string): string {
   return new Intl.NumberFormat(languageTag(locale), { maximumFractionDigits: 6 }).format(amount);
 }
 
@@ -10,8 +10,8 @@ export function number(amount: number, locale: string): string {
  * or both forms with a slash between them, as in `foot / feet`; the space is non-breaking, so a line never ends
  * between a number and its unit.
  */
-export function amountText(amount: number, unit: string, locale: string): string {
-  return `${number(amount, locale)}\u00a0${unitText(amount, unit, locale)}`;
+export function amountWithUnit(amount: number, unit: string, locale: string): string {
+  return `${formatNumber(amount, locale)}\u00a0${unitText(amount, unit, locale)}`;
 }
 
 export function unitText(amount: number, unit: string, locale: string): string {

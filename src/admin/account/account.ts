@@ -13,17 +13,17 @@ import { recordInAllShops } from '../users/audit.ts';
 import { hashPassword, isPassword } from '../users/password.ts';
 import { passwordField, requireGoodPassword, typedPassword } from '../users/password-field.ts';
 import {
-  deleteOtherSessions,
-  deleteSession,
-  findSessions,
+  deleteOtherAdminSessions,
+  deleteAdminSession,
+  findAdminSessions,
   findUser,
   updateLanguage,
   updatePassword,
-  type SessionRow,
+  type AdminSessionRow,
 } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
 import { browserText } from './browser-text.ts';
-import { passkeyCard, passkeys } from './passkeys.ts';
+import { passkeyCard, accountPasskeyPages } from './passkeys.ts';
 import { totp, totpCard } from './totp.ts';
 
 const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch', fr: 'Français' };
@@ -52,7 +52,7 @@ export function account(pages: Pages): void {
       const hash = await hashPassword(password);
       await visit.db.transaction(async (tx) => {
         await updatePassword(tx, userId, hash);
-        await deleteOtherSessions(tx, userId, sessionId);
+        await deleteOtherAdminSessions(tx, userId, sessionId);
         await recordInAllShops(tx, visit.user, '/admin/account/password');
       });
       return new Redirect('/admin/account', visit.words.account.passwordChanged);
@@ -63,7 +63,7 @@ export function account(pages: Pages): void {
     const sessionId = form.params['sessionId']!;
     if (!isId(sessionId)) throw notFound();
     await visit.db.transaction(async (tx) => {
-      const ended = await deleteSession(tx, visit.user.userId, sessionId);
+      const ended = await deleteAdminSession(tx, visit.user.userId, sessionId);
       if (ended === 0) throw notFound();
       await recordInAllShops(tx, visit.user, '/admin/account/sessions/:sessionId/end', { sessionId });
     });
@@ -72,7 +72,7 @@ export function account(pages: Pages): void {
 
   pages.post('/account/sessions/end-others', 'signed in', async (visit) => {
     await visit.db.transaction(async (tx) => {
-      const ended = await deleteOtherSessions(tx, visit.user.userId, visit.user.sessionId);
+      const ended = await deleteOtherAdminSessions(tx, visit.user.userId, visit.user.sessionId);
       const object = { sessions: String(ended) };
       await recordInAllShops(tx, visit.user, '/admin/account/sessions/end-others', object);
     });
@@ -80,14 +80,14 @@ export function account(pages: Pages): void {
   });
 
   totp(pages);
-  passkeys(pages);
+  accountPasskeyPages(pages);
 }
 
 async function accountPage(visit: Visit<'signed in'>): Promise<AdminPage> {
   const words = visit.words.account;
   const [user, sessions, passkeyPart, totpPart] = await Promise.all([
     findUser(visit.db, visit.user.userId),
-    findSessions(visit.db, visit.user.userId),
+    findAdminSessions(visit.db, visit.user.userId),
     passkeyCard(visit),
     totpCard(visit),
   ]);
@@ -139,7 +139,7 @@ function passwordPage(visit: Visit<'signed in'>, draft?: Draft): AdminPage {
   };
 }
 
-function sessionCard(visit: Visit<'signed in'>, sessions: readonly SessionRow[]): Markup {
+function sessionCard(visit: Visit<'signed in'>, sessions: readonly AdminSessionRow[]): Markup {
   const words = visit.words.account;
   return html`<section class="card">
     <h2>${words.sessions}</h2>

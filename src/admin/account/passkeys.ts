@@ -25,7 +25,13 @@ import { recordInAllShops } from '../users/audit.ts';
 import type { User } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
 import { browserText } from './browser-text.ts';
-import { deletePasskey, findPasskeys, insertPasskey, lockPasskey, updatePasskey } from './passkey-queries.ts';
+import {
+  deleteAdminPasskey,
+  findAdminPasskeys,
+  insertAdminPasskey,
+  lockAdminPasskey,
+  updateAdminPasskey,
+} from './passkey-queries.ts';
 
 type AnyVisit = Visit<'anybody'>;
 
@@ -49,7 +55,7 @@ function challengeOf(visit: AnyVisit, form: FormRequest, now: Date) {
 }
 
 /** The passkeys of a user, on the account page. */
-export function passkeys(pages: Pages): void {
+export function accountPasskeyPages(pages: Pages): void {
   pages.post(
     '/account/passkeys',
     'signed in',
@@ -60,7 +66,7 @@ export function passkeys(pages: Pages): void {
         asked && (await verifiedPasskey(siteOf(visit), asked.state.challenge, form.field('credential')));
       if (!passkey) throw badRequest(words.passkeyFailed);
       await visit.db.transaction(async (tx) => {
-        const isSaved = await insertPasskey(tx, visit.user.userId, {
+        const isSaved = await insertAdminPasskey(tx, visit.user.userId, {
           ...passkey,
           ...browserName(form.userAgent),
         });
@@ -77,7 +83,7 @@ export function passkeys(pages: Pages): void {
     'signed in',
     async (visit, form) => {
       await visit.db.transaction(async (tx) => {
-        await deletePasskey(tx, visit.user.userId, form.field('credential'));
+        await deleteAdminPasskey(tx, visit.user.userId, form.field('credential'));
         await recordInAllShops(tx, visit.user, '/admin/account/passkeys/delete');
       });
       return new Redirect('/admin/account', visit.words.account.passkeyDeleted);
@@ -100,12 +106,12 @@ export async function takePasskey(
   const asked = challengeOf(visit, form, tx.now);
   const credentialId = namedCredential(text);
   if (!asked || credentialId === undefined) return undefined;
-  const passkey = await lockPasskey(tx, credentialId);
+  const passkey = await lockAdminPasskey(tx, credentialId);
   // A challenge from before the last use may have been answered by that use.
   if (!passkey || (passkey.usedAt && passkey.usedAt.getTime() >= asked.at)) return undefined;
   const counter = await verifiedCounter(siteOf(visit), asked.state.challenge, text, passkey);
   if (counter === undefined) return undefined;
-  await updatePasskey(tx, credentialId, counter);
+  await updateAdminPasskey(tx, credentialId, counter);
   return passkey;
 }
 
@@ -151,7 +157,7 @@ export async function passkeyCard(visit: Visit<'signed in'>): Promise<Markup | f
   if (!hasHostName(site)) return false;
   const words = visit.words.account;
   const { userId, email } = visit.user;
-  const rows = await findPasskeys(visit.db, userId);
+  const rows = await findAdminPasskeys(visit.db, userId);
   const creation = await passkeyCreation(site, { accountId: userId, email }, rows);
   return html`<section class="card">
     <h2>${words.passkeys}</h2>

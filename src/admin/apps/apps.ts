@@ -25,15 +25,15 @@ import {
 } from './queries.ts';
 import { requireApp } from './require-app.ts';
 import { scripts } from './scripts.ts';
-import { webhooks, webhookTable } from './webhooks.ts';
+import { webhookPages, webhookTable } from './webhooks.ts';
 
 const SHOWN_ENTRIES = 5;
 const SHOWN_DAYS = 30;
 
-export function apps(pages: ShopPages): void {
+export function appPages(pages: ShopPages): void {
   newApps(pages);
   installing(pages);
-  webhooks(pages);
+  webhookPages(pages);
   scripts(pages);
   auditLog(pages);
 

@@ -13,9 +13,9 @@ const TABS = [
   { name: 'audit', path: '/apps/audit' },
 ] as const;
 
-export type Tab = (typeof TABS)[number]['name'];
+export type AppTab = (typeof TABS)[number]['name'];
 
-export function appTabs(visit: ShopVisit, current: Tab): Markup {
+export function appTabs(visit: ShopVisit, current: AppTab): Markup {
   const words = visit.words.apps.tabs;
   return html`<nav class="tabs" aria-label="${words.label}">
     ${TABS.map(

@@ -126,7 +126,7 @@ export function findListedScripts(db: Queries, shopId: string) {
     order by script_tag.created_at, script_tag_id limit ${MAX_SCRIPTS}`);
 }
 
-export interface Person {
+export interface StaffMember {
   userId: string;
   email: string;
 }
@@ -134,10 +134,10 @@ export interface Person {
 const MAX_PEOPLE = 200;
 
 /** The staff of the shop. Two statements, because on a cluster users and shops are on different nodes. */
-export async function findPeople(db: Queries, shopId: string): Promise<Person[]> {
+export async function findPeople(db: Queries, shopId: string): Promise<StaffMember[]> {
   const members = await db.many<{ userId: string }>(sql`
     select user_id as "userId" from shop_user where shop_id = ${shopId} limit ${MAX_PEOPLE}`);
-  return db.many<Person>(sql`
+  return db.many<StaffMember>(sql`
     select upper(user_id::text) as "userId", email from admin_user
     where user_id = any (${members.map(({ userId }) => userId)}::uuid[]) order by email`);
 }

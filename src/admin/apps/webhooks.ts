@@ -24,7 +24,7 @@ import { findListedWebhooks, type ListedWebhook } from './queries.ts';
 const PER_PAGE = 30;
 const STATES = ['delivered', 'waiting', 'failed'] as const;
 
-export function webhooks(pages: ShopPages): void {
+export function webhookPages(pages: ShopPages): void {
   pages.get('/apps/webhooks', 'apps_read', async (visit) => {
     const words = visit.words.webhooks;
     const rows = await findListedWebhooks(visit.db, visit.shopId, '');

@@ -22,7 +22,7 @@ import {
 } from './tree.ts';
 
 /** The tree of categories: moved by drag and drop, or one step at a time with buttons. */
-export function categoryTree(pages: ShopPages): void {
+export function categoryTreePages(pages: ShopPages): void {
   pages.get('/categories', 'products_read', async (visit, request) => {
     const rows = await findTree(visit.db, visit.shopId);
     const { words } = visit;

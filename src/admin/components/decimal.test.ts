@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decimalOf, decimalText } from './decimal.ts';
+import { parseLocalisedDecimal, decimalText } from './decimal.ts';
 
 test.each([
   ['12.5', '12.5', '12.5'],
@@ -16,7 +16,7 @@ test.each([
   ['a lot', undefined, undefined],
   ['1-2', undefined, undefined],
 ])('%j is %s in English and %s in German', (typed, english, german) => {
-  expect([decimalOf(typed, 'en'), decimalOf(typed, 'de')]).toEqual([english, german]);
+  expect([parseLocalisedDecimal(typed, 'en'), parseLocalisedDecimal(typed, 'de')]).toEqual([english, german]);
 });
 
 test('numbers are shown as they are typed', () => {

@@ -8,7 +8,7 @@ const COMMA: ReadonlySet<Language> = new Set(['de', 'fr']);
  * is `1234,5`. A single ambiguous separator is the decimal separator, unless three digits follow and the language uses
  * it for thousands. undefined: it is not a number.
  */
-export function decimalOf(typed: string, language: Language): string | undefined {
+export function parseLocalisedDecimal(typed: string, language: Language): string | undefined {
   const text = typed.replaceAll(/[\s'’]/g, '').replace('−', '-');
   const signs = text.replaceAll(/[^.,]/g, '');
   const thousands = COMMA.has(language) ? '.' : ',';

@@ -4,7 +4,7 @@ import { html, type Markup, type Part } from '../../http/html.ts';
 import { words as wordsIn, type Language, type Words } from '../messages.ts';
 import type { Draft, FormOptions, FormRequest } from '../pages.ts';
 import { countryChoices } from './country-choices.ts';
-import { decimalOf, decimalText } from './decimal.ts';
+import { parseLocalisedDecimal, decimalText } from './decimal.ts';
 import { choiceField, longTextField, textField, tickField, type Choice } from './form.ts';
 
 /**
@@ -149,7 +149,7 @@ export function readFields<Body extends TObject, Name extends string>(
   return Object.fromEntries(entries.map((entry) => [entry[0], read(entry)])) as never;
 }
 
-const decimalOrText = (typed: string, language: Language) => decimalOf(typed, language) ?? typed;
+const decimalOrText = (typed: string, language: Language) => parseLocalisedDecimal(typed, language) ?? typed;
 
 /** The options of a page with these forms: the limits of their fields, and the labels by which refusals name them. */
 export function optionsOf(

@@ -1,9 +1,14 @@
 import { html, type Markup } from '../../http/html.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import type { Filter, List, ListState, Query } from './list-state.ts';
+import type { Filter, ListDefinition, ListState, Query } from './list-state.ts';
 
 /** Filters take effect during typing; without scripts, with the button. */
-export function filterForm<Row>(visit: ShopVisit, list: List<Row>, state: ListState, query: Query): Markup {
+export function filterForm<Row>(
+  visit: ShopVisit,
+  list: ListDefinition<Row>,
+  state: ListState,
+  query: Query,
+): Markup {
   const words = visit.words.list;
   const tab = list.tabs && { [list.tabs.name]: query[list.tabs.name] };
   const hidden = { sort: query['sort'], columns: query['columns'], ...tab };
@@ -66,7 +71,7 @@ function filterField(filter: Filter, value: string, any: string): Markup {
 }
 
 /** The script joins the checkboxes to one parameter, so it is hidden without scripts. */
-function columnChooser<Row>({ columns }: List<Row>, query: Query, text: string): Markup | false {
+function columnChooser<Row>({ columns }: ListDefinition<Row>, query: Query, text: string): Markup | false {
   if (!columns.some(({ isExtra }) => isExtra)) return false;
   const chosen = query['columns']?.split(',');
   return html`<details class="columns with-script">

@@ -50,7 +50,7 @@ export interface ListState {
   filter: (name: string) => string;
 }
 
-export interface List<Row> {
+export interface ListDefinition<Row> {
   /** Of the page below the shop: `/customers`. */
   path: string;
   /** For screen readers. */
@@ -104,7 +104,7 @@ export type Query = Record<string, string | undefined>;
 
 export function currentQuery<Row>(
   request: PageRequest,
-  { filters, tabs }: List<Row>,
+  { filters, tabs }: ListDefinition<Row>,
   { sort }: ListState,
 ): Query {
   const names = [...filters.map(({ name }) => name), ...(tabs ? [tabs.name] : [])];

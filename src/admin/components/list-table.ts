@@ -1,14 +1,14 @@
 import { html, type Markup } from '../../http/html.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chip } from './format.ts';
-import { LAST_PAGE, type Column, type List, type ListState, type Query } from './list-state.ts';
+import { LAST_PAGE, type Column, type ListDefinition, type ListState, type Query } from './list-state.ts';
 
 /** Rows can be chosen, to do something with all of them. */
-const hasBulk = <Row>({ idOf, bulk = [] }: List<Row>) => idOf !== undefined && bulk.length > 0;
+const hasBulk = <Row>({ idOf, bulk = [] }: ListDefinition<Row>) => idOf !== undefined && bulk.length > 0;
 
 export function listTable<Row>(
   visit: ShopVisit,
-  list: List<Row>,
+  list: ListDefinition<Row>,
   columns: readonly Column<Row>[],
   state: ListState,
   query: Query,
@@ -54,7 +54,7 @@ export function listTable<Row>(
 
 function tableRow<Row>(
   { words }: ShopVisit,
-  list: List<Row>,
+  list: ListDefinition<Row>,
   columns: readonly Column<Row>[],
   row: Row,
 ): Markup {
@@ -96,7 +96,12 @@ function headCell<Row>(
   </th>`;
 }
 
-export function pageLinks<Row>(visit: ShopVisit, list: List<Row>, state: ListState, query: Query): Markup {
+export function pageLinks<Row>(
+  visit: ShopVisit,
+  list: ListDefinition<Row>,
+  state: ListState,
+  query: Query,
+): Markup {
   const words = visit.words.list;
   const { page, limit, offset } = state;
   const { lastPage = LAST_PAGE } = list;

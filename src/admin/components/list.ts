@@ -3,7 +3,7 @@ import type { PageRequest } from '../pages.ts';
 import { findViews, type SavedView } from '../views/queries.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { filterForm } from './list-filters.ts';
-import { currentQuery, listState, type Column, type List, type Query } from './list-state.ts';
+import { currentQuery, listState, type Column, type ListDefinition, type Query } from './list-state.ts';
 import { listTable, pageLinks } from './list-table.ts';
 
 /**
@@ -13,7 +13,7 @@ import { listTable, pageLinks } from './list-table.ts';
 export async function listView<Row>(
   visit: ShopVisit,
   request: PageRequest,
-  list: List<Row>,
+  list: ListDefinition<Row>,
 ): Promise<Markup> {
   const views = await findViews(visit.db, visit.shopId, visit.user.userId, list.path);
   const state = listState(request, list.columns, list.lastPage);
@@ -41,7 +41,7 @@ function shownColumns<Row>(request: PageRequest, columns: readonly Column<Row>[]
 
 function viewTabs<Row>(
   visit: ShopVisit,
-  { path, tabs }: List<Row>,
+  { path, tabs }: ListDefinition<Row>,
   views: readonly SavedView[],
   search: string,
   query: Query,

@@ -4,7 +4,7 @@ import { barChart } from '../components/bars.ts';
 import { chip, dayText, type ChipKind } from '../components/format.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { lastOf, valueText } from './customer-list.ts';
-import { findMonthsOf, type CustomerOrder, type CustomerSummary } from './queries.ts';
+import { findMonthsOf, type CustomerOrderRow, type CustomerSummary } from './queries.ts';
 
 export const SHOWN_ORDERS = 20;
 const SHOWN_MONTHS = 12;
@@ -37,7 +37,7 @@ export function figures({ words, language, locale, settings }: ShopVisit, { sums
 export function orderTable(
   visit: ShopVisit,
   customerNumber: string,
-  orders: readonly CustomerOrder[],
+  orders: readonly CustomerOrderRow[],
   { sums }: CustomerSummary,
 ): Markup {
   const words = visit.words.customers;
@@ -80,7 +80,7 @@ export function orderTable(
 
 type OrderState = keyof ShopVisit['words']['customers']['states'];
 
-function stateOf(order: CustomerOrder): [OrderState, ChipKind] {
+function stateOf(order: CustomerOrderRow): [OrderState, ChipKind] {
   if (order.isCancelled) return ['cancelled', 'neutral'];
   if (order.isRejected) return ['rejected', 'neutral'];
   if (order.isReturned) return ['returned', 'warning'];

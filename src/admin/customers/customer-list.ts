@@ -10,7 +10,7 @@ import { listState, type Column, type ListState } from '../components/list-state
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { nameOf } from './names.ts';
+import { personName } from './names.ts';
 import {
   countListedCustomers,
   findCustomersAfter,
@@ -79,7 +79,7 @@ function filterOf(state: ListState): CustomerFilter {
 function customerColumns({ words, language, locale, settings }: ShopVisit): Column<ListedCustomer>[] {
   const titles = words.customers;
   return [
-    { name: 'name', title: titles.name, cell: (row) => nameOf(row) || row.email || row.customerNumber },
+    { name: 'name', title: titles.name, cell: (row) => personName(row) || row.email || row.customerNumber },
     { name: 'email', title: titles.email, cell: ({ email }) => email },
     { name: 'number', title: titles.number, cell: ({ customerNumber }) => customerNumber },
     {

@@ -1,7 +1,7 @@
 import { getCustomer } from '../../people/customers/routes.ts';
 import type { Customer } from '../../people/customers/schema.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { nameOf } from './names.ts';
+import { personName } from './names.ts';
 
 export const listStep = (visit: ShopVisit) => ({
   href: adminPath(visit, '/customers'),
@@ -15,7 +15,7 @@ export const customerStep = (visit: ShopVisit, customer: Customer) => ({
 
 /** The title of this customer's pages. */
 export const titleOf = ({ billingAddress, customerNumber }: Customer) =>
-  nameOf(billingAddress ?? {}) || customerNumber;
+  personName(billingAddress ?? {}) || customerNumber;
 
 export const readCustomer = (visit: ShopVisit, customerId: string) =>
   visit.call(getCustomer, { params: { customerId } });

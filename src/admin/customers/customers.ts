@@ -14,7 +14,7 @@ import { addressCard } from './address-card.ts';
 import { figures, monthChart, orderTable, SHOWN_ORDERS } from './customer-cards.ts';
 import { customerList } from './customer-list.ts';
 import { customerStep, listStep, readCustomer, titleOf } from './customer-steps.ts';
-import { privacy } from './privacy.ts';
+import { privacyPages } from './privacy.ts';
 import { findCustomerSummary, findOrdersOf, type CustomerSummary } from './queries.ts';
 
 const DETAILS = declareForm(createCustomer, ({ customers: words }) => ({
@@ -26,9 +26,9 @@ const GROUP = declareForm(setCustomerGroup, ({ customers: words }) => ({
   customerGroupId: { kind: 'choice', label: words.group, hint: words.groupHint, empty: words.noGroup },
 }));
 
-export function customers(pages: ShopPages): void {
+export function customerPages(pages: ShopPages): void {
   customerList(pages);
-  privacy(pages);
+  privacyPages(pages);
 
   pages.form(
     '/customers/new',

@@ -5,6 +5,6 @@ interface Named {
 }
 
 /** The name of a person, else of the company; '' when neither is known. */
-export function nameOf({ firstName, lastName, company }: Named): string {
+export function personName({ firstName, lastName, company }: Named): string {
   return [firstName, lastName].filter(Boolean).join(' ') || company || '';
 }

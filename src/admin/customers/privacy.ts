@@ -5,10 +5,10 @@ import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath } from '../visit.ts';
 import { customerStep, listStep, readCustomer } from './customer-steps.ts';
-import { nameOf } from './names.ts';
+import { personName } from './names.ts';
 
 /** Rights that the law grants a person: all data in a file, and erasure. */
-export function privacy(pages: ShopPages): void {
+export function privacyPages(pages: ShopPages): void {
   pages.file('/customers/:customerId/export.json', 'customers_read', async (visit, request) => {
     const customerId = request.params['customerId']!;
     return {
@@ -25,7 +25,7 @@ export function privacy(pages: ShopPages): void {
       show: async (visit, request, draft) => {
         const customer = await readCustomer(visit, request.params['customerId']!);
         const words = visit.words.customers;
-        const name = nameOf(customer.billingAddress ?? {}) || customer.customerNumber;
+        const name = personName(customer.billingAddress ?? {}) || customer.customerNumber;
         return {
           title: words.eraseTitle,
           menu: 'customers',

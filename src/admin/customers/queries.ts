@@ -176,7 +176,7 @@ export function findCustomerSummary(db: Queries, shopId: string, customerId: str
     from customer where customer.shop_id = ${shopId} and customer.customer_id = ${customerId}`);
 }
 
-export interface CustomerOrder {
+export interface CustomerOrderRow {
   orderId: string;
   orderNumber: string;
   createdAt: Date;
@@ -192,7 +192,7 @@ export interface CustomerOrder {
 
 /** Newest first. */
 export function findOrdersOf(db: Queries, shopId: string, customerId: string, limit: number) {
-  return db.many<CustomerOrder>(sql`
+  return db.many<CustomerOrderRow>(sql`
     select upper(order_id::text) as "orderId", order_number as "orderNumber", created_at as "createdAt", currency,
       grand_total as "grandTotal", cancelled_at is not null as "isCancelled", rejected_at is not null as "isRejected",
       returned_at is not null as "isReturned", delivered_at is not null as "isDelivered",

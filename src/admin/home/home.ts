@@ -15,7 +15,7 @@ import {
   findRecentEvents,
   findShortProducts,
   MAX_COUNTED,
-  MAX_LINES,
+  MAX_SUMMED_LINES,
   type BestSeller,
   type ShortProduct,
 } from './queries.ts';
@@ -23,7 +23,7 @@ import {
 const DAY = 86_400_000;
 
 /** The merchant's morning page: open tasks, and sales figures. */
-export function home(pages: ShopPages): void {
+export function dashboardPages(pages: ShopPages): void {
   pages.get('', 'member', async (visit, request) => {
     const period = PERIODS.find((days) => String(days) === request.query('days')) ?? 30;
     const [sales, tasks] = await Promise.all([
@@ -253,7 +253,7 @@ function bestSellerCard(visit: ShopVisit, { best, since }: Sales): Markup {
       from > since &&
       html`<p class="hint">
         ${words.newestLines({
-          lines: MAX_LINES.toLocaleString(visit.language),
+          lines: MAX_SUMMED_LINES.toLocaleString(visit.language),
           day: plainDay(from, visit.language),
         })}
       </p>`

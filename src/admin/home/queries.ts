@@ -130,7 +130,7 @@ export interface BestSeller {
  * The number of newest lines that are summed: as many as a page can handle at once. Sums by product and day would not
  * help: a shop that sells more lines has about as many such sums in a quarter as lines, unless it sells few products.
  */
-export const MAX_LINES = 10_000;
+export const MAX_SUMMED_LINES = 10_000;
 
 /**
  * The products with the highest sales since a moment, in one currency; rejected and cancelled orders do not count.
@@ -141,7 +141,7 @@ export function findBestSellers(db: Queries, shopId: string, currency: string, s
   return db.many<BestSeller>(sql`
     with newest as materialized (
       select order_id, product_id, quantity, gross, currency, created_at from order_line
-      where shop_id = ${shopId} order by order_id desc limit ${MAX_LINES}
+      where shop_id = ${shopId} order by order_id desc limit ${MAX_SUMMED_LINES}
     ), rejected as materialized (
       select found.order_id
       from (
@@ -162,7 +162,7 @@ export function findBestSellers(db: Queries, shopId: string, currency: string, s
     )
     select upper(best.product_id::text) as "productId", product.product_number as "productNumber", ${nameColumn},
       trim_scale(quantity)::text as quantity, gross::text as gross,
-      (select case when count(*) = ${MAX_LINES} then min(created_at) end from newest) as "linesSince"
+      (select case when count(*) = ${MAX_SUMMED_LINES} then min(created_at) end from newest) as "linesSince"
     from best
     left join product on product.shop_id = ${shopId} and product.product_id = best.product_id
     left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id

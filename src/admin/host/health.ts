@@ -6,7 +6,7 @@ import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { chip } from '../components/format.ts';
 import type { Pages } from '../pages.ts';
 import type { Visit } from '../visit.ts';
-import { MAX_COUNTED } from './jobs.ts';
+import { MAX_COUNTED_JOBS } from './jobs.ts';
 import { findDatabaseState } from './queries.ts';
 import { hostTabs, megabytes } from './tabs.ts';
 
@@ -24,8 +24,8 @@ export function health(pages: Pages): void {
     const database = (await findDatabaseState(visit.db))!;
     const milliseconds = Math.round(performance.now() - startedAt);
     const [waiting, failed, mediaProblem] = await Promise.all([
-      findWaitingJobs(visit.db, EMAIL_QUEUE, MAX_COUNTED),
-      countFailedJobs(visit.db, MAX_COUNTED),
+      findWaitingJobs(visit.db, EMAIL_QUEUE, MAX_COUNTED_JOBS),
+      countFailedJobs(visit.db, MAX_COUNTED_JOBS),
       openMediaStorage(visit.config).problem(),
     ]);
     const delay = waiting.since ? visit.db.now.getTime() - waiting.since.getTime() : 0;

@@ -12,14 +12,14 @@ import { hostTabs } from './tabs.ts';
 
 const MAX_SHOWN = 100;
 /** More are not counted. */
-export const MAX_COUNTED = 10_000;
+export const MAX_COUNTED_JOBS = 10_000;
 
 /** Work done after responses were sent: emails. */
 export function jobs(pages: Pages): void {
   pages.get('/host/jobs', 'host', async (visit) => {
     const words = visit.words.host;
     const [waiting, failed] = await Promise.all([
-      findWaitingJobs(visit.db, EMAIL_QUEUE, MAX_COUNTED),
+      findWaitingJobs(visit.db, EMAIL_QUEUE, MAX_COUNTED_JOBS),
       findFailedJobs(visit.db, MAX_SHOWN),
     ]);
     return {

@@ -9,7 +9,7 @@ import { countryChoices } from '../components/country-choices.ts';
 import { choiceField, problemOf, textField } from '../components/form.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
-import { recordAction } from '../users/audit.ts';
+import { recordInShop } from '../users/audit.ts';
 import { putRole } from '../users/queries.ts';
 
 /** The initial choices for a shop; its settings can change all of them. */
@@ -97,7 +97,7 @@ export function newShop(pages: Pages): void {
           const media = openMediaStorage(visit.config);
           await createShop(tx, media, { shopId, name, email, country, locale, currency });
           await putRole(tx, shopId, visit.user.userId, 'owner');
-          await recordAction(tx, shopId, visit.user, '/admin/host/shops/new');
+          await recordInShop(tx, shopId, visit.user, '/admin/host/shops/new');
         });
       } catch (error) {
         if (violatedConstraint(error) === 'shop_pkey') throw conflict(words.taken({ shopId }));

@@ -1,4 +1,4 @@
-import type { Column } from '../../catalogue/products/csv-columns.ts';
+import type { CsvColumn } from '../../catalogue/products/csv-columns.ts';
 import type { Choice } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import type { ShopVisit } from '../visit.ts';
@@ -20,7 +20,7 @@ export function columnTitle(visit: ShopVisit, key: string): string {
 }
 
 /** By name, the product number first. */
-export function columnChoices(visit: ShopVisit, columns: Iterable<Column>): Choice[] {
+export function columnChoices(visit: ShopVisit, columns: Iterable<CsvColumn>): Choice[] {
   const choices = [...columns].map(({ key }) => ({ value: key, text: columnTitle(visit, key) }));
   const compare = new Intl.Collator(visit.language).compare;
   return choices.toSorted(

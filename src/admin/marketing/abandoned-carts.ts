@@ -21,7 +21,7 @@ type Row = CartRow & AbandonedCart;
 const MAX_CHOSEN = 100;
 const SHOWN_PRODUCTS = 3;
 
-export function abandonedCarts(pages: ShopPages): void {
+export function abandonedCartPages(pages: ShopPages): void {
   pages.get('/marketing/carts', 'carts_read', async (visit, request) => {
     const { db, shopId, settings } = visit;
     const words = visit.words.abandoned;

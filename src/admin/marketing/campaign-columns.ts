@@ -5,7 +5,7 @@ import { chip, plainDay } from '../components/format.ts';
 import type { Column } from '../components/list-state.ts';
 import type { ShopVisit } from '../visit.ts';
 import { countText } from './coupon-codes.ts';
-import { MAX_COUNTED, type ListedCampaign } from './queries.ts';
+import { MAX_COUNTED_CODES, type ListedCampaign } from './queries.ts';
 
 /** The data of a campaign in the list, and its summary on its page. */
 
@@ -25,7 +25,7 @@ export function campaignColumns(visit: ShopVisit): Column<ListedCampaign>[] {
       name: 'codes',
       title: words.codes,
       isNumeric: true,
-      cell: ({ codes }) => countText(visit, codes, MAX_COUNTED.inList),
+      cell: ({ codes }) => countText(visit, codes, MAX_COUNTED_CODES.inList),
     },
     { name: 'validity', title: words.validity, cell: (row) => validityText(visit, row) },
   ];

@@ -7,7 +7,7 @@ import { chip, dayText } from '../components/format.ts';
 import type { Draft, FormRequest } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { CODE } from './campaign-form.ts';
-import { findCodesAfter, MAX_COUNTED, type ListedCampaign, type ListedCode } from './queries.ts';
+import { findCodesAfter, MAX_COUNTED_CODES, type ListedCampaign, type ListedCode } from './queries.ts';
 
 export const SHOWN_CODES = 50;
 
@@ -38,7 +38,7 @@ export function codesCard(
   const words = visit.words.coupons;
   const field = showFields(NEW_CODES, visit, { values: { count: 100 }, draft });
   return html`<section class="card" id="codes">
-    <h2>${words.codes} (${countText(visit, listed.codes, MAX_COUNTED.alone)})</h2>
+    <h2>${words.codes} (${countText(visit, listed.codes, MAX_COUNTED_CODES.alone)})</h2>
     ${problemOf(draft)}
     ${
       visit.may('coupons_write') &&

@@ -1,10 +1,10 @@
 import type { ShopPages } from '../pages.ts';
-import { abandonedCarts } from './abandoned-carts.ts';
+import { abandonedCartPages } from './abandoned-carts.ts';
 import { coupons } from './coupons.ts';
-import { newsletters } from './newsletters.ts';
+import { newsletterPages } from './newsletters.ts';
 
 export function marketing(pages: ShopPages): void {
   coupons(pages);
-  newsletters(pages);
-  abandonedCarts(pages);
+  newsletterPages(pages);
+  abandonedCartPages(pages);
 }

@@ -16,7 +16,7 @@ import { marketingStep, marketingTabs } from './tabs.ts';
 
 const MAX_CHOSEN = 100;
 
-export function newsletters(pages: ShopPages): void {
+export function newsletterPages(pages: ShopPages): void {
   pages.get('/marketing/newsletters', 'newsletters_read', async (visit) => {
     const words = visit.words.newsletters;
     const { items } = await visit.call(listNewsletterCampaigns, {

@@ -21,7 +21,7 @@ export interface ListedCampaign extends Pick<
 }
 
 /** A campaign may have a million codes; more than these are shown as a plus. A list counts those of many campaigns. */
-export const MAX_COUNTED = { inList: 1_000, alone: 10_000 };
+export const MAX_COUNTED_CODES = { inList: 1_000, alone: 10_000 };
 
 const listedColumns = (shopId: string, mostCounted: number) => sql`
   upper(campaign.campaign_id::text) as "campaignId", campaign.name, kind, currency, amount,
@@ -39,14 +39,14 @@ export function findListedCampaigns(
   { limit, offset }: { limit: number; offset: number },
 ) {
   return db.many<ListedCampaign>(sql`
-    select ${listedColumns(shopId, MAX_COUNTED.inList)} from coupon_campaign campaign
+    select ${listedColumns(shopId, MAX_COUNTED_CODES.inList)} from coupon_campaign campaign
     where campaign.shop_id = ${shopId}
     order by campaign.created_at desc, campaign.campaign_id desc limit ${limit} offset ${offset}`);
 }
 
 export function findListedCampaign(db: Queries, shopId: string, campaignId: string) {
   return db.one<ListedCampaign>(sql`
-    select ${listedColumns(shopId, MAX_COUNTED.alone)} from coupon_campaign campaign
+    select ${listedColumns(shopId, MAX_COUNTED_CODES.alone)} from coupon_campaign campaign
     where campaign.shop_id = ${shopId} and campaign.campaign_id = ${campaignId}`);
 }
 

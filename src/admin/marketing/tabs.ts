@@ -8,9 +8,9 @@ const TABS = [
   { name: 'scripts', path: '/apps/scripts', permission: 'apps_read' },
 ] as const;
 
-export type Tab = (typeof TABS)[number]['name'];
+export type MarketingTab = (typeof TABS)[number]['name'];
 
-export function marketingTabs(visit: ShopVisit, current: Tab): Markup {
+export function marketingTabs(visit: ShopVisit, current: MarketingTab): Markup {
   const words = visit.words.marketing.tabs;
   return html`<nav class="tabs" aria-label="${words.label}">
     ${TABS.filter(({ permission }) => visit.may(permission)).map(

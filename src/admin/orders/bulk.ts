@@ -11,7 +11,7 @@ import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { carrierField } from './shipment-actions.ts';
 import { pastedCodes, type PastedCode } from './pasted-codes.ts';
-import { findByNumber, findListedOrders } from './queries.ts';
+import { findOrdersByNumberSuffix, findListedOrders } from './queries.ts';
 
 /** The maximum number of orders at once. A page of the list has 50. */
 export const MAX_AT_ONCE = 100;
@@ -171,7 +171,7 @@ async function shipOne(
   carrier: string | null,
 ): Promise<string | undefined> {
   const words = visit.words.orders.bulk;
-  const [order, another] = await findByNumber(visit.db, visit.shopId, number);
+  const [order, another] = await findOrdersByNumberSuffix(visit.db, visit.shopId, number);
   if (!order) return words.unknownNumber;
   if (another) return words.severalOrders;
   return problemWith(visit.words, () =>

@@ -6,7 +6,7 @@ import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { toMinor } from '../../kernel/money.ts';
 import { contentOf, type Content, type ContentLine } from '../../pricing/content.ts';
-import type { Selection } from '../../pricing/input.ts';
+import type { CartSelection } from '../../pricing/input.ts';
 import type { FormRequest } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import { typedDecimal } from './decimal.ts';
@@ -39,8 +39,8 @@ export function chosenLines(form: Pick<FormRequest, 'fieldList' | 'field'>): Cho
   return [...lines, ...(isNew ? [{ productId, quantity: '1', price: '' }] : [])].slice(0, MAX_LINES);
 }
 
-export type Terms = Pick<Selection, 'currency' | 'taxType' | 'customerGroupId'> &
-  Partial<Pick<Selection, 'billingAddress' | 'shippingMethodId' | 'shippingPrice' | 'paymentMethodId'>>;
+export type Terms = Pick<CartSelection, 'currency' | 'taxType' | 'customerGroupId'> &
+  Partial<Pick<CartSelection, 'billingAddress' | 'shippingMethodId' | 'shippingPrice' | 'paymentMethodId'>>;
 
 /**
  * Prices these lines by the same arithmetic as a cart. A value that is not a number counts as one piece, or as no
@@ -52,7 +52,7 @@ export function pricedLines(
   products: readonly CartProduct[],
   terms: Terms,
 ): Content {
-  const selection: Selection = {
+  const selection: CartSelection = {
     billingAddress: null,
     shippingMethodId: null,
     shippingPrice: null,

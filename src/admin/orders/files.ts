@@ -5,9 +5,9 @@ import { notFound } from '../../http/errors.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { messages } from '../../kernel/messages.ts';
 import { toDecimal } from '../../kernel/money.ts';
-import { nameOf } from '../../orders/documents/address-lines.ts';
+import { addresseeName } from '../../orders/documents/address-lines.ts';
 import { printOf } from '../../orders/documents/pdf.ts';
-import { factsOf, findInvoices } from '../../orders/documents/queries.ts';
+import { toDocumentFacts, findInvoices } from '../../orders/documents/queries.ts';
 import {
   findManagedOrders,
   findWholeManagedOrders,
@@ -23,7 +23,7 @@ import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import { chosenIds, MAX_AT_ONCE } from './bulk.ts';
 import { lineRows } from './line-rows.ts';
-import { findPage } from './orders.ts';
+import { findOrderPage } from './orders.ts';
 
 /** Files about many orders: their invoices for printing, and the list for a spreadsheet. */
 export function orderFiles(pages: ShopPages): void {
@@ -33,7 +33,10 @@ export function orderFiles(pages: ShopPages): void {
       const ids = chosenIds(request.queryList('id'));
       const [first, ...others] = await findInvoices(visit.db, visit.shopId, ids, MAX_AT_ONCE);
       if (!first) throw notFound();
-      return { type: 'application/pdf', content: await printOf([factsOf(first), ...others.map(factsOf)]) };
+      return {
+        type: 'application/pdf',
+        content: await printOf([toDocumentFacts(first), ...others.map(toDocumentFacts)]),
+      };
     }
     if (name === 'orders.csv') {
       const state = listState(request, []);
@@ -48,11 +51,14 @@ const ROWS_AT_ONCE = 200;
 /** A spreadsheet holds a million rows; no one reads more than these. */
 const MAX_ROWS = 50_000;
 
-async function* listText(visit: ShopVisit, state: Parameters<typeof findPage>[1]): AsyncGenerator<string> {
+async function* listText(
+  visit: ShopVisit,
+  state: Parameters<typeof findOrderPage>[1],
+): AsyncGenerator<string> {
   const pause = newPauses();
   yield orderTitles(visit.words);
   for (let offset = 0; offset < MAX_ROWS; offset += ROWS_AT_ONCE) {
-    const { rows } = await findPage(visit, { ...state, limit: ROWS_AT_ONCE, offset });
+    const { rows } = await findOrderPage(visit, { ...state, limit: ROWS_AT_ONCE, offset });
     yield orderLines(rows);
     await pause();
     if (rows.length < ROWS_AT_ONCE) return;
@@ -160,7 +166,7 @@ function orderCells(order: ListedManagedOrder): string[] {
   return [
     escapeFormula(order.orderNumber),
     day(order.createdAt),
-    escapeFormula(nameOf(billingAddress)),
+    escapeFormula(addresseeName(billingAddress)),
     escapeFormula(billingAddress.emailAddress ?? ''),
     (shippingAddress ?? billingAddress).country ?? '',
     money(content.grandTotal),

@@ -7,13 +7,13 @@ import type { SearchFilter } from './queries.ts';
 const DAY = 86_400_000;
 
 /** A search covers all orders, unless a part of the list is named. */
-export function partOf({ filter }: Pick<ListState, 'filter'>): OrderPart {
+export function orderPartOf({ filter }: Pick<ListState, 'filter'>): OrderPart {
   const named = PARTS.find((part) => part === filter('state'));
   return named ?? (filter('q') === '' ? PARTS[0] : 'all');
 }
 
 export function filterOf(state: Pick<ListState, 'filter'>): SearchFilter {
-  const part = partOf(state);
+  const part = orderPartOf(state);
   const window = windowOf(state.filter('from'), state.filter('to'));
   return { states: PART_STATES[part], isNew: part === 'new', ...window };
 }

@@ -5,7 +5,7 @@ import { decimalText } from '../components/decimal.ts';
 import { declareForm, readFields, showFields } from '../components/declared-form.ts';
 import type { OrderAction } from './action.ts';
 import { typedDecimal } from './decimal.ts';
-import { moneyIn, payableOf } from './order-view.ts';
+import { moneyIn, payableAmount } from './order-view.ts';
 
 const PAYMENT = declareForm(createOrderPayment, ({ orders: { payment: words } }) => ({
   amount: { kind: 'decimal', toDecimal: typedDecimal, label: words.amount, isRequired: true },
@@ -15,10 +15,10 @@ const PAYMENT = declareForm(createOrderPayment, ({ orders: { payment: words } })
 
 export const pay: OrderAction = {
   name: 'pay',
-  isPossible: ({ order }) => payableOf(order).amount > 0,
+  isPossible: ({ order }) => payableAmount(order).amount > 0,
   form: PAYMENT,
   fields: ({ visit, order }, draft) => {
-    const { amount, currency } = payableOf(order);
+    const { amount, currency } = payableAmount(order);
     const values = { amount: decimalText(amount, visit.language, currencyDigits(currency)) };
     const field = showFields(PAYMENT, visit, { values, draft });
     return html`<div class="row">

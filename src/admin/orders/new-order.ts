@@ -17,7 +17,7 @@ import { chosenLines, chosenRows, loadChosen, productFinder, type ChosenProducts
 import { typedDecimal } from './decimal.ts';
 import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
 import { BILLING, isElsewhere, placeByHand, SHIPPING } from './place-by-hand.ts';
-import { findCustomers, type FoundCustomer } from './product-queries.ts';
+import { searchCustomers, type FoundCustomer } from './product-queries.ts';
 
 /**
  * An order by phone. The form holds all of it until it is placed, so nothing is stored of an abandoned order; then a
@@ -79,7 +79,7 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
       shippingPrice,
       paymentMethodId: draft?.field('paymentMethodId') || null,
     }),
-    customerText === '' ? undefined : findCustomers(db, shopId, customerText),
+    customerText === '' ? undefined : searchCustomers(db, shopId, customerText),
   ]);
   return {
     title: words.byHand.title,

@@ -8,7 +8,7 @@ import { momentText } from '../components/format.ts';
 import { adminPath } from '../visit.ts';
 import { stepsOf } from './shipment-actions.ts';
 import { lineName, linePicture } from './line-view.ts';
-import { linesOf, moneyIn, payableOf, type OrderLine, type OrderView } from './order-view.ts';
+import { linesOf, moneyIn, payableAmount, type OrderLine, type OrderView } from './order-view.ts';
 import { leftToShip } from './quantities.ts';
 
 /** The read-only parts of an order's page. */
@@ -58,7 +58,7 @@ function totals({ visit, order }: OrderView): Markup {
   const { lineItemContainer, shippingData, paymentData, management } = order;
   const { basketDiscount, couponLineItem, deposits, ecoParticipations } = lineItemContainer;
   const { paidAmount, refundedAmount } = management;
-  const payable = payableOf(order);
+  const payable = payableAmount(order);
   const row = (name: string, text: string, kind = '') =>
     html`<div class="${kind}">
       <dt>${name}</dt>

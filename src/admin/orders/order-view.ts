@@ -51,19 +51,19 @@ export async function loadView(visit: ShopVisit, orderId: string): Promise<Order
   return { visit, order, documents, history, emails: await findEmails(db, userIds) };
 }
 
-export type Amount = Pick<ManagedOrderAnswer['management']['paidAmount'], 'amount' | 'currency'>;
+export type OrderAmount = Pick<ManagedOrderAnswer['management']['paidAmount'], 'amount' | 'currency'>;
 
 /** An amount in the format of the reader's language. */
 export const moneyIn =
   ({ language }: Pick<ShopVisit, 'language'>) =>
-  (price: Amount) =>
+  (price: OrderAmount) =>
     priceText(price, language);
 
 export const linesOf = ({ lineItemContainer }: ManagedOrderAnswer): OrderLine[] =>
   lineItemContainer.productLineItems;
 
 /** The amount that the customer still has to pay: refunds are not charged again. */
-export function payableOf({ management, lineItemContainer }: ManagedOrderAnswer): Amount {
+export function payableAmount({ management, lineItemContainer }: ManagedOrderAnswer): OrderAmount {
   const { cancelledOn, paidAmount } = management;
   const { amount, currency } = lineItemContainer.grandTotal;
   const rest = cancelledOn === null ? Math.max(0, amount - paidAmount.amount) : 0;

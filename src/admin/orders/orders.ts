@@ -1,6 +1,6 @@
 import { html } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
-import { nameOf } from '../../orders/documents/address-lines.ts';
+import { addresseeName } from '../../orders/documents/address-lines.ts';
 import { findManagedOrders, type ListedManagedOrder } from '../../orders/list.ts';
 import { dayText } from '../components/format.ts';
 import { listView } from '../components/list.ts';
@@ -8,7 +8,7 @@ import { listState, type Column, type ListState } from '../components/list-state
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chipsView } from './chips-view.ts';
-import { filterOf, fromTheEnd, partOf } from './list-request.ts';
+import { filterOf, fromTheEnd, orderPartOf } from './list-request.ts';
 import {
   countWaiting,
   findListedOrders,
@@ -19,7 +19,7 @@ import {
 } from './queries.ts';
 import { goodsChips, PARTS, paymentChips } from './states.ts';
 
-export function orders(pages: ShopPages): void {
+export function orderListPages(pages: ShopPages): void {
   pages.get('/orders', 'orders_read', async (visit, request) => {
     const { db, shopId } = visit;
     const words = visit.words.orders;
@@ -27,11 +27,11 @@ export function orders(pages: ShopPages): void {
     const lastPage = isPagedByDate(listState(request, columns)) ? LAST_PAGE : undefined;
     const state = listState(request, columns, lastPage);
     const [{ rows, results, isMore }, waiting] = await Promise.all([
-      findPage(visit, state),
+      findOrderPage(visit, state),
       countWaiting(db, shopId),
     ]);
     const counts: Readonly<Record<string, number>> = { ...waiting };
-    const part = partOf(state);
+    const part = orderPartOf(state);
     const mayWrite = visit.may('orders_write');
     return {
       title: visit.words.layout.menuEntries.orders,
@@ -81,7 +81,7 @@ const LAST_PAGE = 1_000_000;
 
 function isPagedByDate(state: ListState): boolean {
   const isByDate = state.sort === undefined || state.sort.endsWith('date');
-  return isByDate && state.filter('q').trim() === '' && !['new', 'returns'].includes(partOf(state));
+  return isByDate && state.filter('q').trim() === '' && !['new', 'returns'].includes(orderPartOf(state));
 }
 
 export interface FoundOrders {
@@ -92,11 +92,11 @@ export interface FoundOrders {
 }
 
 /** The orders of a page. Pages by date are found from the sums of days, so the last costs as much as the first. */
-export async function findPage({ db, shopId }: ShopVisit, state: ListState): Promise<FoundOrders> {
+export async function findOrderPage({ db, shopId }: ShopVisit, state: ListState): Promise<FoundOrders> {
   const { limit, offset, sort } = state;
   const { isNew, ...filter } = filterOf(state);
   const text = state.filter('q').trim();
-  if (text !== '' || isNew || partOf(state) === 'returns') {
+  if (text !== '' || isNew || orderPartOf(state) === 'returns') {
     const orderIds = await (text !== ''
       ? searchOrders(db, shopId, text, { ...filter, isNew })
       : isNew
@@ -139,7 +139,7 @@ function orderColumns(visit: ShopVisit): Column<ListedManagedOrder>[] {
       cell: ({ createdAt }) => dayText(createdAt, language),
       isSortable: true,
     },
-    { name: 'customer', title: titles.customer, cell: ({ billingAddress }) => nameOf(billingAddress) },
+    { name: 'customer', title: titles.customer, cell: ({ billingAddress }) => addresseeName(billingAddress) },
     {
       name: 'payment',
       title: titles.payment,

@@ -11,7 +11,7 @@ import type { PageRequest, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenIds } from './bulk.ts';
 import { pickList, type PackedLine } from './pick-list.ts';
-import { findShipments, findWholeOrders } from './queries.ts';
+import { findShipments, findWholeOrdersById } from './queries.ts';
 
 /** Printable pages: the contents of each parcel, and a pick list for all of them. */
 export function printPages(pages: ShopPages): void {
@@ -37,7 +37,7 @@ interface PackedOrder {
 async function loadPacked({ db, shopId }: ShopVisit, { queryList }: PageRequest): Promise<PackedOrder[]> {
   const orderIds = chosenIds(queryList('id'));
   const [orders, shipments] = await Promise.all([
-    findWholeOrders(db, shopId, orderIds),
+    findWholeOrdersById(db, shopId, orderIds),
     findShipments(db, shopId, orderIds),
   ]);
   return orders.map((order) => {

@@ -64,7 +64,7 @@ export interface FoundCustomer {
 }
 
 /** Customers whose number, email address, name or company starts with the text. */
-export function findCustomers(db: Queries, shopId: string, text: string) {
+export function searchCustomers(db: Queries, shopId: string, text: string) {
   return db.many<FoundCustomer>(sql`
     select upper(customer_id::text) as "customerId", customer_number as "customerNumber",
       billing_address ->> 'emailAddress' as email,

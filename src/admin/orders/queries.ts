@@ -113,7 +113,7 @@ export function findListedOrders(db: Queries, shopId: string, orderIds: readonly
 }
 
 /** The orders among these that belong to the shop, with their lines, oldest first. */
-export function findWholeOrders(db: Queries, shopId: string, orderIds: readonly string[]) {
+export function findWholeOrdersById(db: Queries, shopId: string, orderIds: readonly string[]) {
   return db.many<OrderRow>(sql`
     select ${orderColumns} from ${ordersWithCustomers}
     where customer_order.shop_id = ${shopId} and customer_order.order_id = any (${orderIds}::uuid[])
@@ -127,14 +127,18 @@ export function findShipments(db: Queries, shopId: string, orderIds: readonly st
     where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])`);
 }
 
-export interface NumberedOrder {
+export interface OrderNumberMatch {
   orderId: string;
   orderNumber: string;
 }
 
 /** The order with this number, or those whose numbers end with it: at most two, which is ambiguous. */
-export async function findByNumber(db: Queries, shopId: string, text: string): Promise<NumberedOrder[]> {
-  const found = await db.many<NumberedOrder>(sql`
+export async function findOrdersByNumberSuffix(
+  db: Queries,
+  shopId: string,
+  text: string,
+): Promise<OrderNumberMatch[]> {
+  const found = await db.many<OrderNumberMatch>(sql`
     select upper(order_id::text) as "orderId", order_number as "orderNumber" from customer_order
     where shop_id = ${shopId} and reverse(order_number) collate "C" >= ${reversed(text)}
       and reverse(order_number) collate "C" < ${endOf(reversed(text))}

@@ -33,7 +33,7 @@ export const ship: OrderAction = {
     const words = visit.words.orders.shipping;
     const left = leftToShip(order);
     const field = showFields(SHIPMENT, visit, { draft });
-    return html`${quantityFields(view, left, left, draft)}
+    return html`${lineQuantityFields(view, left, left, draft)}
       <div class="row">${carrierField(visit, draft)} ${field('trackingCode')}</div>
       <p class="hint">${words.tellsCustomer}</p>`;
   },
@@ -61,7 +61,7 @@ export const recordReturn: OrderAction = {
     const { visit, order } = view;
     const hint = visit.words.orders.returns.refundHint;
     const field = showFields(RETURN, visit, { values: { restock: true }, draft });
-    return html`${quantityFields(view, leftToReturn(order), new Map(), draft)} ${field('restock')}
+    return html`${lineQuantityFields(view, leftToReturn(order), new Map(), draft)} ${field('restock')}
       <div class="row">${field('refund', { unit: order.currencyId, hint })} ${field('note')}</div>`;
   },
   save: async (visit, form, order) => {
@@ -139,7 +139,7 @@ export async function saveReturn(
 }
 
 /** A quantity field for each line, named after the line. */
-export function quantityFields(
+export function lineQuantityFields(
   { visit, order }: OrderView,
   most: ReadonlyMap<string, number>,
   values: ReadonlyMap<string, number>,

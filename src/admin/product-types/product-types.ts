@@ -21,7 +21,7 @@ const MAX_LABELS = 3_000;
 const PERMISSIONS = { read: 'products_read', write: 'products_write' } as const;
 
 /** Product types, with the attributes of their products and the attributes by which variations differ. */
-export function productTypes(pages: ShopPages): void {
+export function productTypePages(pages: ShopPages): void {
   pages.form('/product-types', PERMISSIONS, { show: showTypes, save: addType });
   pages.form(
     '/product-types/:productTypeId',

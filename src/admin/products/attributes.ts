@@ -11,7 +11,7 @@ import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { attributeLabels } from './attribute-labels.ts';
-import type { Operation } from './product-form.ts';
+import type { JsonPatchOperation } from './product-form.ts';
 import { localeName } from './product-cards.ts';
 import { productPage, readProduct } from './product-page.ts';
 
@@ -132,13 +132,13 @@ function attributeValues({ settings, locale }: ShopVisit, row: ProductRow): Attr
 }
 
 /** Emptied first, because values are added to those of an attribute with several values. */
-function attributeOperations(key: string, typed: string): Operation[] {
+function attributeOperations(key: string, typed: string): JsonPatchOperation[] {
   const values = typed.split(';', MAX_VALUES + 1).map((value) => value.trim());
   if (values.length > MAX_VALUES) throw new FormLimitError('values', MAX_VALUES, key);
   return [
     { op: 'remove', path: '/', value: { key } },
     ...values
       .filter((value) => value !== '')
-      .map((displayValue): Operation => ({ op: 'add', path: '/', value: { key, displayValue } })),
+      .map((displayValue): JsonPatchOperation => ({ op: 'add', path: '/', value: { key, displayValue } })),
   ];
 }

@@ -5,7 +5,7 @@ import { isId } from '../../kernel/ids.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import { amountText } from '../components/format.ts';
 import { choiceField, problemOf, textField } from '../components/form.ts';
-import { decimalOf, decimalText } from '../components/decimal.ts';
+import { parseLocalisedDecimal, decimalText } from '../components/decimal.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { PageRequest, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -227,7 +227,7 @@ interface RequestedChange {
 
 /** undefined: it is not a percentage by which prices change. */
 function requestedChange({ language }: ShopVisit, request: PageRequest): RequestedChange | undefined {
-  const percent = Number(decimalOf((request.query('percent') ?? '').replace('%', ''), language));
+  const percent = Number(parseLocalisedDecimal((request.query('percent') ?? '').replace('%', ''), language));
   if (!(percent >= -90 && percent <= 900) || percent === 0) return undefined;
   return { basisPoints: Math.round(percent * 100), ending: endingOf(request.query('ending')) };
 }

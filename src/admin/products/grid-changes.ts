@@ -1,8 +1,8 @@
 import { badRequest, conflict } from '../../http/errors.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
-import { decimalOf, decimalText } from '../components/decimal.ts';
+import { parseLocalisedDecimal, decimalText } from '../components/decimal.ts';
 import type { Language } from '../messages.ts';
-import type { Operation } from './product-form.ts';
+import type { JsonPatchOperation } from './product-form.ts';
 import type { GridRow } from './queries.ts';
 
 /** The editable columns of the variation grid. */
@@ -40,10 +40,10 @@ export function gridOperations(
   { shown, now, typed }: { shown: GridCells; now: GridCells; typed: GridCells },
   language: Language,
   words: { noNumber: (values: { typed: string }) => string; moved: string },
-): Operation[] {
+): JsonPatchOperation[] {
   return GRID_COLUMNS.filter(
     (column) => typed[column] !== shown[column] && typed[column] !== now[column],
-  ).map((column): Operation => {
+  ).map((column): JsonPatchOperation => {
     if (now[column] !== shown[column]) throw conflict(words.moved);
     const path = PATHS[column];
     const text = typed[column];
@@ -52,7 +52,7 @@ export function gridOperations(
       return column === 'number' ? { op: 'add', path, value: text } : { op: 'remove', path };
     }
     if (column === 'number' || column === 'ean') return { op: 'add', path, value: text };
-    const value = decimalOf(text, language);
+    const value = parseLocalisedDecimal(text, language);
     if (value === undefined) throw badRequest(words.noNumber({ typed: text }));
     return { op: column === 'stock' ? 'replace' : 'add', path, value };
   });

@@ -2,7 +2,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { anyText, nameOf } from '../../catalogue/products/render.ts';
 import { availabilityOf } from '../../catalogue/products/availability-text.ts';
 import { priceIn, priceRange } from '../../catalogue/products/prices.ts';
-import { findProducts, type ProductRow } from '../../catalogue/products/queries.ts';
+import { findProductRows, type ProductRow } from '../../catalogue/products/queries.ts';
 import { imagesOf, imagePath } from '../../platform/media/images.ts';
 import { decimalText } from '../components/decimal.ts';
 import { amountText, chip } from '../components/format.ts';
@@ -10,7 +10,7 @@ import type { ShopVisit } from '../visit.ts';
 import { findVariationStocks } from './queries.ts';
 
 /** A product as lists of the admin show it. */
-export interface ListedProduct {
+export interface ProductListRow {
   productId: string;
   productNumber: string;
   name: string;
@@ -29,9 +29,9 @@ export interface ListedProduct {
 export async function findListedProducts(
   visit: ShopVisit,
   productIds: readonly string[],
-): Promise<ListedProduct[]> {
+): Promise<ProductListRow[]> {
   const { db, shopId } = visit;
-  const rows = await findProducts(db, shopId, productIds);
+  const rows = await findProductRows(db, shopId, productIds);
   const masterIds = rows.filter(({ kind }) => kind === 'master').map(({ productId }) => productId);
   const stocks = masterIds.length === 0 ? [] : await findVariationStocks(db, shopId, masterIds);
   return productIds.flatMap((id) => {
@@ -52,7 +52,7 @@ function toListed(
   visit: ShopVisit,
   row: ProductRow,
   variations: { variations: number; stock: number | null; isShort: boolean } | undefined,
-): ListedProduct {
+): ProductListRow {
   const { settings, locale } = visit;
   const category = row.mainCategory && anyText(row.mainCategory.name, locale, settings.defaultLocale);
   return {

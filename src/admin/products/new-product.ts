@@ -4,7 +4,7 @@ import { badRequest, HttpError } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { anyText } from '../../catalogue/products/render.ts';
-import { decimalOf } from '../components/decimal.ts';
+import { parseLocalisedDecimal } from '../components/decimal.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { choiceField, problemOf } from '../components/form.ts';
 import { refusalText } from '../components/validation.ts';
@@ -21,7 +21,7 @@ import { ATTRIBUTE_TEXTS, attributeFields, makeVariations } from './variations.t
 
 const PRODUCT = declareForm(createProduct, ({ products: { fields, new: words, noNumber } }) => {
   const toDecimal = (typed: string, language: Language) => {
-    const number = decimalOf(typed, language);
+    const number = parseLocalisedDecimal(typed, language);
     if (number === undefined) throw badRequest(noNumber({ typed }));
     return number;
   };

@@ -2,15 +2,21 @@ import type { Static } from 'typebox';
 import type { ProductExtras } from '../../catalogue/products/manage-routes.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { formReader, patchWriter, type FormReader, type Patch, type PatchWriter } from './product-form.ts';
+import {
+  productFormReader,
+  patchWriter,
+  type FormReader,
+  type Patch,
+  type PatchWriter,
+} from './product-form.ts';
 import {
   AMOUNTS,
   LOCALISED,
   PARTIES,
   PARTY_FIELDS,
   PLAIN,
-  type FormContext,
-  type Values,
+  type ProductFormContext,
+  type ProductFormValues,
 } from './product-values.ts';
 
 export interface ProductChanges {
@@ -18,7 +24,7 @@ export interface ProductChanges {
   /** For the operation that changes fields outside the contract. */
   extras: Static<typeof ProductExtras>;
   /** The names of the changed fields, with their previous values. */
-  before: Values;
+  before: ProductFormValues;
 }
 
 const AMOUNT_PATHS: Readonly<Record<(typeof AMOUNTS)[number], string>> = {
@@ -31,10 +37,10 @@ const AMOUNT_PATHS: Readonly<Record<(typeof AMOUNTS)[number], string>> = {
 export function productChanges(
   row: ProductRow,
   typed: (name: string) => string | undefined,
-  context: FormContext & { refusal: (typed: string) => string },
+  context: ProductFormContext & { refusal: (typed: string) => string },
 ): ProductChanges {
   const { settings } = context;
-  const form = formReader(row, typed, context);
+  const form = productFormReader(row, typed, context);
   const patch = patchWriter(settings);
   changeTexts(form, patch, settings);
   changeAmounts(form, patch, settings);

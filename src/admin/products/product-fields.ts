@@ -9,7 +9,7 @@ import {
   type TextField,
 } from '../components/form.ts';
 import type { Draft } from '../pages.ts';
-import type { Values } from './product-values.ts';
+import type { ProductFormValues } from './product-values.ts';
 
 /** The fields of a product form, by name alone: their values, and whether they can be changed, are known. */
 export interface ProductFields {
@@ -36,8 +36,8 @@ export interface ProductFields {
 
 /** `inherited` are the values of the master, which a variation uses by default. */
 export function productFields(
-  values: Values,
-  inherited: Values | undefined,
+  values: ProductFormValues,
+  inherited: ProductFormValues | undefined,
   { draft, mayWrite }: { draft: Draft | undefined; mayWrite: boolean },
 ): ProductFields {
   const shared = (name: string) => ({ name, value: values[name], draft, isDisabled: !mayWrite });

@@ -1,10 +1,10 @@
 import { badRequest } from '../../http/errors.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { decimalOf } from '../components/decimal.ts';
-import { oneLineEnd, productValues, type FormContext } from './product-values.ts';
+import { parseLocalisedDecimal } from '../components/decimal.ts';
+import { oneLineEnd, productFormValues, type ProductFormContext } from './product-values.ts';
 
-export interface Operation {
+export interface JsonPatchOperation {
   op: 'add' | 'replace' | 'remove';
   path: string;
   value?: unknown;
@@ -14,19 +14,19 @@ export interface Operation {
 export interface Patch {
   locale: string;
   currency: string;
-  operations: Operation[];
+  operations: JsonPatchOperation[];
 }
 
-export type FormReader = ReturnType<typeof formReader>;
+export type FormReader = ReturnType<typeof productFormReader>;
 
 /** The typed values beside the stored ones. Checking whether a field has changed also records its previous value. */
-export function formReader(
+export function productFormReader(
   row: ProductRow,
   typed: (name: string) => string | undefined,
-  context: FormContext & { refusal: (typed: string) => string },
+  context: ProductFormContext & { refusal: (typed: string) => string },
 ) {
   const { language, refusal } = context;
-  const values = productValues(row, context);
+  const values = productFormValues(row, context);
   const before: Record<string, string> = {};
   const valueOf = (name: string) => oneLineEnd(typed(name) ?? values[name] ?? '');
   const isChanged = (name: string) => {
@@ -35,7 +35,7 @@ export function formReader(
     return true;
   };
   const decimal = (name: string): string => {
-    const number = decimalOf(valueOf(name), language);
+    const number = parseLocalisedDecimal(valueOf(name), language);
     if (number === undefined) throw badRequest(refusal(valueOf(name)));
     return number;
   };
@@ -58,7 +58,7 @@ export type PatchWriter = ReturnType<typeof patchWriter>;
 /** Collects operations, in the default locale and currency unless others are named. */
 export function patchWriter({ defaultLocale, defaultCurrency }: Settings) {
   const patches: Patch[] = [];
-  const push = (operation: Operation, locale = defaultLocale, currency = defaultCurrency) => {
+  const push = (operation: JsonPatchOperation, locale = defaultLocale, currency = defaultCurrency) => {
     let patch = patches.find((one) => one.locale === locale && one.currency === currency);
     if (!patch) patches.push((patch = { locale, currency, operations: [] }));
     patch.operations.push(operation);

@@ -2,13 +2,13 @@ import { notFound } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { nameOf } from '../../catalogue/products/render.ts';
-import { findProducts, type ProductRow } from '../../catalogue/products/queries.ts';
+import { findProductRows, type ProductRow } from '../../catalogue/products/queries.ts';
 import { buttonForm } from '../components/form.ts';
 import type { AdminPage } from '../page.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 
 export async function readProduct({ db, shopId }: ShopVisit, productId: string): Promise<ProductRow> {
-  const [row] = isId(productId) ? await findProducts(db, shopId, [productId]) : [];
+  const [row] = isId(productId) ? await findProductRows(db, shopId, [productId]) : [];
   if (!row) throw notFound();
   return row;
 }

@@ -14,7 +14,7 @@ import type { Language } from '../messages.ts';
  * A product as the texts of the fields of its form, by their names. The form shows them, a sent form is compared with
  * them, and a change is undone by sending the old ones again.
  */
-export type Values = Readonly<Record<string, string>>;
+export type ProductFormValues = Readonly<Record<string, string>>;
 
 export const LOCALISED = ['name', 'shortDescription', 'description', 'title', 'essentialFeatures'] as const;
 export const PLAIN = [
@@ -53,12 +53,12 @@ export const PRODUCT_LIMITS: FormLimits = {
 /** Empty rows of a price table, for further input. */
 const EMPTY_ROWS = 3;
 
-export interface FormContext {
+export interface ProductFormContext {
   settings: Settings;
   language: Language;
 }
 
-export function productValues(row: ProductRow, context: FormContext): Values {
+export function productFormValues(row: ProductRow, context: ProductFormContext): ProductFormValues {
   const { settings, language } = context;
   const { facts } = row;
   const shown = inheritedFacts(facts, row.master?.facts ?? null);
@@ -118,7 +118,7 @@ export function productValues(row: ProductRow, context: FormContext): Values {
 }
 
 /** Values that the operations of the contract can't change. */
-function extraValues(facts: ProductFacts, context: FormContext): Values {
+function extraValues(facts: ProductFacts, context: ProductFormContext): ProductFormValues {
   const { energyLabel } = facts;
   return {
     specialOffer: flag(facts.specialOffer),
@@ -135,7 +135,7 @@ function extraValues(facts: ProductFacts, context: FormContext): Values {
   };
 }
 
-function localisedValues(facts: ProductFacts, { locales }: Settings): Values {
+function localisedValues(facts: ProductFacts, { locales }: Settings): ProductFormValues {
   return Object.fromEntries(
     locales.flatMap((locale) => [
       ...LOCALISED.map((key): [string, string] => [
@@ -151,14 +151,14 @@ function localisedValues(facts: ProductFacts, { locales }: Settings): Values {
 function headlineValues(
   customisation: ProductFacts['customisation'],
   { locales, defaultLocale }: Settings,
-): Values {
+): ProductFormValues {
   const headlines = customisation ? headlineTexts(customisation, defaultLocale) : {};
   return Object.fromEntries(
     locales.map((locale) => [`customHeadline.${locale}`, oneLineEnd(headlines[locale] ?? '')]),
   );
 }
 
-function safetyValues({ safety }: ProductFacts): Values {
+function safetyValues({ safety }: ProductFacts): ProductFormValues {
   return Object.fromEntries(
     PARTIES.flatMap((party) =>
       PARTY_FIELDS.map((field) => [`safety.${party}.${field}`, safety?.[party]?.[field] ?? '']),
@@ -166,7 +166,11 @@ function safetyValues({ safety }: ProductFacts): Values {
   );
 }
 
-function amountValues(name: string, prices: Prices | null | undefined, context: FormContext): Values {
+function amountValues(
+  name: string,
+  prices: Prices | null | undefined,
+  context: ProductFormContext,
+): ProductFormValues {
   return Object.fromEntries(
     context.settings.currencies.map((currency) => [
       `${name}.${currency}`,
@@ -177,7 +181,7 @@ function amountValues(name: string, prices: Prices | null | undefined, context: 
 
 function amountText(
   minor: number | undefined,
-  { language, settings }: FormContext,
+  { language, settings }: ProductFormContext,
   currency: string = settings.defaultCurrency,
 ): string {
   if (minor === undefined) return '';
@@ -185,7 +189,7 @@ function amountText(
 }
 
 /** In the default currency; other currencies are converted. */
-function tierValues({ bulkPrices = [] }: ProductFacts, context: FormContext): Values {
+function tierValues({ bulkPrices = [] }: ProductFacts, context: ProductFormContext): ProductFormValues {
   const { defaultCurrency } = context.settings;
   return Object.fromEntries(
     [...bulkPrices, ...Array<undefined>(EMPTY_ROWS)].flatMap((tier, index) => [
@@ -195,7 +199,7 @@ function tierValues({ bulkPrices = [] }: ProductFacts, context: FormContext): Va
   );
 }
 
-function groupValues({ groupPrices = [] }: ProductFacts, context: FormContext): Values {
+function groupValues({ groupPrices = [] }: ProductFacts, context: ProductFormContext): ProductFormValues {
   const { defaultCurrency, customerGroups } = context.settings;
   return Object.fromEntries(
     customerGroups.flatMap(({ customerGroupId }) => {

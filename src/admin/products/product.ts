@@ -22,11 +22,11 @@ import {
 import { productChanges, type ProductChanges } from './product-changes.ts';
 import { productFields } from './product-fields.ts';
 import { productPage, readProduct } from './product-page.ts';
-import { PRODUCT_LIMITS, productValues, type Values } from './product-values.ts';
+import { PRODUCT_LIMITS, productFormValues, type ProductFormValues } from './product-values.ts';
 import { findCategoryChoices, findCategoryIds } from './queries.ts';
 
 /** A product with all its fields. */
-export function product(pages: ShopPages): void {
+export function productEditorPages(pages: ShopPages): void {
   pages.form(
     '/products/:productId',
     { read: 'products_read', write: 'products_write' },
@@ -34,9 +34,9 @@ export function product(pages: ShopPages): void {
       show: async (visit, request, draft) => {
         const row = await readProduct(visit, request.params['productId']!);
         const mayWrite = visit.may('products_write');
-        const values = productValues(row, visit);
+        const values = productFormValues(row, visit);
         const master = row.master && { ...row, ...row.master, master: null };
-        const fields = productFields(values, master ? productValues(master, visit) : undefined, {
+        const fields = productFields(values, master ? productFormValues(master, visit) : undefined, {
           draft,
           mayWrite,
         });
@@ -68,7 +68,7 @@ export function product(pages: ShopPages): void {
       },
       save: async (visit, form) => {
         const row = await readProduct(visit, form.params['productId']!);
-        const values = productValues(row, visit);
+        const values = productFormValues(row, visit);
         requireUnchanged(form, versionedValues(values), visit.words);
         const changes = productChanges(row, typedIn(form), {
           ...visit,
@@ -83,7 +83,7 @@ export function product(pages: ShopPages): void {
         const after = await readProduct(visit, row.productId);
         return new Redirect(path, {
           text: visit.words.form.saved,
-          undo: undoOf(path, changes, productValues(after, visit)),
+          undo: undoOf(path, changes, productFormValues(after, visit)),
         });
       },
     },
@@ -98,7 +98,7 @@ export function product(pages: ShopPages): void {
 }
 
 /** Orders change the stock all the time, which is no reason to refuse a new description. */
-function versionedValues({ stock: _stock, ...values }: Values): Values {
+function versionedValues({ stock: _stock, ...values }: ProductFormValues): ProductFormValues {
   return values;
 }
 
@@ -127,7 +127,7 @@ async function saveChanges(
 }
 
 /** The form with the previous values, based on the current state; categories cannot be undone in one step. */
-function undoOf(path: string, { before }: ProductChanges, now: Values) {
+function undoOf(path: string, { before }: ProductChanges, now: ProductFormValues) {
   if (Object.keys(before).length === 0) return undefined;
   const state = { version: versionOf(versionedValues(now)), stockWas: now['stock']! };
   return { action: path, fields: { ...state, ...before } };

@@ -9,12 +9,12 @@ import type { Choice } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { categoryTree } from './category-tree.ts';
-import { findListedProducts, type ListedProduct } from './list-row.ts';
+import { findListedProducts, type ProductListRow } from './list-row.ts';
 import { findProductPage, type ProductFilter, type StockFilter } from './list-queries.ts';
 import { findCategoryChoices, type CategoryChoice } from './queries.ts';
 
 /** The list of products. */
-export function products(pages: ShopPages): void {
+export function productListPages(pages: ShopPages): void {
   pages.get('/products', 'products_read', async (visit, request) => {
     const { db, shopId } = visit;
     const words = visit.words.products;
@@ -125,7 +125,7 @@ function stockChoices({ words: { products: words } }: ShopVisit): Choice[] {
   ];
 }
 
-function productColumns({ words: { products: words } }: ShopVisit): Column<ListedProduct>[] {
+function productColumns({ words: { products: words } }: ShopVisit): Column<ProductListRow>[] {
   return [
     {
       name: 'name',

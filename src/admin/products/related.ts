@@ -6,7 +6,7 @@ import { buttonForm } from '../components/form.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { findListedProducts, type ListedProduct } from './list-row.ts';
+import { findListedProducts, type ProductListRow } from './list-row.ts';
 import { productPage, readProduct } from './product-page.ts';
 import { findProductPage } from './list-queries.ts';
 import { findCrossSellingIds } from './queries.ts';
@@ -22,7 +22,7 @@ export function related(pages: ShopPages): void {
     const found = terms.length === 0 ? [] : await search(visit, terms);
     const others = found.filter((id) => id !== row.productId && !assigned.includes(id));
     const mayWrite = visit.may('products_write');
-    const item = (product: ListedProduct, action: 'add' | 'remove') =>
+    const item = (product: ProductListRow, action: 'add' | 'remove') =>
       html`<li>
         <a class="product-name" href="${adminPath(visit, `/products/${product.productId}`)}"
           >${product.picture}

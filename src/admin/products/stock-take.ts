@@ -2,10 +2,10 @@ import { updateProduct } from '../../catalogue/products/write-routes.ts';
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { findProducts, type ProductRow } from '../../catalogue/products/queries.ts';
+import { findProductRows, type ProductRow } from '../../catalogue/products/queries.ts';
 import { nameOf } from '../../catalogue/products/render.ts';
 import { problemOf } from '../components/form.ts';
-import { decimalOf, decimalText } from '../components/decimal.ts';
+import { parseLocalisedDecimal, decimalText } from '../components/decimal.ts';
 import { Redirect } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -32,7 +32,7 @@ export function stockTake(pages: ShopPages): void {
         const code = (request.query('code') ?? '').trim().slice(0, 200);
         const counted = parseCounted(request.query('counted'));
         const ids = code === '' ? [] : await findByCode(visit.db, visit.shopId, code);
-        const rows = await findProducts(visit.db, visit.shopId, [
+        const rows = await findProductRows(visit.db, visit.shopId, [
           ...ids,
           ...counted.map(({ productId }) => productId),
         ]);
@@ -55,9 +55,9 @@ export function stockTake(pages: ShopPages): void {
         const words = visit.words.products;
         const productId = form.field('productId');
         const typed = form.field('count');
-        const count = decimalOf(typed, visit.language);
+        const count = parseLocalisedDecimal(typed, visit.language);
         if (count === undefined) throw badRequest(words.noNumber({ typed }));
-        const [row] = isId(productId) ? await findProducts(visit.db, visit.shopId, [productId]) : [];
+        const [row] = isId(productId) ? await findProductRows(visit.db, visit.shopId, [productId]) : [];
         if (!row) throw badRequest(words.stockTake.unknown({ code: form.query('code') ?? '' }));
         const op = form.field('how') === 'add' ? 'add' : 'replace';
         const changed = await visit.call(updateProduct, {

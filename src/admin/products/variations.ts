@@ -18,7 +18,7 @@ import { productPage, readProduct } from './product-page.ts';
 import { findGridRows, MAX_GRID_ROWS, type GridRow } from './queries.ts';
 
 /** The variations of a product as a grid, and the form that creates them. */
-export function variations(pages: ShopPages): void {
+export function variationPages(pages: ShopPages): void {
   pages.form(
     '/products/:productId/variations',
     { read: 'products_read', write: 'products_write' },

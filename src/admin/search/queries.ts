@@ -49,7 +49,7 @@ export interface FoundProduct {
 }
 
 /** Products whose number starts with the text, as typed or in capitals. A variation has the name of its product. */
-export function findProductsByNumber(db: Queries, shopId: string, text: string) {
+export function findProductsByNumberPrefix(db: Queries, shopId: string, text: string) {
   const numbered = (beginning: string) => sql`(
     select product_id from product
     where shop_id = ${shopId} and product_number >= ${beginning} and product_number < ${beginning + LAST}

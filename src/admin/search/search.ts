@@ -11,7 +11,7 @@ import {
   findCustomersByText,
   findOrdersByNumber,
   findProductNames,
-  findProductsByNumber,
+  findProductsByNumberPrefix,
 } from './queries.ts';
 
 interface Hit {
@@ -32,7 +32,7 @@ const MAX_PRODUCTS = 6;
  * The search in the header finds orders, products, customers and pages. It shows the part `hits` of this page during
  * typing.
  */
-export function search(pages: ShopPages): void {
+export function adminSearchPages(pages: ShopPages): void {
   pages.get('/search', 'member', async (visit, request) => {
     const words = visit.words.search;
     const text = (request.query('q') ?? '').trim().slice(0, MAX_TEXT_LENGTH);
@@ -78,7 +78,7 @@ async function findProducts(visit: ShopVisit, text: string): Promise<Hit[]> {
   const terms = parseQuery(text);
   if (terms.length === 0) return [];
   const [numbered, page] = await Promise.all([
-    findProductsByNumber(db, shopId, text),
+    findProductsByNumberPrefix(db, shopId, text),
     findProductPage(db, shopId, {
       locale,
       terms,

@@ -4,7 +4,7 @@ import type { SettingsFormat } from '../../shops/settings/format.ts';
 import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import { languageName } from '../components/language-name.ts';
-import { problemLine } from './form-context.ts';
+import { fieldProblemLine } from './form-context.ts';
 import { sectionPage, type ShownForm } from './section-page.ts';
 
 export function catalogue(pages: ShopPages, format: SettingsFormat): void {
@@ -66,7 +66,7 @@ function unitTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
                         aria-label="${units[unit]}, ${languageName(locale, language, locales)}, ${table[part]}"
                         ${isDisabled && html`disabled`}
                       />
-                      ${problemLine(problemAt(path))}
+                      ${fieldProblemLine(problemAt(path))}
                     </td>`;
                   }),
                 )}

@@ -7,7 +7,7 @@ import { languageName } from '../components/language-name.ts';
 import { settingsWords } from './words.ts';
 
 /** The product feeds of the shop, with the addresses that the merchant gives to Google and others. */
-export function feeds(pages: ShopPages, format: SettingsFormat): void {
+export function feedSettingsPages(pages: ShopPages, format: SettingsFormat): void {
   sectionPage(pages, format, {
     name: 'feeds',
     sections: ['feeds'],

@@ -31,9 +31,9 @@ export interface FormContext {
   added: string | undefined;
 }
 
-export const nameOf = (path: Path): string => path.join('.');
+export const settingFieldName = (path: Path): string => path.join('.');
 
-export function problemLine(problem: string | undefined): Markup | undefined {
+export function fieldProblemLine(problem: string | undefined): Markup | undefined {
   return problem === undefined ? undefined : html`<p class="field-problem">${problem}</p>`;
 }
 

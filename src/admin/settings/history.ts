@@ -3,7 +3,11 @@ import { html, type Part } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { SettingsProblem } from '../../shops/settings/file.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
-import { findVersion, findVersions, type SettingsVersion } from '../../shops/settings/history.ts';
+import {
+  findSettingsVersion,
+  findSettingsVersions,
+  type SettingsVersion,
+} from '../../shops/settings/history.ts';
 import { chip, momentText } from '../components/format.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
@@ -19,7 +23,7 @@ const SHOWN_LINES = 3;
 
 export function history(pages: ShopPages, format: SettingsFormat): void {
   pages.get('/settings/history', 'settings_read', async (visit) => {
-    const versions = await findVersions(visit.db, visit.shopId);
+    const versions = await findSettingsVersions(visit.db, visit.shopId);
     const words = visit.words.settings.historyView;
     return {
       title: visit.words.settings.pages.history,
@@ -54,7 +58,7 @@ export function history(pages: ShopPages, format: SettingsFormat): void {
       show: async (visit, request) => versionPage(visit, request.params['versionId']!, format),
       save: async (visit, form) => {
         const version = await versionOf(visit, form.params['versionId']!);
-        const [newest] = await findVersions(visit.db, visit.shopId, 1);
+        const [newest] = await findSettingsVersions(visit.db, visit.shopId, 1);
         if (form.field('newest') !== newest?.versionId) {
           throw conflict(visit.words.settings.historyView.moved);
         }
@@ -75,7 +79,7 @@ export function history(pages: ShopPages, format: SettingsFormat): void {
 }
 
 async function versionOf({ db, shopId }: ShopVisit, versionId: string) {
-  const version = isId(versionId) ? await findVersion(db, shopId, versionId) : undefined;
+  const version = isId(versionId) ? await findSettingsVersion(db, shopId, versionId) : undefined;
   if (!version) throw notFound();
   return version;
 }
@@ -100,7 +104,7 @@ function versionRow(visit: ShopVisit, version: SettingsVersion, isCurrent: boole
 /** A state of the settings, and the changes that restoring it would make now. */
 async function versionPage(visit: ShopVisit, versionId: string, format: SettingsFormat): Promise<AdminPage> {
   const version = await versionOf(visit, versionId);
-  const [newest] = await findVersions(visit.db, visit.shopId, 1);
+  const [newest] = await findSettingsVersions(visit.db, visit.shopId, 1);
   const words = visit.words.settings.historyView;
   const { changes, problems } = await previewOf(visit, version.file, format);
   return {

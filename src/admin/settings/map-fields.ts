@@ -2,7 +2,14 @@ import type { TSchema } from 'typebox';
 import { html, type Markup, type Part } from '../../http/html.ts';
 import { textField } from '../components/form.ts';
 import { kindOf, mapValue, shapeOf, wordPath } from './field-kind.ts';
-import { nameOf, numberText, problemLine, textOf, type FormContext, type Path } from './form-context.ts';
+import {
+  settingFieldName,
+  numberText,
+  fieldProblemLine,
+  textOf,
+  type FormContext,
+  type Path,
+} from './form-context.ts';
 
 /** Known keys are rows with a fixed title; others are typed. */
 export function mapFields(
@@ -17,9 +24,9 @@ export function mapFields(
   const keys = context.keys(known);
   const head = html`${path.length > 1 && html`<p class="legend">${words.label(known)}</p>`}
   ${words.hint(known) !== undefined && html`<p class="hint">${words.hint(known)}</p>`}
-  ${problemLine(context.problemAt(path))}`;
+  ${fieldProblemLine(context.problemAt(path))}`;
   if (keys) {
-    return html`<div class="map" id="field-${nameOf(path)}">
+    return html`<div class="map" id="field-${settingFieldName(path)}">
       ${head}
       <div class="row">
         ${keys.map(({ value: key, text }) => keyedField(value, values[key], [...path, key], text, context))}
@@ -30,14 +37,14 @@ export function mapFields(
     ...Object.entries(values),
     ...(isDisabled ? [] : ([['', undefined]] as [string, unknown][])),
   ];
-  return html`<div class="map" id="field-${nameOf(path)}">
+  return html`<div class="map" id="field-${settingFieldName(path)}">
     ${head}
     ${pairs.map(([key, item], index) => {
       const at = [...path, `#${index}`];
       return html`<div class="row">
-        ${textField({ name: nameOf([...at, 'key']), label: words.label(`${known}.key`), value: key, isDisabled })}
+        ${textField({ name: settingFieldName([...at, 'key']), label: words.label(`${known}.key`), value: key, isDisabled })}
         ${textField({
-          name: nameOf([...at, 'value']),
+          name: settingFieldName([...at, 'value']),
           label: words.label(`${known}.value`),
           value: textOf(item),
           isDisabled,
@@ -52,7 +59,7 @@ function keyedField(schema: TSchema, value: unknown, path: Path, label: string, 
   const { isDisabled, words } = context;
   if (kindOf(schema) !== 'section') {
     return textField({
-      name: nameOf(path),
+      name: settingFieldName(path),
       label,
       value: numberText(value, context),
       inputMode: 'decimal',
@@ -68,7 +75,7 @@ function keyedField(schema: TSchema, value: unknown, path: Path, label: string, 
     <div class="row">
       ${Object.keys(properties!).map((key) =>
         textField({
-          name: nameOf([...path, key]),
+          name: settingFieldName([...path, key]),
           label: words.label(`${wordPath(path.slice(0, -1))}.${key}`),
           value: numberText(fields[key], context),
           isDisabled,
@@ -76,6 +83,6 @@ function keyedField(schema: TSchema, value: unknown, path: Path, label: string, 
         }),
       )}
     </div>
-    ${problemLine(context.problemAt(path))}
+    ${fieldProblemLine(context.problemAt(path))}
   </fieldset>`;
 }

@@ -4,7 +4,14 @@ import { longTextField, textField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import { isLong, shapeOf, wordPath } from './field-kind.ts';
 import { wordLimit } from './section-limits.ts';
-import { bound, nameOf, problemLine, withChosen, type FormContext, type Path } from './form-context.ts';
+import {
+  bound,
+  settingFieldName,
+  fieldProblemLine,
+  withChosen,
+  type FormContext,
+  type Path,
+} from './form-context.ts';
 
 /** Texts in several languages, and lists of words: fields without nested ones. */
 
@@ -20,7 +27,7 @@ export function localisedField(
   const name = (locale: string) => languageName(locale, language, locales);
   const input = (locale: string, label: string) => {
     const one = {
-      name: nameOf([...path, locale]),
+      name: settingFieldName([...path, locale]),
       label,
       value: texts[locale],
       isDisabled,
@@ -30,7 +37,7 @@ export function localisedField(
     return isLong(schema) ? longTextField({ ...one, rows: 3 }) : textField(one);
   };
   const [only, ...others] = locales;
-  return html`<fieldset class="field texts" id="field-${nameOf(path)}">
+  return html`<fieldset class="field texts" id="field-${settingFieldName(path)}">
     <legend>${words.label(known)}</legend>
     ${words.hint(known) !== undefined && html`<p class="hint">${words.hint(known)}</p>`}
     ${
@@ -38,7 +45,7 @@ export function localisedField(
         ? input(only!, name(only!))
         : html`<div class="row">${locales.map((locale) => input(locale, name(locale)))}</div>`
     }
-    ${problemLine(context.problemAt(path))}
+    ${fieldProblemLine(context.problemAt(path))}
   </fieldset>`;
 }
 
@@ -62,7 +69,7 @@ export function listField(
   const hint = words.hint(known);
   if (!choices) {
     return longTextField({
-      name: nameOf(path),
+      name: settingFieldName(path),
       label: words.label(known),
       hint: hint === undefined ? words.onePerLine : `${hint} ${words.onePerLine}`,
       value: values.join('\n'),
@@ -72,7 +79,7 @@ export function listField(
       problem,
     });
   }
-  const name = nameOf(path);
+  const name = settingFieldName(path);
   // Chosen entries come first and keep their order, in which the shop shows them.
   const all = withChosen(choices, values);
   const sorted = [
@@ -97,6 +104,6 @@ export function listField(
           >`,
       )}
     </div>
-    ${problemLine(problem)}
+    ${fieldProblemLine(problem)}
   </fieldset>`;
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
 import type { AppliedSettings, SettingsFile } from '../../shops/settings/file.ts';
-import { changeSettings, findVersions } from '../../shops/settings/history.ts';
+import { changeSettings, findSettingsVersions } from '../../shops/settings/history.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import type { Notice } from '../page.ts';
 import { recordAction } from '../record-action.ts';
@@ -63,7 +63,7 @@ async function apply(tx: Transaction, visit: ShopVisit, file: SettingsFile, form
 export async function savedNotice(visit: ShopVisit, { changes }: AppliedSettings): Promise<Notice> {
   const words = visit.words.settings;
   if (changes.length === 0) return { text: words.nothingChanged };
-  const [newest, before] = await findVersions(visit.db, visit.shopId, 2);
+  const [newest, before] = await findSettingsVersions(visit.db, visit.shopId, 2);
   return {
     text: words.changesSaved({ count: changes.length }),
     ...(newest &&

@@ -8,9 +8,9 @@ import { ARROW_ICONS } from '../layout/icons.ts';
 import { kindOf, newEntryStep, shapeOf, wordPath } from './field-kind.ts';
 import {
   bound,
-  nameOf,
+  settingFieldName,
   numberText,
-  problemLine,
+  fieldProblemLine,
   textOf,
   withChosen,
   type FormContext,
@@ -31,7 +31,7 @@ export function settingField(
   const known = wordPath(path);
   if (context.isLeftOut(known)) return false;
   const field = {
-    name: nameOf(path),
+    name: settingFieldName(path),
     label: words.label(known),
     ...hintOf(words.hint(known)),
     isDisabled,
@@ -94,7 +94,7 @@ export function sectionFields(
     else groups.push([field]);
   }
   const own = path.length > 1 && typeof path.at(-1) === 'string';
-  const inner = html`${problemLine(context.problemAt(path))}
+  const inner = html`${fieldProblemLine(context.problemAt(path))}
   ${groups.map((group) => {
     const shown = group.map(([key, field]) => {
       const at = [...path, key];
@@ -122,11 +122,12 @@ function entryFields(schema: TSchema, values: readonly unknown[], path: Path, co
     const at = [...path, index];
     const key = (value as { key?: string } | undefined)?.key;
     const fields = html`${
-      key !== undefined && html`<input type="hidden" name="${nameOf([...at, 'key'])}" value="${key}" />`
+      key !== undefined &&
+      html`<input type="hidden" name="${settingFieldName([...at, 'key'])}" value="${key}" />`
     }
-    ${problemLine(kindOf(items!) === 'section' ? undefined : context.problemAt(at))}
+    ${fieldProblemLine(kindOf(items!) === 'section' ? undefined : context.problemAt(at))}
     ${settingField(items!, value, at, context)}
-    ${!isDisabled && entryButtons(nameOf(at), words, value !== undefined)}`;
+    ${!isDisabled && entryButtons(settingFieldName(at), words, value !== undefined)}`;
     if (isSmall) return html`<div class="entry small" data-entry>${fields}</div>`;
     return html`<details class="entry" data-entry ${isOpen && html`open`}>
       <summary>${entryTitle(value, context) ?? words.newEntry(known)}</summary>
@@ -135,10 +136,10 @@ function entryFields(schema: TSchema, values: readonly unknown[], path: Path, co
   };
   const hasProblem = (index: number) => context.problemAt([...path, index, '*']) !== undefined;
   const isAdded = context.added === known && !isDisabled;
-  return html`<div class="entries" id="field-${nameOf(path)}" data-entries="${newEntryStep(path)}">
+  return html`<div class="entries" id="field-${settingFieldName(path)}" data-entries="${newEntryStep(path)}">
     ${isNested && html`<p class="legend">${words.label(known)}</p>`}
     ${words.hint(known) !== undefined && html`<p class="hint">${words.hint(known)}</p>`}
-    ${problemLine(context.problemAt(path))}
+    ${fieldProblemLine(context.problemAt(path))}
     ${values.map((value, index) => entry(value, index, values.length === 1 || hasProblem(index)))}
     ${(isAdded || (isNested && !isDisabled)) && entry(undefined, values.length, true)}
     ${

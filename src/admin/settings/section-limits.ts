@@ -14,7 +14,7 @@ export function sectionLimits(sections: readonly SectionName[]): FormLimits {
   return { texts: Object.fromEntries(texts), values: MAX_VALUES };
 }
 
-/** The names are those that `nameOf` derives from the path of a field. */
+/** The names are those that `settingFieldName` derives from the path of a field. */
 function* textLimits(schema: TSchema, name: string): Generator<[string, TextLimit]> {
   const { maxLength = MAX_FIELD_LENGTH, properties = {}, items } = shapeOf(schema);
   switch (kindOf(schema)) {

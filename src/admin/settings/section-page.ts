@@ -14,7 +14,7 @@ import { kindOf, schemaOf, wordPath } from './field-kind.ts';
 import { translatedProblems } from './problem-text.ts';
 import { childOf, fieldTree, readValue } from './read-section.ts';
 import { savedNotice, saveSettings } from './save.ts';
-import { nameOf, type FormContext, type Path } from './form-context.ts';
+import { settingFieldName, type FormContext, type Path } from './form-context.ts';
 import { sectionLimits } from './section-limits.ts';
 import { settingField } from './section-fields.ts';
 import { settingsWords, type SettingsWords } from './words.ts';
@@ -156,11 +156,11 @@ function shownForm(
 function problemFinder(problems: readonly Problem[]): (path: Path) => string | undefined {
   const texts = new Map<string, string>();
   for (const { path, text } of problems) {
-    const name = nameOf(path);
+    const name = settingFieldName(path);
     texts.set(name, [texts.get(name), sentence(text)].filter(Boolean).join(' '));
   }
   return (path) => {
-    const name = nameOf(path);
+    const name = settingFieldName(path);
     if (!name.endsWith('.*')) return texts.get(name);
     return [...texts.keys()].some((key) => `${key}.`.startsWith(name.slice(0, -1))) ? name : undefined;
   };
@@ -173,7 +173,7 @@ function problemSummary({ problems, lines }: Refused, words: SettingsWords): Mar
       ${lines.map((line) => html`<li>${line}</li>`)}
       ${problems.map(
         ({ path, text }) =>
-          html`<li><a href="#field-${nameOf(path)}">${placeText(path, words)}</a>: ${text}</li>`,
+          html`<li><a href="#field-${settingFieldName(path)}">${placeText(path, words)}</a>: ${text}</li>`,
       )}
     </ul>
   </div>`;

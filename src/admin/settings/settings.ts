@@ -9,14 +9,14 @@ import { history } from './history.ts';
 import { payments } from './payments.ts';
 import { data } from './data.ts';
 import { domains } from './domains.ts';
-import { feeds } from './feeds.ts';
+import { feedSettingsPages } from './feeds.ts';
 import { overview } from './overview.ts';
 import { sectionPage } from './section-page.ts';
 import { shipping } from './shipping.ts';
 import { legalTexts } from './legal.ts';
 import { emails } from './emails.ts';
 import { theme } from './theme.ts';
-import { taxes } from './taxes.ts';
+import { taxSettingsPages } from './taxes.ts';
 
 /** The registrations of the modules above: sections of the settings file, kinds of email, payment providers. */
 export interface SettingsDeps {
@@ -37,7 +37,7 @@ export function settings(
   });
   sectionPage(pages, format, { name: 'invoices', sections: ['invoicing'] });
   sectionPage(pages, format, { name: 'languages', sections: ['locales', 'currencies'] });
-  taxes(pages, format);
+  taxSettingsPages(pages, format);
   shipping(pages, format);
   sectionPage(pages, format, {
     name: 'orders',
@@ -59,7 +59,7 @@ export function settings(
   sectionPage(pages, format, { name: 'privacy', sections: ['appScripts'] });
   payments(pages, format, providers);
   domains(pages, format);
-  feeds(pages, format);
+  feedSettingsPages(pages, format);
   theme(pages, format, media);
   emails(pages, format, emailKinds);
   legalTexts(pages);

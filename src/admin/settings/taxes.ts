@@ -5,11 +5,11 @@ import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { standardVat } from '../../shops/taxes/vat-rates.ts';
 import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
-import { numberText, problemLine } from './form-context.ts';
+import { numberText, fieldProblemLine } from './form-context.ts';
 import { sectionPage, type ShownForm } from './section-page.ts';
 
 /** The tax model of prices, and the rates of all classes in one table by country. */
-export function taxes(pages: ShopPages, format: SettingsFormat): void {
+export function taxSettingsPages(pages: ShopPages, format: SettingsFormat): void {
   sectionPage(pages, format, {
     name: 'taxes',
     sections: ['taxes', 'taxClasses'],
@@ -38,7 +38,7 @@ function rateTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
   return html`<section class="card" id="section-rates">
     <h2>${words.title}</h2>
     <p class="hint">${words.hint}</p>
-    ${classes.map((_, index) => problemLine(problemAt(['taxClasses', index, 'rates'])))}
+    ${classes.map((_, index) => fieldProblemLine(problemAt(['taxClasses', index, 'rates'])))}
     <div class="scroll">
       <table class="rates">
         <thead>
@@ -66,7 +66,7 @@ function rateTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
                       ${problem !== undefined && html`aria-invalid="true"`}
                       ${isDisabled && html`disabled`}
                     />
-                    ${problemLine(problem)}
+                    ${fieldProblemLine(problem)}
                   </td>`;
                 })}
               </tr>`,

@@ -1,7 +1,7 @@
 import { forbidden } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { PASSKEY_SCRIPT } from '../../storefront/layout/assets.ts';
-import { findPasskeys } from '../account/passkey-queries.ts';
+import { findAdminPasskeys } from '../account/passkey-queries.ts';
 import { PASSKEY_LIMITS, passkeyRequestForm, takePasskey } from '../account/passkeys.ts';
 import { takeCode } from '../account/second-factor.ts';
 import { buttonForm, problemOf, textField } from '../components/form.ts';
@@ -80,7 +80,7 @@ const isDemoOwner = ({ user }: Visit<'signed in'>) => user.email === DEMO_OWNER;
 async function confirmPage(visit: Visit<'signed in'>, target: string, draft?: Draft): Promise<AdminPage> {
   const { words } = visit;
   const user = (await findUser(visit.db, visit.user.userId))!;
-  const hasPasskey = (await findPasskeys(visit.db, user.userId)).length > 0;
+  const hasPasskey = (await findAdminPasskeys(visit.db, user.userId)).length > 0;
   const action = `?${new URLSearchParams({ to: target }).toString()}`;
   return {
     title: words.signIn.confirmTitle,

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../db/database.ts';
 import { badRequest } from '../../http/errors.ts';
 import { recordInAllShops } from '../users/audit.ts';
-import { deleteSession, insertSession, type User } from '../users/queries.ts';
+import { deleteAdminSession, insertAdminSession, type User } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
 
 export type WayIn = 'password' | 'password and code' | 'passkey' | 'link' | 'demo';
@@ -13,8 +13,8 @@ export async function enter(
   user: Pick<User, 'userId' | 'email'>,
   { userAgent, by }: { userAgent: string; by: WayIn },
 ): Promise<void> {
-  if (visit.user) await deleteSession(tx, visit.user.userId, visit.user.sessionId);
-  const token = await insertSession(tx, user.userId, userAgent);
+  if (visit.user) await deleteAdminSession(tx, visit.user.userId, visit.user.sessionId);
+  const token = await insertAdminSession(tx, user.userId, userAgent);
   await recordInAllShops(tx, user, '/admin/sign-in', { by });
   visit.setToken(token);
   visit.rememberUser(user.userId);

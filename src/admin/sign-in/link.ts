@@ -6,14 +6,14 @@ import { problemOf, textField } from '../components/form.ts';
 import { PASSWORD_SCRIPT } from '../layout/assets.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, PageRequest, Pages } from '../pages.ts';
-import { recordAction, recordInAllShops } from '../users/audit.ts';
+import { recordInShop, recordInAllShops } from '../users/audit.ts';
 import { DEMO_OWNER } from '../users/demo-owner.ts';
-import { findLink, linkTokens, takeLink, type Link } from '../users/links.ts';
+import { findLink, linkTokens, takeLink, type AdminLink } from '../users/links.ts';
 import { hashPassword } from '../users/password.ts';
 import { passwordField, requireGoodPassword, typedPassword } from '../users/password-field.ts';
 import {
   acceptRole,
-  deleteOtherSessions,
+  deleteOtherAdminSessions,
   findOrCreateUser,
   findUser,
   hasUsersBeside,
@@ -80,7 +80,7 @@ export function link(pages: Pages): void {
           if (!(await acceptRole(tx, found.shopId, userId))) throw gone(words.signIn.linkUsed);
           await suspendOtherRoles(tx, found.shopId, userId);
         }
-        await deleteOtherSessions(tx, userId, null);
+        await deleteOtherAdminSessions(tx, userId, null);
         const user = { userId, email };
         await recordInAllShops(tx, user, '/admin/link');
         if (found.hasTotp) return false;
@@ -95,7 +95,7 @@ export function link(pages: Pages): void {
   });
 }
 
-interface OpenLink extends Link {
+interface OpenLink extends AdminLink {
   /** undefined: the user of the link enters it. */
   email: string | undefined;
   hasTotp: boolean;
@@ -113,7 +113,7 @@ async function accept(
   await db.transaction(async (tx) => {
     if (!(await takeLink(tx, found))) throw gone(words.signIn.linkUsed);
     if (!(await acceptRole(tx, shopId, user.userId))) throw gone(words.signIn.linkUsed);
-    await recordAction(tx, shopId, user, '/admin/link');
+    await recordInShop(tx, shopId, user, '/admin/link');
   });
   return new Redirect(`/admin/shops/${shopId}`, words.signIn.accepted);
 }

@@ -11,7 +11,7 @@ import { openState, sealState } from '../sealed-state.ts';
 import { recordInAllShops } from '../users/audit.ts';
 import { isPassword } from '../users/password.ts';
 import { passwordField, typedPassword } from '../users/password-field.ts';
-import { deleteSession, findShopsOf, findUser, findUserByEmail } from '../users/queries.ts';
+import { deleteAdminSession, findShopsOf, findUser, findUserByEmail } from '../users/queries.ts';
 import { DEMO_OWNER, DEMO_SHOP, putDemoOwner } from '../users/demo-owner.ts';
 import type { Visit } from '../visit.ts';
 import { enter, targetOf } from './enter.ts';
@@ -23,7 +23,7 @@ interface PasswordShown {
   target: string;
 }
 
-export function signIn(pages: Pages): void {
+export function adminSignInPages(pages: Pages): void {
   pages.form('/sign-in', 'anybody', {
     show: async (visit, request, draft) => signInPage(visit, targetOf(request.query('to')), draft),
     save: async (visit, form) => {
@@ -109,7 +109,7 @@ export function signIn(pages: Pages): void {
 
   pages.post('/sign-out', 'signed in', async (visit) => {
     await visit.db.transaction(async (tx) => {
-      await deleteSession(tx, visit.user.userId, visit.user.sessionId);
+      await deleteAdminSession(tx, visit.user.userId, visit.user.sessionId);
       await recordInAllShops(tx, visit.user, '/admin/sign-out');
     });
     visit.setToken(null);

@@ -9,7 +9,7 @@ type Actor = Pick<User, 'userId' | 'email'>;
 const MAX_LOGS = 50;
 
 /** The audit log entry for an action in a shop that is not an operation of the API. */
-export function recordAction(
+export function recordInShop(
   tx: Transaction,
   shopId: string,
   { userId, email }: Actor,
@@ -40,5 +40,5 @@ export async function recordInAllShops(
 ): Promise<void> {
   const shops = await findShopsOf(tx, actor.userId);
   const works = shops.filter(({ isPending }) => !isPending).slice(0, MAX_LOGS);
-  for (const { shopId } of works) await recordAction(tx, shopId, actor, route, object);
+  for (const { shopId } of works) await recordInShop(tx, shopId, actor, route, object);
 }

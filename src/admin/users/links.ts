@@ -15,7 +15,7 @@ export const LINK_LIFETIME = { reset: 24 * HOUR, invitation: 7 * 24 * HOUR, forg
  */
 const MAX_LINKS = 10;
 
-export interface Link {
+export interface AdminLink {
   linkId: string;
   /** null: it creates the first user of the installation. */
   userId: string | null;
@@ -44,7 +44,7 @@ export async function insertLink(
 
 /** undefined: it was used, or has expired. */
 export function findLink(db: Queries, linkId: string) {
-  return db.one<Link>(sql`
+  return db.one<AdminLink>(sql`
     select upper(link_id::text) as "linkId", upper(user_id::text) as "userId", invited_to as "shopId" from admin_link
     where link_id = ${linkId} and expires_at > ${db.now}`);
 }
@@ -53,7 +53,7 @@ export function findLink(db: Queries, linkId: string) {
  * Consumes a link, and all others of the same user, except those of other shops. false: another request was faster; of
  * two concurrent forms, the second waits for the rows that the first deletes.
  */
-export async function takeLink(tx: Transaction, { linkId, userId, shopId }: Link): Promise<boolean> {
+export async function takeLink(tx: Transaction, { linkId, userId, shopId }: AdminLink): Promise<boolean> {
   const taken = await tx.many<{ linkId: string }>(sql`
     delete from admin_link
     where user_id is not distinct from ${userId}::uuid and invited_to is not distinct from ${shopId}::text

@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 /** Milliseconds after which a browser has to sign in again. */
-export const SESSION_LIFETIME = 30 * DAY;
+export const ADMIN_SESSION_LIFETIME = 30 * DAY;
 
 /** More than anyone's number of browsers; the oldest sessions end. */
 const MAX_SESSIONS = 20;
@@ -42,7 +42,7 @@ export async function findSignedInUser(
   return db.one<SignedInUser>(sql`
     select ${userColumns}, upper(session_id::text) as "sessionId", seen_at as "seenAt", confirmed_at as "confirmedAt"
     from admin_session join admin_user on admin_user.user_id = admin_session.user_id
-    where token_hash = ${secretHash(token)} and admin_session.created_at > ${before(db, SESSION_LIFETIME)}`);
+    where token_hash = ${secretHash(token)} and admin_session.created_at > ${before(db, ADMIN_SESSION_LIFETIME)}`);
 }
 
 export interface UserWithSecrets extends User {
@@ -96,7 +96,11 @@ export function updatePassword(tx: Transaction, userId: string, passwordHash: st
 }
 
 /** Returns the token for the cookie, which is never stored. */
-export async function insertSession(tx: Transaction, userId: string, userAgent: string): Promise<string> {
+export async function insertAdminSession(
+  tx: Transaction,
+  userId: string,
+  userAgent: string,
+): Promise<string> {
   const token = newSecret(32);
   const { browser, system } = browserName(userAgent);
   await tx.run(sql`
@@ -110,15 +114,15 @@ export async function insertSession(tx: Transaction, userId: string, userAgent: 
   return token;
 }
 
-export function touchSession(db: Queries, sessionId: string) {
+export function touchAdminSession(db: Queries, sessionId: string) {
   return db.run(sql`update admin_session set seen_at = ${db.now} where session_id = ${sessionId}`);
 }
 
-export function deleteSession(db: Queries, userId: string, sessionId: string) {
+export function deleteAdminSession(db: Queries, userId: string, sessionId: string) {
   return db.run(sql`delete from admin_session where user_id = ${userId} and session_id = ${sessionId}`);
 }
 
-export interface SessionRow {
+export interface AdminSessionRow {
   sessionId: string;
   browser: string | null;
   system: string | null;
@@ -126,15 +130,15 @@ export interface SessionRow {
   seenAt: Date;
 }
 
-export function findSessions(db: Queries, userId: string) {
-  return db.many<SessionRow>(sql`
+export function findAdminSessions(db: Queries, userId: string) {
+  return db.many<AdminSessionRow>(sql`
     select upper(session_id::text) as "sessionId", browser, system, created_at as "createdAt", seen_at as "seenAt"
-    from admin_session where user_id = ${userId} and created_at > ${before(db, SESSION_LIFETIME)}
+    from admin_session where user_id = ${userId} and created_at > ${before(db, ADMIN_SESSION_LIFETIME)}
     order by seen_at desc, session_id limit ${MAX_SESSIONS}`);
 }
 
 /** null: in all browsers. */
-export function deleteOtherSessions(db: Queries, userId: string, sessionId: string | null) {
+export function deleteOtherAdminSessions(db: Queries, userId: string, sessionId: string | null) {
   return db.run(sql`
     delete from admin_session
     where user_id = ${userId} and session_id is distinct from ${sessionId}::uuid`);
@@ -151,7 +155,7 @@ export const adminSessionCleanup: CleanupStep = {
   run: (db, limit) =>
     db.run(sql`
       delete from admin_session where session_id in (
-        select session_id from admin_session where created_at < ${before(db, SESSION_LIFETIME)}
+        select session_id from admin_session where created_at < ${before(db, ADMIN_SESSION_LIFETIME)}
         order by created_at limit ${limit})`),
 };
 

@@ -9,7 +9,7 @@ import { dayText } from '../components/format.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { recordAction } from './audit.ts';
+import { recordInShop } from './audit.ts';
 import { DEMO_OWNER } from './demo-owner.ts';
 import { invitationEmail } from './invitation-email.ts';
 import { insertLink, LINK_LIFETIME } from './links.ts';
@@ -53,7 +53,7 @@ export function users(pages: ShopPages): void {
       await requireInvitationsLeft(visit, form);
       await visit.db.transaction(async (tx) => {
         await sendInvitation(tx, visit, member);
-        await recordAction(tx, visit.shopId, visit.user, `${ROUTE}/:userId/invite`, { userId });
+        await recordInShop(tx, visit.shopId, visit.user, `${ROUTE}/:userId/invite`, { userId });
       });
       return new Redirect(adminPath(visit, '/users'), visit.words.users.invited({ email }));
     },
@@ -71,7 +71,7 @@ export function users(pages: ShopPages): void {
       await visit.db.transaction(async (tx) => {
         if (role !== 'owner') await requireOtherOwner(tx, visit, userId);
         await updateRole(tx, visit.shopId, userId, role);
-        await recordAction(tx, visit.shopId, visit.user, `${ROUTE}/:userId/role`, { userId, role });
+        await recordInShop(tx, visit.shopId, visit.user, `${ROUTE}/:userId/role`, { userId, role });
       });
       return new Redirect(afterChange(visit, userId, role), {
         text: words.roleChanged({ email, role: roles[role] }),
@@ -93,7 +93,7 @@ export function users(pages: ShopPages): void {
       await visit.db.transaction(async (tx) => {
         await requireOtherOwner(tx, visit, userId);
         await deleteRole(tx, visit.shopId, userId);
-        await recordAction(tx, visit.shopId, visit.user, `${ROUTE}/:userId/remove`, { userId });
+        await recordInShop(tx, visit.shopId, visit.user, `${ROUTE}/:userId/remove`, { userId });
         // No data is kept of a user who no longer works anywhere. The response is the same, because this shop must not
         // learn whether the user works in another one.
         const isNeeded = isHost || (await findShopsOf(tx, userId)).length > 0;
@@ -119,7 +119,7 @@ async function invite(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
     const userId = await findOrCreateUser(tx, email);
     const isNew = await insertPendingRole(tx, visit.shopId, userId, role);
     if (!isNew) throw conflict(words.isMember({ email }));
-    await recordAction(tx, visit.shopId, visit.user, ROUTE, { userId, role });
+    await recordInShop(tx, visit.shopId, visit.user, ROUTE, { userId, role });
     await sendInvitation(tx, visit, { userId, email, isPending: true });
   });
   return new Redirect(adminPath(visit, '/users'), words.invited({ email }));

@@ -106,7 +106,7 @@ const deleteScriptTag = operation({
   status: 204,
 });
 
-export function scriptTags(api: Operations): void {
+export function scriptTagOperations(api: Operations): void {
   api.read(listScriptTags, async ({ db, shopId, query, caller, link }) => {
     const rows = await findScriptTags(db, shopId, query.myScriptTagsOnly ? caller.app!.appId : undefined);
     return { items: rows.map((row) => toScriptTag(row, link)) };

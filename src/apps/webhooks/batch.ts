@@ -1,5 +1,5 @@
 import type { EventRow } from '../../platform/events/queries.ts';
-import type { Attempt } from './sending.ts';
+import type { DeliveryAttempt } from './sending.ts';
 
 /** Seconds after a failed attempt until the next one. After the last of them the webhook is deactivated. */
 const RETRIES = [60, 180, 300, 600, 900, 1_800, 3_600, 7_200, 21_600, 50_400, 86_400];
@@ -65,10 +65,10 @@ export interface DeliveryRecord extends Task {
   nextTryAt: Date | null;
   triedAt: Date | null;
   /** null: there was no attempt. */
-  attempt: Attempt | null;
+  attempt: DeliveryAttempt | null;
 }
 
-export interface Outcome {
+export interface BatchOutcome {
   records: DeliveryRecord[];
   /** How far the webhook has come: all new events up to here are recorded. */
   position: number;
@@ -85,9 +85,9 @@ export interface Outcome {
 export function outcomeOf(
   { lanes, blocked }: Plan,
   events: readonly EventRow[],
-  results: ReadonlyMap<number, Attempt>,
+  results: ReadonlyMap<number, DeliveryAttempt>,
   { position, next, now }: { position: number; next: number; now: Date },
-): Outcome {
+): BatchOutcome {
   const tasks = lanes.flat();
   const isAllSent = tasks.every((task) => results.has(task.position));
   const reached = isAllSent
@@ -122,7 +122,7 @@ export function outcomeOf(
   };
 }
 
-function tried(task: Task, attempt: Attempt, now: Date): DeliveryRecord {
+function tried(task: Task, attempt: DeliveryAttempt, now: Date): DeliveryRecord {
   const attempts = task.attempts + 1;
   const pause = RETRIES[attempts - 1];
   const { position, resourceId } = task;

@@ -7,7 +7,7 @@ import { readEvents, type EventRow } from '../../platform/events/queries.ts';
 import { findAppById, type AppRow } from '../queries.ts';
 import { unseal } from '../../platform/sealing.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import { outcomeOf, planBatch, type DeliveryRecord, type Outcome, type Task } from './batch.ts';
+import { outcomeOf, planBatch, type DeliveryRecord, type BatchOutcome, type Task } from './batch.ts';
 import { deactivationEmail } from './deactivation-email.ts';
 import { deliveryIdOf, messageIdOf } from './delivery-id.ts';
 import {
@@ -21,7 +21,7 @@ import {
 } from './delivery-queries.ts';
 import { deleteWebhookRow, updateNextTry } from './queries.ts';
 import { callbackBody, createEntityLoader, type Entity, type WebhookEntities } from './render.ts';
-import type { Attempt, Sender } from './sending.ts';
+import type { DeliveryAttempt, Sender } from './sending.ts';
 import { signatureHeaders, type SigningSecrets } from './signature.ts';
 import type { createSlots } from './slots.ts';
 
@@ -138,9 +138,9 @@ async function deliverBatch(deps: DeliveryDeps, turn: Turn): Promise<boolean> {
 async function sendLanes(
   turn: Turn,
   lanes: readonly Task[][],
-  send: (position: number, mayGoOn: () => boolean) => Promise<Attempt | undefined>,
-): Promise<{ results: Map<number, Attempt>; problem: Error | undefined }> {
-  const results = new Map<number, Attempt>();
+  send: (position: number, mayGoOn: () => boolean) => Promise<DeliveryAttempt | undefined>,
+): Promise<{ results: Map<number, DeliveryAttempt>; problem: Error | undefined }> {
+  const results = new Map<number, DeliveryAttempt>();
   const left = lanes.values();
   let hasFailed = false;
   let problem: Error | undefined;
@@ -178,7 +178,7 @@ async function sendOne(
     loadEntity,
     mayGoOn,
   }: { loadEntity: (event: EventRow) => Promise<Entity | undefined>; mayGoOn: () => boolean },
-): Promise<Attempt | undefined> {
+): Promise<DeliveryAttempt | undefined> {
   const { webhookId, callbackUrl } = webhook;
   return inSlot(shopId, new URL(callbackUrl).host, async () => {
     if (!mayGoOn()) return undefined;
@@ -194,7 +194,7 @@ async function sendOne(
 async function record(
   tx: Transaction,
   { shopId, webhook, app }: Turn,
-  { records, position, hasFailed, isLast }: Outcome,
+  { records, position, hasFailed, isLast }: BatchOutcome,
   atOf: (position: number) => Date,
   hadWaiting: boolean,
 ): Promise<{ mayGoOn: boolean; nextTryAt: Date | null }> {

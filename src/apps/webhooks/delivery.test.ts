@@ -18,7 +18,7 @@ import {
 import { givenShop, givenToken } from '../../../test/builders.ts';
 import { startReceiver, type Receiver } from '../../../test/receiver.ts';
 import { startService, type Service } from '../../../test/service.ts';
-import { startEmails, startWebhooks, type WebhookDeps } from '../../composition/background.ts';
+import { startEmails, startWebhooks, type WebhookWorkDeps } from '../../composition/background.ts';
 import { sql } from '../../db/sql.ts';
 import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
 import type { Background } from '../../platform/background.ts';
@@ -62,7 +62,7 @@ afterEach(async () => {
   await receiver.close();
 });
 
-const startWorker = (options: Partial<WebhookDeps> = {}): Background => {
+const startWorker = (options: Partial<WebhookWorkDeps> = {}): Background => {
   const { app, db, config } = service;
   const { demoAccess } = app;
   const worker = startWebhooks({ db, config, demoAccess, log, origin: ORIGIN, pause: 20, ...options });

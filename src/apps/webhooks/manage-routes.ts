@@ -15,7 +15,7 @@ import { findDeliveries, findWebhook, lockWebhook, updateSecret } from './querie
 import { callbackBody } from './render.ts';
 import { constraints, params, type WebhookDeps } from './routes.ts';
 import {
-  Delivery,
+  WebhookDelivery,
   DELIVERY_STATES,
   DeliveryList,
   NewSecret,
@@ -108,7 +108,7 @@ const redeliverWebhook = operation({
   summary: 'Redeliver',
   description: 'Sends one delivery again, with the same `webhook-id`, also when it was delivered before.',
   params: Type.Object({ webhookId: Id, deliveryId: Id }),
-  answer: Delivery,
+  answer: WebhookDelivery,
 });
 
 const replayWebhook = operation({

@@ -109,7 +109,7 @@ const deleteWebhook = operation({
 });
 
 /** The webhooks of the contract. An app sees and changes its own only. */
-export function webhooks(api: Operations, { policy, loadKey }: WebhookDeps): void {
+export function webhookOperations(api: Operations, { policy, loadKey }: WebhookDeps): void {
   api.read(listWebhooks, async ({ db, shopId, query, caller, link }) => {
     const { appId } = caller.app!;
     const size = Math.min(query.size, MAX_PAGE_SIZE);

@@ -108,7 +108,7 @@ const attempt = {
   ),
 };
 
-export const Delivery = Type.Object(
+export const WebhookDelivery = Type.Object(
   {
     deliveryId: Id,
     messageId: Type.String({
@@ -134,7 +134,7 @@ export const Delivery = Type.Object(
 
 export const DeliveryList = Type.Object(
   {
-    items: Type.Array(Delivery, { description: 'The deliveries, newest first.' }),
+    items: Type.Array(WebhookDelivery, { description: 'The deliveries, newest first.' }),
     next: Nullable(
       Type.Integer({
         description: 'Send it as `before` to read on; null: there are no more.',
@@ -182,7 +182,11 @@ function fieldsOf(row: WebhookRow, link: Link, toMoment: (date: Date) => string)
   };
 }
 
-export function toDelivery(shopId: string, webhookId: string, row: DeliveryRow): Static<typeof Delivery> {
+export function toDelivery(
+  shopId: string,
+  webhookId: string,
+  row: DeliveryRow,
+): Static<typeof WebhookDelivery> {
   const deliveryId = deliveryIdOf(shopId, webhookId, row.position);
   const shown = (date: Date | null) => date && toMilliseconds(date);
   return {

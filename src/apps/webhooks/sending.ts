@@ -6,7 +6,7 @@ import { addressText, errorText, timeoutText } from './failure.ts';
 import { ReceiverProblem, type ReceiverPolicy } from './receiver-address.ts';
 
 /** The result of one call of a receiver. */
-export interface Attempt {
+export interface DeliveryAttempt {
   isDelivered: boolean;
   /** null: there was no answer. */
   statusCode: number | null;
@@ -23,7 +23,7 @@ export interface Sender {
     callbackUrl: string,
     headers: Readonly<Record<string, string>>,
     body: Buffer,
-  ): Promise<Attempt | undefined>;
+  ): Promise<DeliveryAttempt | undefined>;
   /** Aborts the calls in progress. */
   close(): void;
 }

@@ -204,7 +204,7 @@ export async function findAliases(tx: Transaction, shopId: string, start: string
   return new Set(rows.map(({ alias }) => alias));
 }
 
-export interface NewCategory extends CategoryTitle {
+export interface NewCategoryRow extends CategoryTitle {
   number: number;
   parentId: string;
   pageTitle: Localised;
@@ -213,7 +213,11 @@ export interface NewCategory extends CategoryTitle {
 }
 
 /** Last among its siblings, hidden until the merchant shows it. The parent must be locked. */
-export async function insertCategory(tx: Transaction, shopId: string, category: NewCategory): Promise<void> {
+export async function insertCategory(
+  tx: Transaction,
+  shopId: string,
+  category: NewCategoryRow,
+): Promise<void> {
   const last = await tx.one<{ position: number }>(sql`
     select coalesce(max(position), -1) as position from category
     where shop_id = ${shopId} and parent_id = ${category.parentId}`);

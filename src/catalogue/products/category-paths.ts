@@ -13,7 +13,7 @@ import { takeNumber } from '../../platform/counters.ts';
  * The categories of a product in a file: `Kitchen > Kettles | Sale`. Names are in the shop's default language;
  * categories are separated by bars, the main one first. A backslash escapes a separator inside a name.
  */
-export interface CategoryTree {
+export interface CategoryPaths {
   /** The name of each category, with its parent; the root has no name in a path. */
   nodes: Map<string, { parentId: string | null; name: string }>;
   rootId: string | undefined;
@@ -33,7 +33,7 @@ export async function findCategoryTree(
   shopId: string,
   locale: string,
   otherLocale = locale,
-): Promise<CategoryTree> {
+): Promise<CategoryPaths> {
   const rows = await db.many<{ categoryId: string; parentId: string | null; name: Localised; alias: string }>(
     sql`
       select upper(category_id::text) as "categoryId", upper(parent_id::text) as "parentId", name, alias from category
@@ -45,7 +45,7 @@ export async function findCategoryTree(
       { parentId, name: textIn(name, locale, otherLocale) ?? alias },
     ]),
   );
-  const tree: CategoryTree = {
+  const tree: CategoryPaths = {
     nodes,
     rootId: rows.find(({ parentId }) => parentId === null)?.categoryId,
     pathOf: new Map(),
@@ -59,7 +59,7 @@ export async function findCategoryTree(
   return tree;
 }
 
-function addPath(tree: CategoryTree, categoryId: string): void {
+function addPath(tree: CategoryPaths, categoryId: string): void {
   const names: string[] = [];
   for (let id: string | null = categoryId; id !== null && names.length <= DEEPEST;) {
     const node: { parentId: string | null; name: string } | undefined = tree.nodes.get(id);
@@ -110,7 +110,7 @@ function splitAt(text: string, sign: '|' | '>'): string[] {
 export const joinPaths = (paths: readonly string[]): string => paths.join(' | ');
 
 /** The paths without a category, including their missing ancestors. */
-export function missingPaths(tree: CategoryTree, paths: Iterable<string>): string[] {
+export function missingPaths(tree: CategoryPaths, paths: Iterable<string>): string[] {
   const missing = new Map<string, string>();
   for (const path of paths) {
     const names = splitAt(path, '>');
@@ -128,7 +128,7 @@ export async function createPaths(
   tx: Transaction,
   shopId: string,
   locale: string,
-  tree: CategoryTree,
+  tree: CategoryPaths,
   paths: readonly string[],
 ): Promise<void> {
   if (paths.length === 0 || tree.rootId === undefined) return;
@@ -163,7 +163,7 @@ export async function createPaths(
 export async function findAssignedPaths(
   db: Queries,
   shopId: string,
-  { pathOf }: CategoryTree,
+  { pathOf }: CategoryPaths,
   products: Iterable<{ productId: string }>,
 ): Promise<Map<string, string>> {
   const productIds = [...products].map(({ productId }) => productId);
@@ -181,7 +181,7 @@ export async function findAssignedPaths(
 }
 
 /** The category and all its descendants. */
-export function idsBelow({ nodes }: CategoryTree, categoryId: string): string[] {
+export function idsBelow({ nodes }: CategoryPaths, categoryId: string): string[] {
   const ids = new Set([categoryId]);
   // Each round finds the next level.
   for (let size = 0; size < ids.size;) {

@@ -22,7 +22,7 @@ import { findUnit, WEIGHT_UNITS } from './units.ts';
  * product. A cell holds the product's own data: neither inherited data of a variation, nor converted prices. So
  * importing a fresh export changes nothing.
  */
-export interface Column {
+export interface CsvColumn {
   /** `Name/en` */
   key: string;
   title: (language: string) => string;
@@ -57,7 +57,7 @@ const MAX_PATHS_LENGTH = 20_000;
 /** The columns whose title is in the message catalogue; its `part` is the currency or the language of a column. */
 type ColumnName = Exclude<keyof Messages['productFile'], 'language'>;
 
-export function columnsOf(settings: Settings): Column[] {
+export function columnsOf(settings: Settings): CsvColumn[] {
   const { currencies, locales } = settings;
   const model = settings.taxModel.toLowerCase();
   const perCurrency = (name: ColumnName, make: (currency: string) => Effects) =>
@@ -143,7 +143,7 @@ const ENERGY_LABEL =
  * Columns that no patch can write and an export does not have: an import reads them where a file has them.
  * `EnergyLabel` is `B,D A https://...`, a party of the safety data `Name | postal address | email or website`.
  */
-export function moreColumnsOf(settings: Settings): Column[] {
+export function moreColumnsOf(settings: Settings): CsvColumn[] {
   const model = settings.taxModel.toLowerCase();
   const flag = (key: 'specialOffer' | 'isProductNumberVisible', standard: boolean): Effects => ({
     cell: ({ facts }) => ((facts[key] ?? standard) ? '1' : '0'),
@@ -356,7 +356,7 @@ function currencyPrices(key: 'manufacturerPrices' | 'ecoParticipationPrices', cu
   };
 }
 
-function column(name: ColumnName, effects: Effects, part?: string, shownPart = part ?? ''): Column {
+function column(name: ColumnName, effects: Effects, part?: string, shownPart = part ?? ''): CsvColumn {
   return {
     key: part === undefined ? name : `${name}/${part}`,
     title: (language) => {
@@ -382,7 +382,7 @@ function languageName(locale: string, key: string): string {
 }
 
 /** By default a cell is one line of text. */
-type Effects = Pick<Column, 'cell' | 'apply' | 'isNumber'> & { maxLength?: number };
+type Effects = Pick<CsvColumn, 'cell' | 'apply' | 'isNumber'> & { maxLength?: number };
 
 function setClass(product: FileProduct, cell: string): void {
   // An empty one changes nothing.

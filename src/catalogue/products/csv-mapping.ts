@@ -2,7 +2,7 @@ import { newPauses } from '../../http/pauses.ts';
 import { readJson } from '../../kernel/json-file.ts';
 import { editDistance } from '../../kernel/suggestion.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { columnsOf, moreColumnsOf, type Column } from './csv-columns.ts';
+import { columnsOf, moreColumnsOf, type CsvColumn } from './csv-columns.ts';
 import { FileProblem } from './file-problem.ts';
 
 /** The key of each column of a file; null: it is left out. */
@@ -10,7 +10,7 @@ export type Mapping = readonly (string | null)[];
 
 /** A column of a file, in its place. */
 export interface FileColumn {
-  column: Column;
+  column: CsvColumn;
   place: number;
 }
 
@@ -25,7 +25,7 @@ const TITLE_LANGUAGES = ['en', 'de', 'fr'];
 export const PROBLEM_COLUMN = 'Problem';
 
 /** All columns that a file of this shop can have. */
-export function knownColumns(settings: Settings): Map<string, Column> {
+export function knownColumns(settings: Settings): Map<string, CsvColumn> {
   return new Map([...columnsOf(settings), ...moreColumnsOf(settings)].map((column) => [column.key, column]));
 }
 

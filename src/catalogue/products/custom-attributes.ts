@@ -11,7 +11,7 @@ import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { attributesOf, CustomAttributes, shownAttributes } from './attributes.ts';
 import { selectedValue } from './combinations.ts';
 import type { AttributeType, ProductAttribute, ProductFacts } from './facts.ts';
-import { findProducts, lockProduct, type ProductRow } from './queries.ts';
+import { findProductRows, lockProduct, type ProductRow } from './queries.ts';
 import { typeOf } from './render.ts';
 import { canWriteProducts } from './render-options.ts';
 import { saveProduct } from './save-product.ts';
@@ -68,7 +68,7 @@ export function customAttributes(api: Operations): void {
     const { db, shopId, params, query } = call;
     const [settings, [row]] = await Promise.all([
       shopSettings(db, shopId),
-      findProducts(db, shopId, [params.productId]),
+      findProductRows(db, shopId, [params.productId]),
     ]);
     if (!row || !(row.visible || canWriteProducts(call))) throw notFound();
     return shownAttributes(row, settings, readingLocale(query.locale, settings));
@@ -79,7 +79,7 @@ export function customAttributes(api: Operations): void {
     const settings = await shopSettings(tx, shopId);
     const locale = writingLocale(query.locale, settings);
     const product = await lockProduct(tx, shopId, params.productId);
-    const [row] = product ? await findProducts(tx, shopId, [params.productId]) : [];
+    const [row] = product ? await findProductRows(tx, shopId, [params.productId]) : [];
     if (!product || !row) throw notFound();
     let attributes = attributesOf(row, settings);
     changes.forEach(({ op, value }, index) => {

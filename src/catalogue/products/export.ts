@@ -8,8 +8,8 @@ import type { Operations } from '../../http/operations.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { LocaleParameter } from '../../http/schemas.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
-import { findAssignedPaths, findCategoryTree, idsBelow, type CategoryTree } from './category-paths.ts';
-import { columnsOf, type Column, type FileProduct } from './csv-columns.ts';
+import { findAssignedPaths, findCategoryTree, idsBelow, type CategoryPaths } from './category-paths.ts';
+import { columnsOf, type CsvColumn, type FileProduct } from './csv-columns.ts';
 import { csvLine, escapeFormula } from './csv-cells.ts';
 import { imageUrl } from '../../platform/media/images.ts';
 import { namedAddress } from './picture-addresses.ts';
@@ -47,8 +47,8 @@ export function productExport(api: Operations): void {
 }
 
 export interface ExportOptions {
-  columns: readonly Column[];
-  titleOf: (column: Column) => string;
+  columns: readonly CsvColumn[];
+  titleOf: (column: CsvColumn) => string;
   /** undefined: both visible and hidden. */
   isVisible?: boolean | undefined;
   /** Only products in this category or one below it. */
@@ -100,7 +100,7 @@ export async function* productText(
   }
 }
 
-function writtenCell({ cell, isNumber }: Column, product: FileProduct): string {
+function writtenCell({ cell, isNumber }: CsvColumn, product: FileProduct): string {
   return isNumber ? cell(product) : escapeFormula(cell(product));
 }
 
@@ -109,7 +109,7 @@ interface ProductFilter {
   /** undefined: all products, in any category or in none. */
   categoryIds: readonly string[] | undefined;
   /** The source of category paths; undefined: they were not requested. */
-  paths: CategoryTree | undefined;
+  paths: CategoryPaths | undefined;
   origin: string | undefined;
 }
 

@@ -12,7 +12,7 @@ import {
   missingPaths,
   readPaths,
   replaceAssignments,
-  type CategoryTree,
+  type CategoryPaths,
 } from './category-paths.ts';
 import { mergedDimensions } from './combinations.ts';
 import type { FileProduct } from './csv-columns.ts';
@@ -60,7 +60,7 @@ export interface BatchPlan extends BatchReport {
   changes: Change[];
   masters: ReadonlyMap<string, StoredProduct>;
   types: Map<string, string>;
-  tree: CategoryTree | undefined;
+  tree: CategoryPaths | undefined;
 }
 
 /**

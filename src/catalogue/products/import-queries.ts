@@ -5,7 +5,7 @@ import { newId } from '../../kernel/ids.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 import type { Mapping } from './csv-mapping.ts';
 import type { DecimalSign } from './decimal-comma.ts';
-import { MAX_NEW_CATEGORIES, MAX_PROBLEMS, type ImportReport } from './import.ts';
+import { MAX_NEW_CATEGORIES, MAX_IMPORT_PROBLEMS, type ImportReport } from './import.ts';
 import type { RowProblem } from './row-problem.ts';
 
 export type ImportState = 'mapping' | 'checking' | 'checked' | 'importing' | 'done' | 'failed';
@@ -171,7 +171,7 @@ export async function addProgress(
     update product_import
     set rows_done = rows_done + ${rows}, created = created + ${done.created}, changed = changed + ${done.changed},
       unchanged = unchanged + ${done.unchanged}, refused = refused + ${done.problems.length},
-      problems = case when refused < ${MAX_PROBLEMS} then problems || ${problems}::jsonb else problems end,
+      problems = case when refused < ${MAX_IMPORT_PROBLEMS} then problems || ${problems}::jsonb else problems end,
       new_categories = case when jsonb_array_length(new_categories) < ${MAX_NEW_CATEGORIES}
         then new_categories || ${categories}::jsonb else new_categories end,
       run_at = ${leaseEnd(tx.now)}

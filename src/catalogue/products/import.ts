@@ -49,7 +49,7 @@ const CHARACTERS_AT_ONCE = 500_000;
 /** Concurrent batches: while PostgreSQL works on one, the next is prepared. */
 const BATCHES_AT_ONCE = 2;
 /** A longer report would be useless. */
-export const MAX_PROBLEMS = 10_000;
+export const MAX_IMPORT_PROBLEMS = 10_000;
 export const MAX_NEW_CATEGORIES = 1_000;
 
 /** Opens a file of this machine; all of its columns must be known. */
@@ -245,7 +245,7 @@ function addTo(report: ImportReport, done: ImportReport): void {
   report.created += done.created;
   report.changed += done.changed;
   report.unchanged += done.unchanged;
-  report.problems.push(...done.problems.slice(0, MAX_PROBLEMS - report.problems.length));
+  report.problems.push(...done.problems.slice(0, MAX_IMPORT_PROBLEMS - report.problems.length));
   const known = new Set(report.newCategories);
   const added = done.newCategories.filter((path) => !known.has(path));
   report.newCategories.push(...added.slice(0, MAX_NEW_CATEGORIES - report.newCategories.length));

@@ -1,5 +1,5 @@
 import { nameOf } from './render.ts';
-import { findProducts } from './queries.ts';
+import { findProductRows } from './queries.ts';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { languageTag } from '../../http/locale.ts';
@@ -99,7 +99,7 @@ async function loadLowStock(
   const levels = new Map(
     (await findFallen(db, shopId, facts)).map(({ productId, level }) => [productId, level]),
   );
-  const rows = await findProducts(db, shopId, [...levels.keys()]);
+  const rows = await findProductRows(db, shopId, [...levels.keys()]);
   const low = rows.filter(({ productId, stock }) => stock !== null && stock <= levels.get(productId)!);
   if (low.length === 0) return undefined;
   const number = new Intl.NumberFormat(languageTag(locale), { maximumFractionDigits: 6 });

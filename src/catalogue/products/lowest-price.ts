@@ -10,7 +10,7 @@ import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { inheritedFacts, type Prices, type ProductFacts } from './facts.ts';
 import { priceIn, priceRange } from './prices.ts';
-import { findProducts } from './queries.ts';
+import { findProductRows } from './queries.ts';
 import { ORDER_UNIT } from './orderable.ts';
 import { renderPrice, tierPrices } from './render.ts';
 import { BulkPriceInfo, CustomerSpecificPriceInfo, Quantity } from './schema.ts';
@@ -56,7 +56,7 @@ export function lowestPrice(api: Operations): void {
     const { db, shopId, params, query, link } = call;
     const [settings, [master]] = await Promise.all([
       shopSettings(db, shopId),
-      findProducts(db, shopId, [params.productId]),
+      findProductRows(db, shopId, [params.productId]),
     ]);
     if (!master?.offers || !settings.showFromPrices) throw notFound();
     if (!master.visible && !canWriteProducts(call)) throw notFound();

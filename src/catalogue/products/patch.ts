@@ -16,7 +16,7 @@ import {
   ProductNumber,
   STOCK,
   taxClassIdOf,
-  weightOf,
+  requestedWeight,
   WeightRequest,
 } from './request-fields.ts';
 import { findUnit } from './units.ts';
@@ -207,7 +207,7 @@ const paths: Record<string, ProductPath> = {
     setFact(product, 'groupPrices', next.length > 0 ? next : undefined);
   }),
   '/deliveryWeight': path(ADD_REMOVE, WeightRequest, (product, value, { settings, field }) =>
-    setFact(product, 'deliveryWeight', value && weightOf(value, settings, `${field}.value`)),
+    setFact(product, 'deliveryWeight', value && requestedWeight(value, settings, `${field}.value`)),
   ),
   '/stocklevel': path(
     ['add', 'replace', 'remove'],

@@ -1,6 +1,6 @@
 import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
-import { paged, type Page } from '../../http/paging.ts';
+import { paged, type PageRange } from '../../http/paging.ts';
 import { newPauses } from '../../http/pauses.ts';
 import {
   fillRawTemplate,
@@ -11,7 +11,13 @@ import {
 } from '../../http/raw-json.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { parseVersions, type ProductPage } from './listing-page.ts';
-import { findProduct, findProducts, findVersion, type ProductRow, type ProductVersion } from './queries.ts';
+import {
+  findProduct,
+  findProductRows,
+  findVersion,
+  type ProductRow,
+  type ProductVersion,
+} from './queries.ts';
 import { renderProduct, STOCK_FIELDS, stockFields, type RenderOptions } from './render.ts';
 import type { Product } from './schema.ts';
 
@@ -87,7 +93,7 @@ async function renderProducts<Form>(
     }
   }
   const missing = versions.flatMap(({ productId }) => (products.has(productId) ? [] : [productId]));
-  const rows = missing.length > 0 ? await findProducts(db, settings.shopId, missing) : [];
+  const rows = missing.length > 0 ? await findProductRows(db, settings.shopId, missing) : [];
   // A hundred products with texts of 200,000 characters take long: other requests are served in between.
   const pause = newPauses();
   for (const row of rows) {
@@ -202,10 +208,10 @@ export async function productValues(
 }
 
 /** A whole page of a list: frequent pages are not even joined again. */
-export async function renderProductPage(
+export async function renderProductListPage(
   db: Queries,
   settings: Settings,
-  page: Page,
+  page: PageRange,
   found: ProductPage,
   options: RenderOptions,
 ): Promise<RawJson> {

@@ -50,7 +50,7 @@ export const storedColumns = sql`
   product.facts`;
 
 /** All data for rendering, in one statement for any number of products. Unknown ids are left out. */
-export function findProducts(db: Queries, shopId: string, productIds: readonly string[]) {
+export function findProductRows(db: Queries, shopId: string, productIds: readonly string[]) {
   return db.many<ProductRow>(sql`
     select ${storedColumns}, ${version} as version,
       (select settings_version from shop where shop_id = ${shopId}) as "settingsVersion",
@@ -88,7 +88,7 @@ export function findProducts(db: Queries, shopId: string, productIds: readonly s
 /** A single product. Concurrent requests share the statement. */
 export function findProduct(db: Queries, shopId: string, productId: string) {
   return db.shared.byId(shopId, 'products', productId, async (productIds) =>
-    byProductId(await findProducts(db, shopId, productIds)),
+    byProductId(await findProductRows(db, shopId, productIds)),
   );
 }
 
@@ -164,7 +164,7 @@ export function insertProduct(tx: Transaction, shopId: string, product: StoredPr
 }
 
 /** `product_number` refuses a number that is taken. */
-export function updateProduct(tx: Transaction, shopId: string, product: StoredProduct) {
+export function updateProductRow(tx: Transaction, shopId: string, product: StoredProduct) {
   return tx.run(sql`
     update product
     set version = version + 1, product_number = ${product.productNumber}, kind = ${product.kind},

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { findProducts } from './queries.ts';
+import { findProductRows } from './queries.ts';
 import { renderProduct, type RenderOptions } from './render.ts';
 import type { Product } from './schema.ts';
 
@@ -11,6 +11,6 @@ export async function renderStored(
   productId: string,
   options: RenderOptions,
 ): Promise<Product> {
-  const [row] = await findProducts(tx, settings.shopId, [productId]);
+  const [row] = await findProductRows(tx, settings.shopId, [productId]);
   return renderProduct(row!, settings, options, tx.now).product;
 }

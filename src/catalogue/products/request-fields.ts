@@ -47,7 +47,7 @@ export const WeightRequest = Type.Object(
 
 export const STOCK = { min: -1e9, max: 1e9 };
 
-export function weightOf(value: Static<typeof WeightRequest>, settings: Settings, field: string) {
+export function requestedWeight(value: Static<typeof WeightRequest>, settings: Settings, field: string) {
   const unit = findUnit(value.unit, settings);
   if (!unit || !WEIGHT_UNITS.includes(unit)) throw invalid('UNKNOWN_VALUE', `${field}.unit`);
   return { amount: decimalOf(value.amount, `${field}.amount`, { min: 0, max: 1e9 }), unit };

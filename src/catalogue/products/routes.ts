@@ -11,7 +11,7 @@ import { searchPage } from '../search/list-search.ts';
 import { parseQuery } from '../search/query.ts';
 import { shopSettings, withCachedSettings } from '../../shops/settings/settings.ts';
 import { pageOfProducts } from './listing-page.ts';
-import { productJson, readProductJson, renderProductPage } from './product-cache.ts';
+import { productJson, readProductJson, renderProductListPage } from './product-cache.ts';
 import { findByNumber, findVersions } from './queries.ts';
 import { Product, ProductList } from './schema.ts';
 import {
@@ -113,7 +113,7 @@ export const findProducts = operation({
   answer: ProductList,
 });
 
-export function products(api: Operations): void {
+export function productOperations(api: Operations): void {
   api.read(listProducts, async (call) => {
     const { db, shopId, query } = call;
     const ids = [query.id ?? []].flat();
@@ -136,7 +136,7 @@ export function products(api: Operations): void {
           ? await searchPage(db, shopId, { ...options, terms })
           : await pageOfProducts(db, shopId, options);
       verify(found.settingsVersion);
-      return renderProductPage(db, settings, page, found, renderOptions(call, settings, query, 'list'));
+      return renderProductListPage(db, settings, page, found, renderOptions(call, settings, query, 'list'));
     });
   });
 

@@ -1,5 +1,5 @@
 /** The possible problems of a row of a product file. The admin shows each in the user's language. */
-export type ProblemCode =
+export type RowProblemCode =
   | 'price'
   | 'number'
   | 'weightUnit'
@@ -36,7 +36,7 @@ export interface RowProblem {
   line: number;
   /** The key of the column; null: the row as a whole. */
   column: string | null;
-  code: ProblemCode;
+  code: RowProblemCode;
   values: ProblemValues;
   /** The cell as read, shortened. */
   cell: string;
@@ -47,10 +47,10 @@ export interface RowProblem {
 /** A refused cell; the message continues after the name of its column. */
 export class CellProblem extends Error {
   override name = 'CellProblem';
-  readonly code: ProblemCode;
+  readonly code: RowProblemCode;
   readonly values: ProblemValues;
 
-  constructor(code: ProblemCode, message: string, values: ProblemValues = {}) {
+  constructor(code: RowProblemCode, message: string, values: ProblemValues = {}) {
     super(message);
     this.code = code;
     this.values = values;

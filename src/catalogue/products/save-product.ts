@@ -4,7 +4,7 @@ import { queueAvailabilityNotifications } from './availability-notifications.ts'
 import { refreshListing } from './listing.ts';
 import { recordPrices } from './price-history.ts';
 import { changedFields, changedParts, recordChangedProducts, recordStockEvents } from './product-events.ts';
-import { moveVersions, updateProduct, type StoredProduct } from './queries.ts';
+import { moveVersions, updateProductRow, type StoredProduct } from './queries.ts';
 
 /**
  * Saves a product whose row is locked, with everything that follows from the change: versions, the history of its
@@ -30,7 +30,7 @@ export async function saveProduct(
       ]);
   const { pricesBeforeReduction: _old, ...facts } = after.facts;
   const saved = { ...after, facts: pricesBeforeReduction ? { ...facts, pricesBeforeReduction } : facts };
-  await updateProduct(tx, shopId, saved);
+  await updateProductRow(tx, shopId, saved);
   recordChangedProducts(tx, shopId, [{ productId: after.productId, changed }]);
   if (before.stock !== after.stock) {
     recordStockEvents(tx, await shopSettings(tx, shopId), after, before.stock, after.stock);

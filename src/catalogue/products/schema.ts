@@ -37,7 +37,7 @@ const BasePrice = Type.Object(
   { title: 'basePrice', description: 'Price per reference amount; null when none is set.' },
 );
 
-export const Percent = Type.Object(
+export const PercentInfo = Type.Object(
   {
     percentage: Type.Number({ description: 'Per cent; 0: none.', examples: [5] }),
     formatted: Type.String({ description: 'As text.', examples: ['5 %'] }),
@@ -53,7 +53,7 @@ export const BulkPriceInfo = Type.Object(
     priceSavings: Nullable(
       Type.Object(
         {
-          percent: { ...Percent, description: 'What the customer saves.' },
+          percent: { ...PercentInfo, description: 'What the customer saves.' },
           regularBulkPrice: { ...Price, description: 'Price of the tier without the saving.' },
         },
         { title: 'priceSavings', description: 'Saving of a customer group.' },

@@ -27,7 +27,7 @@ import {
 import { shownDimension } from './dimensions.ts';
 import { refreshListing } from './listing.ts';
 import { changedFields, recordChangedProducts, recordCreatedProducts } from './product-events.ts';
-import { findProducts, lockProduct, updateProduct, type StoredProduct } from './queries.ts';
+import { findProductRows, lockProduct, updateProductRow, type StoredProduct } from './queries.ts';
 import { selectionOf, typeOf } from './render.ts';
 import { VariationIdentifier } from './schema.ts';
 import { canWriteProducts } from './render-options.ts';
@@ -150,13 +150,13 @@ export const createVariations = operation({
   status: 204,
 });
 
-export function variations(api: Operations): void {
+export function variationOperations(api: Operations): void {
   api.read(listVariations, async (call) => {
     const { db, shopId, params, query, link } = call;
     const page = pageOf(query);
     const [settings, [requested]] = await Promise.all([
       shopSettings(db, shopId),
-      findProducts(db, shopId, [params.productId]),
+      findProductRows(db, shopId, [params.productId]),
     ]);
     if (!requested || !(requested.visible || canWriteProducts(call))) throw notFound();
     const masterId = requested.masterId ?? requested.productId;
@@ -207,7 +207,7 @@ export function variations(api: Operations): void {
     const completed = completedSelections(existing, body.variationAttributes, requested);
     await growType(tx, shopId, type, requested);
     const master = masterOf(product, type, dimensions);
-    await updateProduct(tx, shopId, master);
+    await updateProductRow(tx, shopId, master);
     const changedIds = await updateSelections(tx, shopId, completed);
     const taken = new Set(completed.map(({ selection }) => selectionText(selection)));
     const missing = combinations(dimensions).filter((selection) => !taken.has(selectionText(selection)));

@@ -32,7 +32,7 @@ import {
   MAX_LENGTHS,
   STOCK,
   taxClassIdOf,
-  weightOf,
+  requestedWeight,
   WeightRequest,
 } from './request-fields.ts';
 import { Product } from './schema.ts';
@@ -192,7 +192,7 @@ function newProduct(
     depositPrices: amount(body.depositPrice, 'depositPrice'),
     manufacturerPrices: amount(body.manufacturerPrice, 'manufacturerPrice'),
     deliveryWeight: body.deliveryWeight
-      ? weightOf(body.deliveryWeight, settings, 'deliveryWeight')
+      ? requestedWeight(body.deliveryWeight, settings, 'deliveryWeight')
       : undefined,
   });
   return {

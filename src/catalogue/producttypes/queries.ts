@@ -3,7 +3,11 @@ import { sql } from '../../db/sql.ts';
 import type { ProductType, TypeAttribute } from '../../shops/settings/settings.ts';
 
 /** The aliases that start with this. */
-export async function findAliases(tx: Transaction, shopId: string, start: string): Promise<Set<string>> {
+export async function findProductTypeAliases(
+  tx: Transaction,
+  shopId: string,
+  start: string,
+): Promise<Set<string>> {
   const rows = await tx.many<{ alias: string }>(sql`
     select alias from product_type where shop_id = ${shopId} and starts_with(alias, ${start})`);
   return new Set(rows.map(({ alias }) => alias));
@@ -38,7 +42,7 @@ export function updateAttributes(
  * A product that has one of these attributes (one of these values) itself, or is a variation by it; undefined: there
  * is none. Products without a type have the type `Default`, variations their master's.
  */
-export function findUser(
+export function findProductWithAttributes(
   tx: Transaction,
   shopId: string,
   { productTypeId, alias }: ProductType,

@@ -28,9 +28,9 @@ import {
   withoutValues,
 } from './attributes.ts';
 import {
-  findAliases,
+  findProductTypeAliases,
   findListed,
-  findUser,
+  findProductWithAttributes,
   insertProductType,
   lockProductType,
   updateAttributes,
@@ -223,7 +223,7 @@ export const updateProductType = operation({
   answer: ProductType,
 });
 
-export function productTypes(api: Operations): void {
+export function productTypeOperations(api: Operations): void {
   api.read(listProductTypes, async ({ db, shopId, query }) => {
     const settings = await shopSettings(db, shopId);
     const locale = readingLocale(query.locale, settings);
@@ -247,7 +247,7 @@ export function productTypes(api: Operations): void {
     checkBounds(attributes, 'attributes');
     const stored: StoredType = {
       productTypeId: newId(tx.now),
-      alias: freeAlias(alias, await findAliases(tx, shopId, aliasStart(alias))),
+      alias: freeAlias(alias, await findProductTypeAliases(tx, shopId, aliasStart(alias))),
       name: { [locale]: body.name },
       attributes: await numbered(tx, shopId, attributes),
     };
@@ -276,7 +276,7 @@ export function productTypes(api: Operations): void {
       stored.attributes,
     );
     const gone = removedBetween(stored.attributes, changed);
-    const user = gone.length > 0 ? await findUser(tx, shopId, stored, gone) : undefined;
+    const user = gone.length > 0 ? await findProductWithAttributes(tx, shopId, stored, gone) : undefined;
     if (user) throw conflict(`The product ${user.productNumber} uses what is to be removed`);
 
     const attributes = await numbered(tx, shopId, changed);

@@ -137,7 +137,7 @@ const suggestProducts = operation({
   answer: Suggestions,
 });
 
-export function search(api: Operations): void {
+export function searchOperations(api: Operations): void {
   api.read(searchProducts, async (call) => {
     const { db, shopId, query, body } = call;
     const page = pageOf(query);

@@ -18,11 +18,11 @@ import { domainPolicy } from '../../shops/shop/domain-policy.ts';
 import { recordCommand, similarShop } from '../command.ts';
 import { CommandProblem } from '../problem.ts';
 import { setTextFormats } from '../../platform/backup/content.ts';
-import { BackupProblem, nameOf, readChunks, shown } from '../../platform/backup/file.ts';
+import { BackupProblem, chunkName, readChunks, toSingleLine } from '../../platform/backup/file.ts';
 import type { CheckedBackup } from '../../platform/backup/manifest.ts';
 import { unpackRows, UnpackProblem } from '../../platform/backup/unpack-rows.ts';
 import { openOlderSchema } from './older-schema.ts';
-import { findShopTables, quoted, type Column, type ShopTable } from '../../platform/backup/tables.ts';
+import { findShopTables, quoted, type TableColumn, type ShopTable } from '../../platform/backup/tables.ts';
 
 export interface RestoreOptions {
   /** The id of the restored shop; absent: the original one. */
@@ -111,7 +111,7 @@ async function insertShop(
       if (head.part === 'rows') {
         const insert = isCopy && OF_ONE_SHOP_ONLY.includes(head.table) ? undefined : inserts.get(head.table);
         if (insert) {
-          const place = `${path} is damaged in ${nameOf(head)}`;
+          const place = `${path} is damaged in ${chunkName(head)}`;
           try {
             for await (const lines of unpackRows(content, head.rows, limits)) {
               const rows = isCopy ? withNewPaths(lines, manifest.shopId, shopId) : lines;
@@ -131,7 +131,9 @@ async function insertShop(
       }
       if (head.part === 'media') {
         if (!isMediaName({ shopId, folder: head.folder, file: head.file })) {
-          throw new BackupProblem(`${path} is damaged in ${nameOf(head)}: no file of a shop has this name.`);
+          throw new BackupProblem(
+            `${path} is damaged in ${chunkName(head)}: no file of a shop has this name.`,
+          );
         }
         if (!hasBegunFiles) await refuseForeignFiles(storage, shopId);
         hasBegunFiles = true;
@@ -200,7 +202,7 @@ function insertsFor(
     const wrong = given.find((column, place) => !names.includes(column) || given.indexOf(column) < place);
     if (wrong === undefined) continue;
     throw new BackupProblem(
-      `${path} cannot be restored: its table ${name} has a column that does not belong there, ${shown(wrong)}.`,
+      `${path} cannot be restored: its table ${name} has a column that does not belong there, ${toSingleLine(wrong)}.`,
     );
   }
   return new Map(kept.map((table) => [table.name, insertRows(table, columns.get(table.name)!)]));
@@ -209,7 +211,7 @@ function insertsFor(
 /** Inserts rows from the texts of their columns; a column missing in the backup gets its default. */
 function insertRows(
   { name, columns: given }: { name: string; columns: readonly string[] },
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
 ): InsertRows {
   const types = new Map(columns.map((column) => [column.name, column.type]));
   const values = given.map((column, place) => {
@@ -264,7 +266,7 @@ function explained(error: unknown, shopId: string, problem: string): unknown {
     );
   }
   if (isAboutContent(error)) {
-    return new BackupProblem(`${problem}: ${shown(error.message)}`, { cause: error });
+    return new BackupProblem(`${problem}: ${toSingleLine(error.message)}`, { cause: error });
   }
   return error;
 }

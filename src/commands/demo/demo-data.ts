@@ -214,12 +214,12 @@ function toWords(pairs: WordPairs): Word[] {
 }
 
 /** A drawing as SVG, 800 x 600. The drawings hold no letters, because not every machine has fonts. */
-export function readPicture(name: string): Promise<string> {
+export function readDrawing(name: string): Promise<string> {
   return readFile(new URL(`${name}.svg`, PICTURES), 'utf8');
 }
 
 /** The names of all drawings, such as `CB-100_1`. */
-export async function findPictures(): Promise<string[]> {
+export async function findDrawings(): Promise<string[]> {
   const files = await readdir(PICTURES);
   return files.map((file) => path.basename(file, '.svg')).toSorted();
 }

@@ -1,6 +1,6 @@
 import { ensureApp, insertToken } from '../../apps/queries.ts';
 import { isPrivate, type Config } from '../../config.ts';
-import type { DemoAccess } from '../../main.ts';
+import type { DemoCredentials } from '../../main.ts';
 import { toSeconds } from '../../http/dates.ts';
 import { toAddress } from '../../shops/countries/address.ts';
 import type { Database, Queries, Transaction } from '../../db/database.ts';
@@ -48,7 +48,7 @@ export interface DemoOptions {
 }
 
 /** Creates the two shops of an empty database; undefined if another process was faster. */
-export async function createDemoShops(db: Database, config: Config): Promise<DemoAccess | undefined> {
+export async function createDemoShops(db: Database, config: Config): Promise<DemoCredentials | undefined> {
   try {
     return await db.transaction(async (tx) => {
       const knownTokens = isPrivate(config);
@@ -73,7 +73,7 @@ export async function createDemoShops(db: Database, config: Config): Promise<Dem
 }
 
 /** The access data printed by a first start, if it still exists. */
-export async function findDemoAccess(db: Queries): Promise<DemoAccess | undefined> {
+export async function findDemoAccess(db: Queries): Promise<DemoCredentials | undefined> {
   const [token, cartToken] = ['demo-all', 'demo-cart-a'] satisfies [DemoToken, DemoCartToken];
   const known = await db.one(sql`
     select from token where shop_id = ${'DemoShop'} and token_hash = ${secretHash(token)}`);

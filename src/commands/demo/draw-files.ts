@@ -4,7 +4,7 @@ import { imageName } from '../../platform/media/image-name.ts';
 import { OTHER_FILES, type MediaStorage } from '../../platform/media/storage.ts';
 import { fitted, loadSharp, type StoredImage } from '../../platform/media/store-image.ts';
 import { dataSheet } from './data-sheet.ts';
-import { findPictures, readPicture, type DemoProduct } from './demo-data.ts';
+import { findDrawings, readDrawing, type DemoProduct } from './demo-data.ts';
 
 /** The size of the drawings. */
 const CANVAS = { width: 800, height: 600 };
@@ -36,7 +36,7 @@ export async function drawFiles(
   shopId: string,
   products: readonly DemoProduct[],
 ): Promise<DemoFiles> {
-  const pictures = await findPictures();
+  const pictures = await findDrawings();
   const draw = (picture: string) => drawImage(media, shopId, picture);
   const images: [string, DrawnImage[]][] = [];
   for (let at = 0; at < products.length; at += AT_ONCE) {
@@ -72,7 +72,7 @@ const energyLabel = (number: string) => `${number}-energy-label`;
 
 async function drawImage(media: MediaStorage, shopId: string, picture: string): Promise<DrawnImage> {
   const name = `${picture}.png`;
-  const drawing = await readPicture(picture);
+  const drawing = await readDrawing(picture);
   const { fileOf } = imageName(name);
   const byWidth = new Map<number, Buffer>();
   const files = [];
@@ -113,9 +113,9 @@ async function otherFiles(products: readonly DemoProduct[]): Promise<{ file: str
   const drawn = await Promise.all([
     ...pictures.map(async (picture) => ({
       file: `${picture}.png`,
-      bytes: await png(await readPicture(picture), size),
+      bytes: await png(await readDrawing(picture), size),
     })),
-    (async () => ({ file: 'hero.png', bytes: await png(await readPicture('hero'), CANVAS) }))(),
+    (async () => ({ file: 'hero.png', bytes: await png(await readDrawing('hero'), CANVAS) }))(),
   ]);
   const sheets = products
     .filter(({ hasDataSheet }) => hasDataSheet)

@@ -8,7 +8,7 @@ import { shopFingerprint, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { runCommand } from '../run.ts';
 import { createAssistantServer } from './server.ts';
-import { shortened } from './shortened.ts';
+import { shortenAnswer } from './shortened.ts';
 import { TOOLS } from './tools.ts';
 
 let service: Service;
@@ -88,7 +88,9 @@ describe('reading', () => {
     const sales = await service.call('GET', `/DemoShop/sales?${new URLSearchParams(period).toString()}`, {
       token: 'demo-all',
     });
-    expect(JSON.parse((await call('sales_report', period)).text)).toEqual(JSON.parse(shortened(sales.body)));
+    expect(JSON.parse((await call('sales_report', period)).text)).toEqual(
+      JSON.parse(shortenAnswer(sales.body)),
+    );
     for (const name of ['get_shop', 'list_categories', 'list_returns']) {
       expect([name, (await call(name)).isError]).toEqual([name, false]);
     }
@@ -187,7 +189,7 @@ test('the command speaks the protocol over stdin and stdout, and ends with them'
 });
 
 test('answers are bounded', () => {
-  const text = shortened({
+  const text = shortenAnswer({
     links: [{ rel: 'self' }],
     gone: null,
     description: 'a'.repeat(5_000),
@@ -196,7 +198,7 @@ test('answers are bounded', () => {
   expect(text.length).toBeLessThan(40_100);
   expect(text).not.toMatch(/links|gone/);
   expect(
-    JSON.parse(shortened({ items: Array.from({ length: 60 }, (_, index) => index) })).items.slice(-2),
+    JSON.parse(shortenAnswer({ items: Array.from({ length: 60 }, (_, index) => index) })).items.slice(-2),
   ).toEqual([49, '… and 10 more']);
 });
 

@@ -4,7 +4,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { shortened } from './shortened.ts';
+import { shortenAnswer } from './shortened.ts';
 import { TOOLS, type ApiRequest } from './tools.ts';
 
 export interface AssistantAccess {
@@ -77,7 +77,7 @@ async function call(
       signal: AbortSignal.timeout(PATIENCE),
     });
     const answer = await response.text();
-    if (response.ok) return textResult(answer === '' ? 'Done.' : shortened(JSON.parse(answer)));
+    if (response.ok) return textResult(answer === '' ? 'Done.' : shortenAnswer(JSON.parse(answer)));
     return { ...textResult(refusalText(answer)), isError: true };
   } catch (error) {
     const { cause, message } = error as Error;

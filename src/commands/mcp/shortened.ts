@@ -7,7 +7,7 @@ const MAX_ENTRIES = 50;
  * A response of the API for an assistant: without links, empty fields and image addresses, with long texts and lists
  * truncated. It marks omissions.
  */
-export function shortened(answer: unknown): string {
+export function shortenAnswer(answer: unknown): string {
   const text = JSON.stringify(withoutBallast(answer), null, 1);
   if (text.length <= MAX_ANSWER_LENGTH) return text;
   return `${text.slice(0, MAX_ANSWER_LENGTH)}\n... (cut here: ask for less, such as a single order or another page)`;

@@ -2,7 +2,7 @@ import { countryName } from '../../shops/countries/countries.ts';
 import type { Address } from '../../shops/countries/address.ts';
 
 /** The addressee: the company, or the person. */
-export function nameOf(address: Address): string {
+export function addresseeName(address: Address): string {
   const { company, displayName, emailAddress } = address;
   return firstOf(company, personOf(address), displayName, emailAddress) ?? '';
 }
@@ -18,7 +18,7 @@ export function addressLines(address: Address, senderCountry: string, language: 
   return [
     ...(company
       ? [company, joined(salutation, person)]
-      : [person ? joined(salutation, person) : nameOf(address)]),
+      : [person ? joined(salutation, person) : addresseeName(address)]),
     department,
     street,
     streetDetails,

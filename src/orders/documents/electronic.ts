@@ -8,7 +8,7 @@ import { messages, type Messages } from '../../kernel/messages.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { UNITS } from '../../kernel/units.ts';
-import { nameOf } from './address-lines.ts';
+import { addresseeName } from './address-lines.ts';
 import { dayOf, isExport, type DocumentFacts, type Seller } from './facts.ts';
 import { element, xmlText, type XmlElement } from './xml.ts';
 
@@ -211,7 +211,7 @@ function buyerParty(name: string, address: Address): XmlElement {
   // BR-CO-9: an id without a country prefix cannot be looked up.
   const known = vatId?.replaceAll(' ', '').toUpperCase();
   return element(name, [
-    element('ram:Name', nameOf(address)),
+    element('ram:Name', addresseeName(address)),
     postalAddress(address),
     filled(emailAddress) ? mailbox(emailAddress) : null,
     filled(known) && /^[A-Z]{2}[A-Z0-9+*]{2,13}$/.test(known) ? taxRegistration('VA', known) : null,
@@ -220,7 +220,10 @@ function buyerParty(name: string, address: Address): XmlElement {
 
 /** BG-13 */
 function shipToParty(address: Address): XmlElement {
-  return element('ram:ShipToTradeParty', [element('ram:Name', nameOf(address)), postalAddress(address)]);
+  return element('ram:ShipToTradeParty', [
+    element('ram:Name', addresseeName(address)),
+    postalAddress(address),
+  ]);
 }
 
 type Place = {

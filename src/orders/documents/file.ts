@@ -1,6 +1,6 @@
 import type { Queries } from '../../db/database.ts';
 import { pdfOf } from './pdf.ts';
-import { factsOf, findDocument, insertFile, type DocumentRow } from './queries.ts';
+import { toDocumentFacts, findDocument, insertFile, type DocumentRow } from './queries.ts';
 import { documentName } from './title.ts';
 
 /** The PDF of a document; undefined: there is no such document. */
@@ -15,10 +15,10 @@ export async function documentFile(
 
 /** The stored file. If it is not stored yet, it is made from the same facts and is identical to the byte. */
 export async function fileOf(row: DocumentRow & { pdf: Buffer | null }): Promise<Buffer> {
-  return row.pdf ?? pdfOf(factsOf(row));
+  return row.pdf ?? pdfOf(toDocumentFacts(row));
 }
 
 /** Stores the file after a document was finalised, so later versions of the program do not change it. */
 export async function storeDocumentFile(db: Queries, shopId: string, document: DocumentRow): Promise<void> {
-  await insertFile(db, shopId, document.documentId, await pdfOf(factsOf(document)));
+  await insertFile(db, shopId, document.documentId, await pdfOf(toDocumentFacts(document)));
 }

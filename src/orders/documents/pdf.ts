@@ -11,7 +11,7 @@ import { isExport, type DocumentFacts } from './facts.ts';
 import { paymentReference } from '../bank-transfer.ts';
 import { typedText } from '../line-text.ts';
 import { grouped } from './iban.ts';
-import { INK, mm, newSheet, PAPER, type Sheet, type Style } from './sheet.ts';
+import { INK, mm, newSheet, PAPER, type Sheet, type TextStyle } from './sheet.ts';
 import { documentTitle } from './title.ts';
 
 /** A printable document, in the language of its order. The same facts give the same bytes. */
@@ -101,9 +101,9 @@ function letterHead(page: Page): void {
   const { write, rule, wrapped, words, document } = page;
   const { seller } = document.terms;
   const whole = PAPER.right - PAPER.left;
-  const large: Style = { size: 15, font: 'bold' };
+  const large: TextStyle = { size: 15, font: 'bold' };
   // A name that is too long for one line is written smaller.
-  const small: Style = { size: 9, font: 'bold' };
+  const small: TextStyle = { size: 9, font: 'bold' };
   const style = wrapped(seller.name, whole, large).length === 1 ? large : small;
   for (const [row, line] of wrapped(seller.name, whole, style).slice(0, 2).entries()) {
     write(line, PAPER.left, mm(20) + row * 12, style);
@@ -187,7 +187,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'taxRate', from: 155, to: 167, align: 'right' },
   { key: 'amount', from: 168, to: 190, align: 'right' },
 ];
-const CELL: Style = { size: 8.5 };
+const CELL: TextStyle = { size: 8.5 };
 const NAME = COLUMNS.find(({ key }) => key === 'name')!;
 
 function tableHead(page: Page): void {
@@ -252,7 +252,7 @@ function cell(
   { write, lineHeight }: Page,
   column: Column,
   lines: readonly string[],
-  style: Style,
+  style: TextStyle,
   y: number,
 ) {
   const { from, to, align } = column;
@@ -266,7 +266,7 @@ function carry(page: Page, minor: number): void {
 }
 
 /** A name and an amount at the right. */
-function amountRow(page: Page, name: string, minor: number, style: Style = CELL): void {
+function amountRow(page: Page, name: string, minor: number, style: TextStyle = CELL): void {
   const { wrapped, widthOf, write, lineHeight, money } = page;
   const from = mm(80);
   const middle = Math.min(mm(164), PAPER.right - widthOf(money(minor), style) - mm(4));
@@ -325,7 +325,7 @@ const TAX_COLUMNS = [
 function taxTable(page: Page): void {
   const { write, rule, lineHeight, words, money, percent, document } = page;
   const { taxes, taxType } = document.content;
-  const row = (cells: readonly string[], style: Style) => {
+  const row = (cells: readonly string[], style: TextStyle) => {
     for (const [index, { from, to, align }] of TAX_COLUMNS.entries()) {
       write(cells[index]!, mm(from), page.y, { ...style, align, width: mm(to - from) });
     }
@@ -379,7 +379,7 @@ async function closing(page: Page): Promise<void> {
 }
 
 /** Text over the whole width, on as many pages as needed. */
-async function paragraph(page: Page, content: string, style: Style = {}): Promise<void> {
+async function paragraph(page: Page, content: string, style: TextStyle = {}): Promise<void> {
   const { wrapped, write, lineHeight } = page;
   for (const line of wrapped(content, PAPER.right - PAPER.left, style)) {
     reserve(page, lineHeight(style));
@@ -414,7 +414,7 @@ function foot({ write, wrapped, widthOf, rule, words, document }: Page, one: num
     .map((lines) => lines.filter((line): line is string => Boolean(line)))
     .filter((lines) => lines.length > 0);
   const top = mm(266);
-  const style: Style = { size: 7, color: INK.soft };
+  const style: TextStyle = { size: 7, color: INK.soft };
   rule(top);
   // Natural widths with the rest between them; or equal widths, if there is not enough room.
   const gaps = Math.max(columns.length - 1, 1);

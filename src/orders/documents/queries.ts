@@ -78,6 +78,6 @@ export function insertFile(db: Queries, shopId: string, documentId: string, pdf:
     where shop_id = ${shopId} and document_id = ${documentId} and pdf is null`);
 }
 
-export function factsOf({ address, ...document }: DocumentRow): DocumentFacts {
+export function toDocumentFacts({ address, ...document }: DocumentRow): DocumentFacts {
   return { ...document, address: JSON.parse(address) as DocumentFacts['address'] };
 }

@@ -19,7 +19,7 @@ export const PAPER = {
 
 export const INK = { text: '#1f2933', soft: '#5f6b76', rule: '#d5dae0', strong: '#1f2933' };
 
-export interface Style {
+export interface TextStyle {
   size?: number;
   font?: FontName;
   color?: string;
@@ -95,7 +95,7 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
     await pause();
   }
 
-  const use = ({ size = 9, font = 'regular' }: Style) => doc.font(font).fontSize(size);
+  const use = ({ size = 9, font = 'regular' }: TextStyle) => doc.font(font).fontSize(size);
 
   /** Characters missing in the font become question marks: an archive file has no meaningless signs. */
   const shown = (text: string) => {
@@ -106,7 +106,7 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
       .trim();
   };
 
-  const widthOf = (text: string, style: Style) => use(style).widthOfString(shown(text));
+  const widthOf = (text: string, style: TextStyle) => use(style).widthOfString(shown(text));
 
   const fits = (text: string, width: number) =>
     text.length <= MAX_LINE_LENGTH && doc.widthOfString(text) <= width;
@@ -136,7 +136,7 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
   };
 
   /** The lines of a text of this width. A wider word is broken. */
-  const wrapped = (text: string, width: number, style: Style = {}): string[] => {
+  const wrapped = (text: string, width: number, style: TextStyle = {}): string[] => {
     use(style);
     return text.split(/\r\n?|\n/).flatMap((paragraph) => {
       const lines: string[] = [];
@@ -156,10 +156,10 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
     });
   };
 
-  const lineHeight = ({ size = 9 }: Style = {}) => size * 1.38;
+  const lineHeight = ({ size = 9 }: TextStyle = {}) => size * 1.38;
 
   /** One line at this position; with a width it can be right-aligned. */
-  const write = (text: string, x: number, y: number, style: Style & { width?: number } = {}) => {
+  const write = (text: string, x: number, y: number, style: TextStyle & { width?: number } = {}) => {
     const { color = INK.text, align = 'left', width } = style;
     use(style).fillColor(color);
     const line = shown(text);

@@ -31,7 +31,7 @@ const before = ({ now }: Queries, milliseconds: number) => new Date(now.getTime(
  * Whether this address may get one more email. A browser in which its shopper has signed in before is counted
  * separately; null: any other browser, all counted together.
  */
-export async function mayReceiveEmail(
+export async function mayReceiveSignInEmail(
   tx: Transaction,
   shopId: string,
   email: string,

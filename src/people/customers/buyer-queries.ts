@@ -43,7 +43,7 @@ export function findBuyers(
     ) ordered on true`);
 }
 
-export interface NewCustomer {
+export interface NewBuyer {
   customerId: string;
   emailKey: string;
   isOrderedAs: boolean;
@@ -51,7 +51,7 @@ export interface NewCustomer {
   billingAddress: Address;
 }
 
-export type NumberedCustomer = NewCustomer & { number: number };
+export type NumberedCustomer = NewBuyer & { number: number };
 
 /**
  * Those of the next `count` customer numbers that a merchant has assigned by hand; they begin `skipped` after the

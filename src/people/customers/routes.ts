@@ -19,15 +19,21 @@ import {
   updateCustomerRow,
   type CustomerRow,
 } from './queries.ts';
-import { Customer, note, number, MAX_CUSTOMER_NOTE_LENGTH } from './schema.ts';
+import { Customer, customerNoteOptions, customerNumberOptions, MAX_CUSTOMER_NOTE_LENGTH } from './schema.ts';
 
-const CustomerNumber = Type.String({ ...number, minLength: 1, maxLength: 64 });
-const InternalNote = Type.String({ ...note, maxLength: MAX_CUSTOMER_NOTE_LENGTH });
+const CustomerNumber = Type.String({ ...customerNumberOptions, minLength: 1, maxLength: 64 });
+const InternalNote = Type.String({ ...customerNoteOptions, maxLength: MAX_CUSTOMER_NOTE_LENGTH });
 
 const NewCustomer = Type.Object(
   {
     customerNumber: Type.Optional(
-      Nullable(Type.String({ ...number, description: 'Unique; absent: the next free one.', maxLength: 64 })),
+      Nullable(
+        Type.String({
+          ...customerNumberOptions,
+          description: 'Unique; absent: the next free one.',
+          maxLength: 64,
+        }),
+      ),
     ),
     internalNote: Type.Optional(Nullable(InternalNote)),
     billingAddress: { ...AddressRequest, description: 'Where invoices go; no field is required.' },
@@ -95,7 +101,7 @@ export const updateCustomer = operation({
   constraints: { customer_number: numberTaken },
 });
 
-export function customers(api: Operations): void {
+export function customerOperations(api: Operations): void {
   api.read(listCustomers, async ({ db, shopId, query, link }) => {
     const page = pageOf(query);
     const [results, rows] = await Promise.all([

@@ -5,16 +5,19 @@ import { Address } from '../../shops/countries/address.ts';
 /** Characters of the note about a customer. */
 export const MAX_CUSTOMER_NOTE_LENGTH = 10_000;
 
-export const number = { description: 'The visible number, unique in the shop.', examples: ['1027'] };
-export const note = { description: 'Note of the merchant.', examples: ['pays on time'] };
+export const customerNumberOptions = {
+  description: 'The visible number, unique in the shop.',
+  examples: ['1027'],
+};
+export const customerNoteOptions = { description: 'Note of the merchant.', examples: ['pays on time'] };
 
 export const Customer = Type.Object(
   {
     customerId: Id,
-    customerNumber: Type.String(number),
+    customerNumber: Type.String(customerNumberOptions),
     creationDate: Timestamp,
     billingAddress: Nullable({ ...Address, description: 'Where invoices go.' }),
-    internalNote: Nullable(Type.String(note)),
+    internalNote: Nullable(Type.String(customerNoteOptions)),
     links: Links,
   },
   { title: 'customer' },

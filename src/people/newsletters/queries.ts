@@ -12,14 +12,14 @@ export interface CampaignRow {
   subject: string | null;
 }
 
-export async function countCampaigns(db: Queries, shopId: string): Promise<number> {
+export async function countNewsletterCampaigns(db: Queries, shopId: string): Promise<number> {
   const row = await db.one<{ count: number }>(
     sql`select count(*) as count from newsletter_campaign where shop_id = ${shopId}`,
   );
   return row!.count;
 }
 
-export function findCampaigns(db: Queries, shopId: string, limit: number, offset: number) {
+export function findNewsletterCampaigns(db: Queries, shopId: string, limit: number, offset: number) {
   return db.many<CampaignRow>(sql`
     select campaign_id as "campaignId", language, identifier, name, description, subject, (
         select count(*) from newsletter_subscriber as subscriber
@@ -65,7 +65,7 @@ export function findSubscribers(
 }
 
 /** Milliseconds for which the link in the email is valid. */
-export const REQUEST_LIFETIME = 7 * 86_400_000;
+export const NEWSLETTER_REQUEST_LIFETIME = 7 * 86_400_000;
 
 const DAY = 86_400_000;
 
@@ -73,7 +73,11 @@ const DAY = 86_400_000;
 const EMAILS_PER_DAY = 3;
 
 /** Whether this address may get one more email. The rows of one email have the same time, and no two emails do. */
-export async function mayReceiveEmail(tx: Transaction, shopId: string, email: string): Promise<boolean> {
+export async function mayReceiveSubscriptionEmail(
+  tx: Transaction,
+  shopId: string,
+  email: string,
+): Promise<boolean> {
   const row = await tx.one<{ count: number; isNow: boolean }>(sql`
     select count(distinct created_at) as count, coalesce(bool_or(created_at = ${tx.now}), false) as "isNow"
     from newsletter_request
@@ -98,7 +102,7 @@ export function insertRequests(
 /** Selects requests that can still be confirmed. */
 const openRequests = (db: Queries, shopId: string, tokenHashes: readonly Buffer[]) => sql`
   shop_id = ${shopId} and token_hash = any (${tokenHashes}::bytea[])
-    and created_at > ${new Date(db.now.getTime() - REQUEST_LIFETIME)}`;
+    and created_at > ${new Date(db.now.getTime() - NEWSLETTER_REQUEST_LIFETIME)}`;
 
 export function findRequests(db: Queries, shopId: string, tokenHashes: readonly Buffer[]) {
   return db.many<{ campaignId: string; email: string }>(sql`
@@ -198,7 +202,7 @@ export const requestCleanup: CleanupStep = {
   run: async (db, limit) => {
     const old = await db.many<{ shopId: string; tokenHash: Buffer }>(sql`
       select shop_id as "shopId", token_hash as "tokenHash" from newsletter_request
-      where created_at < ${new Date(db.now.getTime() - REQUEST_LIFETIME)} order by created_at limit ${limit}`);
+      where created_at < ${new Date(db.now.getTime() - NEWSLETTER_REQUEST_LIFETIME)} order by created_at limit ${limit}`);
     await db.run(sql`
       delete from newsletter_request request
       using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ tokenHash }) => tokenHash)}::bytea[])

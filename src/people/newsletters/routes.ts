@@ -4,7 +4,12 @@ import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { Id, Nullable, Paged } from '../../http/schemas.ts';
-import { countCampaigns, countSubscribers, findCampaigns, findSubscribers } from './queries.ts';
+import {
+  countNewsletterCampaigns,
+  countSubscribers,
+  findNewsletterCampaigns,
+  findSubscribers,
+} from './queries.ts';
 
 const Campaign = Type.Object(
   {
@@ -58,12 +63,12 @@ const listNewsletterSubscribers = operation({
   answer: Paged(Subscriber, 'newsletter subscriber list'),
 });
 
-export function newsletters(api: Operations): void {
+export function newsletterOperations(api: Operations): void {
   api.read(listNewsletterCampaigns, async ({ db, shopId, query }) => {
     const page = pageOf(query);
     const [results, rows] = await Promise.all([
-      countCampaigns(db, shopId),
-      findCampaigns(db, shopId, page.resultsPerPage, page.offset),
+      countNewsletterCampaigns(db, shopId),
+      findNewsletterCampaigns(db, shopId, page.resultsPerPage, page.offset),
     ]);
     return paged(
       page,

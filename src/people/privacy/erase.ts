@@ -3,7 +3,7 @@ import { sql } from '../../db/sql.ts';
 import { conflict } from '../../http/errors.ts';
 import { recordEvents, takeTimeOfCommit } from '../../platform/events/log.ts';
 import type { ErasureOptions, PersonalData } from '../../platform/personal-data.ts';
-import { deleteStoredResponses, eraseCustomer, hasUnerasedOrders, lockCustomerRecord } from './queries.ts';
+import { deleteStoredResponses, eraseCustomerRow, hasUnerasedOrders, lockCustomerRecord } from './queries.ts';
 
 export interface Erasure {
   customerId: string;
@@ -44,7 +44,7 @@ export async function eraseCustomerData(
   return {
     customerId: person.customerId,
     customerNumber: person.customerNumber,
-    customer: (await eraseCustomer(tx, shopId, customerId)) ? 'deleted' : 'anonymised',
+    customer: (await eraseCustomerRow(tx, shopId, customerId)) ? 'deleted' : 'anonymised',
     counts,
   };
 }

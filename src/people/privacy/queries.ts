@@ -83,7 +83,11 @@ export async function hasUnerasedOrders(db: Queries, shopId: string, customerId:
 }
 
 /** Returns whether the customer was deleted. A customer with orders stays as a number, because orders refer to it. */
-export async function eraseCustomer(tx: Transaction, shopId: string, customerId: string): Promise<boolean> {
+export async function eraseCustomerRow(
+  tx: Transaction,
+  shopId: string,
+  customerId: string,
+): Promise<boolean> {
   const deleted = await tx.run(sql`
     delete from customer where shop_id = ${shopId} and customer_id = ${customerId} and not exists (
       select from customer_order

@@ -111,7 +111,7 @@ export const eraseCustomer = operation({
   answer: erasureAnswer([]),
 });
 
-export function privacy(api: Operations, sources: readonly PersonalData[]): void {
+export function privacyOperations(api: Operations, sources: readonly PersonalData[]): void {
   api.read(
     { ...exportCustomer, answer: Type.Unsafe<Readable>(personExport(sources)) },
     async ({ db, shopId, params: { customerId }, origin }) => {

@@ -74,7 +74,7 @@ export async function* readChunks(path: string): AsyncGenerator<Chunk> {
       const found = text === undefined ? undefined : parseHead(text);
       if (!found) throw damage(number === 0 ? 'no backup begins like this' : 'a chunk should begin here');
       const { head, bytes } = found;
-      place = `in ${nameOf(head)}`;
+      place = `in ${chunkName(head)}`;
       const length = line.length + 1 + bytes + 1;
       const content = await readBytes(file, at + line.length + 1, bytes + 1);
       if (content.length < bytes + 1) throw damage('it was cut off here');
@@ -89,7 +89,7 @@ export async function* readChunks(path: string): AsyncGenerator<Chunk> {
         return;
       }
       whole.update(checksum);
-      place = `behind ${nameOf(head)}`;
+      place = `behind ${chunkName(head)}`;
     }
   } finally {
     await file.close();
@@ -97,12 +97,12 @@ export async function* readChunks(path: string): AsyncGenerator<Chunk> {
 }
 
 /** For messages: `table product, rows 501 to 1000`. */
-export function nameOf(head: ChunkHead): string {
+export function chunkName(head: ChunkHead): string {
   switch (head.part) {
     case 'rows':
-      return `table ${shown(head.table)}, rows ${head.from} to ${head.from + head.rows - 1}`;
+      return `table ${toSingleLine(head.table)}, rows ${head.from} to ${head.from + head.rows - 1}`;
     case 'media':
-      return `media file ${shown(`${head.folder}/${head.file}`)}`;
+      return `media file ${toSingleLine(`${head.folder}/${head.file}`)}`;
     case 'manifest':
       return 'the manifest';
     case 'end':
@@ -111,7 +111,7 @@ export function nameOf(head: ChunkHead): string {
 }
 
 /** Text from a backup, in one line of a message. */
-export function shown(text: string): string {
+export function toSingleLine(text: string): string {
   const line = text.replaceAll(/\p{Cc}+/gu, ' ');
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }

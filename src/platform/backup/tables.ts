@@ -25,7 +25,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   mail_day: 'Emails per recipient are counted for two days, under a hash that holds the id of the shop.',
 };
 
-export interface Column {
+export interface TableColumn {
   name: string;
   type: string;
 }
@@ -34,7 +34,7 @@ export interface Column {
 export interface ShopTable {
   name: string;
   /** The stored columns: without generated ones, and without shop_id, which is the same in all rows. */
-  columns: Column[];
+  columns: TableColumn[];
   /** The primary key, without shop_id. */
   key: string[];
   foreignKeys: ForeignKey[];

@@ -12,7 +12,7 @@ export interface Attachment {
 }
 
 /** An email that is ready to be delivered. */
-export interface Message {
+export interface EmailMessage {
   id: string;
   from: { name: string; address: string };
   replyTo: string | undefined;
@@ -28,8 +28,8 @@ export interface Message {
   host: string;
 }
 
-export interface Delivery {
-  deliver: (message: Message) => Promise<void>;
+export interface EmailDelivery {
+  deliver: (message: EmailMessage) => Promise<void>;
   /** Makes current deliveries fail. */
   close: () => void;
 }
@@ -38,7 +38,7 @@ export interface Delivery {
 const DEADLINE = 45_000;
 
 /** Delivers by SMTP, over connections that are reused for the next email. */
-export function smtpDelivery(url: string, deadline = DEADLINE): Delivery {
+export function smtpDelivery(url: string, deadline = DEADLINE): EmailDelivery {
   // Checked here, because Node's own error contains the address with its password.
   if (!URL.canParse(url)) throw new Error('SMTP_URL is not an address such as smtp://user:password@host:587');
   const open = () =>
@@ -74,7 +74,7 @@ export function smtpDelivery(url: string, deadline = DEADLINE): Delivery {
 }
 
 /** Writes one file per email, named by its id, so that a second delivery replaces the first. */
-export function fileDelivery(folder: string): Delivery {
+export function fileDelivery(folder: string): EmailDelivery {
   return {
     deliver: async (message) => {
       const bytes = mimeBytes(headersAndParts(message));
@@ -99,7 +99,7 @@ async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<
 }
 
 /** The Message-ID is the same for each attempt, so a receiver can drop a duplicate after a crash. */
-function headersAndParts(message: Message) {
+function headersAndParts(message: EmailMessage) {
   const { id, from, replyTo, to, subject, language, text, html, attachments, logo, host } = message;
   const names = attachments.map(({ name }) => name);
   for (const value of [from.name, from.address, replyTo ?? '', to, subject, host, ...names]) {

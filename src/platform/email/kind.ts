@@ -1,7 +1,7 @@
 import type { Queries } from '../../db/database.ts';
 import type { Messages } from '../../kernel/messages.ts';
 import type { Attachment } from './delivery.ts';
-import type { Link, Row, Section } from './letter.ts';
+import type { LetterLink, Row, LetterSection } from './letter.ts';
 import { LINES } from './placeholders.ts';
 
 /** The built-in words of a kind of email in one language. */
@@ -68,14 +68,14 @@ export interface EmailKind<Facts extends object = object, Words extends EmailWor
   /** The table that `{lines}` stands for. */
   lines?: { meaning: string; rows(facts: Facts, words: Words): Row[] };
   /** Content below the letter, also with the shop's own words. */
-  sections?(facts: Facts, words: Words): Section[];
+  sections?(facts: Facts, words: Words): LetterSection[];
   /** Takes its built-in words from the message catalogue. */
   words(email: Messages['email']): Words;
   link(facts: Facts, context: EmailContext): string;
   /** Absent: the label is `words.link`. */
   linkLabel?(facts: Facts, words: Words): string;
   /** Stand below the link. */
-  moreLinks?(facts: Facts, context: EmailContext, words: Words): Link[];
+  moreLinks?(facts: Facts, context: EmailContext, words: Words): LetterLink[];
   /**
    * Whether strangers can cause this email to any address, by ordering with it or by typing it into a form: those
    * count against the daily limit of the recipient. Emails caused by a merchant (an invoice, a shipment, a refund) are

@@ -6,21 +6,21 @@ export interface Letter {
   /** Paragraphs, which may have several lines, and tables, in their order. */
   body: (string | readonly Row[])[];
   /** A button. */
-  link: Link;
+  link: LetterLink;
   /** Below the button. */
-  moreLinks: readonly Link[];
+  moreLinks: readonly LetterLink[];
   /** Shown below the link, with any words of the shop: addresses, how to pay, attachments. */
-  sections: readonly Section[];
+  sections: readonly LetterSection[];
   /** Why the recipient gets this email. */
   footer: string;
 }
 
-export interface Link {
+export interface LetterLink {
   label: string;
   href: string;
 }
 
-export interface Section {
+export interface LetterSection {
   title: string;
   rows: readonly Row[];
 }

@@ -8,7 +8,7 @@ export const LINES = 'lines';
 const PLACEHOLDER = /\{([^{}\r\n]*)\}/g;
 
 /** Values by the name of their placeholder; null: there is none, for example no tracking code. */
-export type Values = ReadonlyMap<string, string | null>;
+export type PlaceholderValues = ReadonlyMap<string, string | null>;
 
 /** The names of the placeholders in a text, as they were typed. */
 export function placeholdersIn(text: string): string[] {
@@ -16,7 +16,7 @@ export function placeholdersIn(text: string): string[] {
 }
 
 /** Makes a single line, because a header must not contain a line break. */
-export function fillSubject(words: string, values: Values): string {
+export function fillSubject(words: string, values: PlaceholderValues): string {
   return oneLine(fill(words, values));
 }
 
@@ -27,7 +27,7 @@ export function fillSubject(words: string, values: Values): string {
  */
 export function fillBody(
   words: string,
-  values: Values,
+  values: PlaceholderValues,
   rows: readonly Row[] | undefined,
 ): (string | readonly Row[])[] {
   const blocks = words
@@ -41,7 +41,7 @@ export function fillBody(
   return rows && !blocks.includes(rows) ? [...blocks, rows] : blocks;
 }
 
-function paragraphs(words: string, values: Values): string[] {
+function paragraphs(words: string, values: PlaceholderValues): string[] {
   return words
     .split(/\n\s*\n/)
     .map((paragraph) =>
@@ -56,7 +56,7 @@ function paragraphs(words: string, values: Values): string[] {
 }
 
 /** A value becomes a single line, whatever was typed into it. */
-function fill(words: string, values: Values): string {
+function fill(words: string, values: PlaceholderValues): string {
   return words.replaceAll(PLACEHOLDER, (whole, name: string) =>
     values.has(name) ? oneLine(values.get(name) ?? '') : whole,
   );

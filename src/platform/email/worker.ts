@@ -6,7 +6,7 @@ import { createBatcher } from '../../db/batcher.ts';
 import type { Database, Queries } from '../../db/database.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { countEmails } from './daily-limit.ts';
-import { fileDelivery, smtpDelivery, type Attachment, type Message } from './delivery.ts';
+import { fileDelivery, smtpDelivery, type Attachment, type EmailMessage } from './delivery.ts';
 import type { EmailKind } from './kind.ts';
 import { EMAIL_QUEUE, type QueuedEmail } from './queue.ts';
 
@@ -14,7 +14,7 @@ import { EMAIL_QUEUE, type QueuedEmail } from './queue.ts';
 export interface EmailShop {
   /** Emails of limited kinds to one recipient and day. */
   dailyEmailsPerRecipient: number;
-  render(kind: EmailKind, email: QueuedEmail): Omit<Message, 'id' | 'to' | 'attachments'>;
+  render(kind: EmailKind, email: QueuedEmail): Omit<EmailMessage, 'id' | 'to' | 'attachments'>;
 }
 
 export interface EmailWorkerOptions {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { decide, etagOf } from './conditions.ts';
+import { decide, fileEtag } from './conditions.ts';
 
 const file = { size: 1_000, modifiedAt: new Date('2026-11-15T08:30:00.500Z') };
-const ETAG = etagOf(file);
+const ETAG = fileEtag(file);
 const SAME = 'Sun, 15 Nov 2026 08:30:00 GMT';
 const BEFORE = 'Sun, 15 Nov 2026 08:29:59 GMT';
 

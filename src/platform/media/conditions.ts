@@ -8,13 +8,13 @@ export type Decision =
   | { status: 304 | 412 | 416 };
 
 /** For bytes that never change under their name, so it is strong. */
-export function etagOf({ size, modifiedAt }: StoredFile): string {
+export function fileEtag({ size, modifiedAt }: StoredFile): string {
   return `"${size.toString(16)}-${modifiedAt.getTime().toString(16)}"`;
 }
 
 /** The answer to a request for a file, in the order of RFC 9110, section 13.2.2. */
 export function decide(headers: IncomingHttpHeaders, file: StoredFile): Decision {
-  const etag = etagOf(file);
+  const etag = fileEtag(file);
   const isNewerThan = (date: string) => toSeconds(file.modifiedAt.getTime()) > toSeconds(Date.parse(date));
   const {
     'if-match': ifMatch,
@@ -43,7 +43,9 @@ export function decide(headers: IncomingHttpHeaders, file: StoredFile): Decision
 
 /** A part is useful only with the other parts of the same file. */
 function isSame(ifRange: string, file: StoredFile): boolean {
-  return ifRange === etagOf(file) || toSeconds(Date.parse(ifRange)) === toSeconds(file.modifiedAt.getTime());
+  return (
+    ifRange === fileEtag(file) || toSeconds(Date.parse(ifRange)) === toSeconds(file.modifiedAt.getTime())
+  );
 }
 
 /** Several ranges at once, and invalid ones, are answered with the whole file, as the standard allows. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { decide, etagOf } from './conditions.ts';
+import { decide, fileEtag } from './conditions.ts';
 import { CACHE_CONTROL, isMediaName, mediaType, type MediaStorage } from './storage.ts';
 
 /** Any page may show an image, and no browser may interpret it as another type. */
@@ -41,7 +41,7 @@ export function mediaRoutes(app: FastifyInstance, { media }: { media: MediaStora
       reply.headers({
         'accept-ranges': 'bytes',
         'cache-control': CACHE_CONTROL,
-        etag: etagOf(found),
+        etag: fileEtag(found),
         'last-modified': found.modifiedAt.toUTCString(),
       });
       if (decision.status !== 304) {

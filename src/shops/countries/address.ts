@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { isCountry } from './countries.ts';
 import { isDate } from '../../http/dates.ts';
-import { ValidationError, type Problem, type ProblemCode } from '../../http/errors.ts';
+import { ValidationError, type FieldProblem, type ProblemCode } from '../../http/errors.ts';
 import { Nullable } from '../../http/schemas.ts';
 
 const text = (description: string, example: string, maxLength = 255) =>
@@ -90,7 +90,7 @@ export function toAddress(
   at: string,
   required: readonly string[] = [],
 ): Address {
-  const problems: Problem[] = [];
+  const problems: FieldProblem[] = [];
   const fieldOf = (name: AddressField) => (at === '' ? name : `${at}.${name}`);
   const entries = ADDRESS_FIELDS.map((name) => {
     const value = normalised(name, sent[name]);

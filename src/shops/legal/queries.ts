@@ -5,15 +5,15 @@ import { messages } from '../../kernel/messages.ts';
 import type { PageName } from './schema.ts';
 
 /** The texts that are set, by their keys. */
-export type Content = Record<string, string>;
+export type LegalContent = Record<string, string>;
 
 export async function findPage(
   db: Queries,
   shopId: string,
   page: PageName,
   locale: string,
-): Promise<Content | undefined> {
-  const row = await db.one<{ content: Content }>(sql`
+): Promise<LegalContent | undefined> {
+  const row = await db.one<{ content: LegalContent }>(sql`
     select content from legal_page where shop_id = ${shopId} and page = ${page} and locale = ${locale}`);
   return row?.content;
 }
@@ -32,7 +32,7 @@ export async function findLegalTexts(
   pages: readonly PageName[],
   locales: readonly string[],
 ): Promise<LegalText[]> {
-  const rows = await db.many<{ page: PageName; locale: string; content: Content }>(sql`
+  const rows = await db.many<{ page: PageName; locale: string; content: LegalContent }>(sql`
     select page, locale, content from legal_page
     where shop_id = ${shopId} and page = any (${pages}::text[]) and locale = any (${locales}::text[])`);
   return pages.flatMap((page) => {
@@ -66,9 +66,9 @@ export async function replacePage(
   shopId: string,
   page: PageName,
   locale: string,
-  content: Content,
-): Promise<Content> {
-  const row = await tx.one<{ content: Content }>(sql`
+  content: LegalContent,
+): Promise<LegalContent> {
+  const row = await tx.one<{ content: LegalContent }>(sql`
     insert into legal_page (shop_id, page, locale, content)
     values (${shopId}, ${page}, ${locale}, ${content})
     on conflict (shop_id, page, locale) do update set content = excluded.content

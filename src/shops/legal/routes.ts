@@ -8,7 +8,7 @@ import { LocaleParameter } from '../../http/schemas.ts';
 import { recordEvents } from '../../platform/events/log.ts';
 import { moveSettingsVersion } from '../shop/queries.ts';
 import { shopSettings } from '../settings/settings.ts';
-import { findPage, findPageNames, replacePage, type Content } from './queries.ts';
+import { findPage, findPageNames, replacePage, type LegalContent } from './queries.ts';
 import { PAGES, Summary, WritingLocale, type PageName } from './schema.ts';
 
 export const listLegalPages = operation({
@@ -58,7 +58,7 @@ export const LEGAL_PAGES = Object.fromEntries(PAGES.map((one) => [one.page, page
   ReturnType<typeof pageOperations>
 >;
 
-export function legal(api: Operations): void {
+export function legalOperations(api: Operations): void {
   api.read(listLegalPages, async ({ db, shopId, query, link }) => {
     const locale = readingLocale(query.locale, await shopSettings(db, shopId));
     const rows = await findPageNames(db, shopId, locale);
@@ -102,7 +102,7 @@ export function legal(api: Operations): void {
 }
 
 /** The texts among `keys` that were sent; everything else in the body is ignored. */
-function contentOf(body: Readonly<Record<string, unknown>>, keys: readonly string[]): Content {
+function contentOf(body: Readonly<Record<string, unknown>>, keys: readonly string[]): LegalContent {
   const set = keys.flatMap((key) => (typeof body[key] === 'string' ? [[key, body[key]] as const] : []));
   return Object.fromEntries(set);
 }

@@ -247,7 +247,7 @@ function textSchema(
   };
 }
 
-export function Text(description: string, example: string, maxLength = 255, pattern = '\\S') {
+export function LocalisedText(description: string, example: string, maxLength = 255, pattern = '\\S') {
   const schema = Type.Unsafe<Texts>(
     textSchema(['string', 'object'], description, example, maxLength, pattern),
   );

@@ -15,7 +15,7 @@ import type { SectionName, SettingsFile } from './schema.ts';
 import { sectionOf } from './section.ts';
 import { selectSettings, type Settings } from './settings.ts';
 import {
-  countSubscribers,
+  countSubscribersByCampaign,
   lockShop,
   removedCampaigns,
   requestListingRebuild,
@@ -158,7 +158,7 @@ async function newsletterLosses(
   const removed = removedCampaigns(current, next);
   if (removed.length === 0) return new Map();
   const ids = removed.map(({ campaignId }) => campaignId);
-  const counts = await countSubscribers(tx, current.shopId, ids);
+  const counts = await countSubscribersByCampaign(tx, current.shopId, ids);
   return new Map(
     removed.map(({ identifier, campaignId }) => {
       const count = counts.get(campaignId) ?? 0;

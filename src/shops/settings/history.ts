@@ -69,7 +69,7 @@ function deleteOldVersions(tx: Transaction, shopId: string) {
 }
 
 /** Newest first. */
-export async function findVersions(
+export async function findSettingsVersions(
   db: Queries,
   shopId: string,
   limit = MAX_VERSIONS,
@@ -81,7 +81,7 @@ export async function findVersions(
 }
 
 /** With the settings of that time; undefined: the version does not exist, or no longer. */
-export async function findVersion(
+export async function findSettingsVersion(
   db: Queries,
   shopId: string,
   versionId: string,

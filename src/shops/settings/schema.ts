@@ -32,7 +32,7 @@ import {
   Section,
   Setting,
   stored,
-  Text,
+  LocalisedText,
   withIds,
   type Stored,
   type StoredName,
@@ -147,7 +147,7 @@ const Taxes = Section(
 const TaxClass = Section(
   {
     key: Key('Its name in this file; the id belongs to it.', 'standard'),
-    name: Text('Name of the class.', 'Standard rate'),
+    name: LocalisedText('Name of the class.', 'Standard rate'),
     default: Flag('The class of a product that names none; exactly one class is it.', false),
     defaultDigital: Flag(
       'The class of digital goods that name none; when no class says so, it is the default one.',
@@ -182,8 +182,8 @@ export const PRICE_FIELDS = ['price', 'pricePerKg', 'tiers', 'freeFrom'] as cons
 const ShippingMethod = Section(
   {
     key: Key('Its name in this file; the id belongs to it.', 'express'),
-    name: Text('Name.', 'Express delivery'),
-    description: OrElse({}, Text('Text.', 'The next working day', 10_000)),
+    name: LocalisedText('Name.', 'Express delivery'),
+    description: OrElse({}, LocalisedText('Text.', 'The next working day', 10_000)),
     logoUrl: OrNull(WebAddress('^https?://\\S+$', 'Logo.', 'https://shop.example/parcel.png')),
     kind: stored(
       Type.Enum([...SHIPPING_KINDS], {
@@ -229,7 +229,7 @@ const ShippingMethod = Section(
 const PaymentMethod = Section(
   {
     key: Key('Its name in this file; the id belongs to it.', 'invoice'),
-    name: Text('Name.', 'Invoice'),
+    name: LocalisedText('Name.', 'Invoice'),
     provider: OrNull(
       stored(
         Plain(
@@ -416,7 +416,7 @@ const Invoicing = Section(
         examples: [14],
       }),
     ),
-    notes: Type.Optional(Text('What stands below the totals.', 'Thank you!', 2000, LINES_OF_TEXT)),
+    notes: Type.Optional(LocalisedText('What stands below the totals.', 'Thank you!', 2000, LINES_OF_TEXT)),
     electronic: Type.Optional(
       Type.Boolean({
         description:
@@ -504,7 +504,7 @@ const Manufacturer = Section(
       ),
     ),
     safetyText: Type.Optional(
-      Text('Warnings and safety information.', 'Keep away from children.', 10_000, LINES_OF_TEXT),
+      LocalisedText('Warnings and safety information.', 'Keep away from children.', 10_000, LINES_OF_TEXT),
     ),
   },
   { description: 'What Regulation (EU) 2023/988, article 19, wants to be said of every offer.' },
@@ -580,8 +580,14 @@ const Home = Section(
         'https://shop.example/harbour.jpg',
       ),
     ),
-    title: OrElse({}, Text('Large words. Absent: the name of the shop.', 'Small things from the seaside')),
-    text: OrElse({}, Text('A sentence below them. Absent: the slogan.', 'Roasted a street away.', 500)),
+    title: OrElse(
+      {},
+      LocalisedText('Large words. Absent: the name of the shop.', 'Small things from the seaside'),
+    ),
+    text: OrElse(
+      {},
+      LocalisedText('A sentence below them. Absent: the slogan.', 'Roasted a street away.', 500),
+    ),
     link: OrNull(
       WebAddress(
         '^(?:https://[^\\s/]|/[^\\s/\\\\]|/$)\\S*$',
@@ -589,11 +595,11 @@ const Home = Section(
         '/Categories/coffee',
       ),
     ),
-    linkText: OrElse({}, Text('Words on the button. Absent: built-in ones.', 'See our coffee', 60)),
+    linkText: OrElse({}, LocalisedText('Words on the button. Absent: built-in ones.', 'See our coffee', 60)),
     promises: OrElse(
       [],
       List(
-        Text('A few words.', 'Free returns for 30 days', 80),
+        LocalisedText('A few words.', 'Free returns for 30 days', 80),
         'What visitors can rely on, in one line below the picture.',
         ['Free returns for 30 days', 'Sent within two days'],
         { maxItems: 4 },
@@ -714,7 +720,7 @@ export const SettingsSchema = Section(
         examples: ['../schema/shop-settings.schema.json'],
       }),
     ),
-    name: Setting(Text('Name of the shop.', 'Harbour & Hearth')),
+    name: Setting(LocalisedText('Name of the shop.', 'Harbour & Hearth')),
     slogan: Setting(
       NullableText('May hold markup; null takes it away.', '<p>Small things from the seaside</p>', 10_000),
       null,

@@ -197,7 +197,7 @@ export function removedCampaigns(current: Settings, next: Settings) {
 }
 
 /** By id of the campaign; a campaign without subscribers is absent. */
-export async function countSubscribers(
+export async function countSubscribersByCampaign(
   tx: Transaction,
   shopId: string,
   campaignIds: readonly string[],

@@ -9,7 +9,7 @@ const LETTERS = readJson(new URL('./letter-shapes.json', import.meta.url)) as Re
 /** White is readable on all of them. */
 const COLOURS = ['#0b5d66', '#1f4e8c', '#5b2a86', '#9b2c4a', '#7a3e1d', '#2f6b2f', '#3d4a5c', '#8a3b12'];
 
-export interface Logo {
+export interface DrawnLogo {
   /** The colour behind the letters, which suits the rest of the shop. */
   colour: string;
   svg: string;
@@ -22,7 +22,7 @@ const MAX_HEIGHT = 30;
 const GAP = 1.8;
 
 /** The initials of a name, such as TT for Tea & Time, on a colour derived from the name. */
-export function logoOf(name: string, shopId: string): Logo {
+export function logoOf(name: string, shopId: string): DrawnLogo {
   const own = initialsOf(name);
   // An id has letters that can be drawn, whatever the script of the name.
   const letters = own.length > 0 ? own : initialsOf(shopId);

@@ -4,10 +4,10 @@ import { escapeHtml } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
 import { formatMoney, toMinor } from '../../kernel/money.ts';
 import { countryName } from '../countries/countries.ts';
-import type { Content } from '../legal/queries.ts';
+import type { LegalContent } from '../legal/queries.ts';
 import type { PageName } from '../legal/schema.ts';
 import type { NewShop } from './insert-shop.ts';
-import { deliveryPrice, hasWithdrawal } from './starter-settings.ts';
+import { starterDeliveryPrice, hasWithdrawal } from './starter-settings.ts';
 
 /** The drafts of one language, as the file holds them. */
 interface Drafts {
@@ -15,7 +15,7 @@ interface Drafts {
   mark: string;
   /** Before each text. */
   note: string;
-  pages: Record<PageName, Content>;
+  pages: Record<PageName, LegalContent>;
 }
 
 const FOLDER = new URL('../../../assets/new-shop/', import.meta.url);
@@ -31,13 +31,13 @@ export function draftLanguage(locale: string): string {
 const MARKUP: readonly string[] = ['address', 'description'];
 
 /** Legal texts for a new shop, each visibly marked as a draft. */
-export async function legalDrafts(shop: NewShop): Promise<[page: PageName, content: Content][]> {
+export async function legalDrafts(shop: NewShop): Promise<[page: PageName, content: LegalContent][]> {
   const language = draftLanguage(shop.locale);
   const { mark, note, pages } = parse(
     await readFile(new URL(`legal-${language}.yaml`, FOLDER), 'utf8'),
   ) as Drafts;
   const price = formatMoney(
-    toMinor(deliveryPrice(shop.currency), shop.currency)!,
+    toMinor(starterDeliveryPrice(shop.currency), shop.currency)!,
     shop.currency,
     shop.locale,
   );
@@ -51,7 +51,7 @@ export async function legalDrafts(shop: NewShop): Promise<[page: PageName, conte
     text.replaceAll(/\{(\w+)\}/g, (_, key: string) =>
       MARKUP.includes(field) ? escapeHtml(values[key]!) : values[key]!,
     );
-  return (Object.entries(pages) as [PageName, Content][])
+  return (Object.entries(pages) as [PageName, LegalContent][])
     .filter(([page]) => page !== 'rights-of-withdrawal' || hasWithdrawal(shop.country))
     .map(([page, content]) => {
       const texts = Object.entries(content).map(([field, text]) => [field, filled(field, text)]);

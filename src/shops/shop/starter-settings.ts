@@ -33,7 +33,7 @@ export function hasWithdrawal(country: string): boolean {
 }
 
 /** In the default currency. 0: the currency is unknown. */
-export function deliveryPrice(currency: string): number {
+export function starterDeliveryPrice(currency: string): number {
   return deliveryPrices[currency] ?? 0;
 }
 
@@ -48,7 +48,9 @@ export function starterSettings(
     theme: { accent: colour, showName: true },
     ...(NET_COUNTRIES.includes(country) && { taxes: { model: 'net' } }),
     taxClasses: taxClasses(country, locale),
-    shippingMethods: [{ key: 'parcel', name: words.parcel, kind: 'flat', price: deliveryPrice(currency) }],
+    shippingMethods: [
+      { key: 'parcel', name: words.parcel, kind: 'flat', price: starterDeliveryPrice(currency) },
+    ],
     paymentMethods: [{ key: 'advance', name: words.advance }],
     ...(!hasWithdrawal(country) && { withdrawal: { days: 0 } }),
     invoicing: { company: name },

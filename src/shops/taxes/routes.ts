@@ -81,7 +81,7 @@ const getTaxModel = operation({
   answer: TaxModel,
 });
 
-export function taxes(api: Operations): void {
+export function taxOperations(api: Operations): void {
   api.read(listTaxClasses, async ({ db, shopId, query, link }) => {
     const settings = await shopSettings(db, shopId);
     const locale = readingLocale(query.locale, settings);

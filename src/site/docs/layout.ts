@@ -1,6 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import type { Guides } from './guides.ts';
-import type { Guide, Section } from './markdown.ts';
+import type { Guide, GuideSection } from './markdown.ts';
 import type { DocumentedOperation } from './operations.ts';
 import { asset } from '../../http/assets.ts';
 
@@ -8,7 +8,7 @@ export const STYLESHEET = asset('docs', 'css');
 export const SCRIPT = asset('docs', 'js');
 
 /** Only scripts and styles of this service are allowed. */
-export const CONTENT_SECURITY_POLICY = [
+export const DOCS_CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -34,7 +34,7 @@ export const head = (title: string): Markup => html`
 `;
 
 /** The search needs a script, which makes it visible. */
-export const header = (current: 'guides' | 'reference'): Markup => html`
+export const docsHeader = (current: 'guides' | 'reference'): Markup => html`
   <header class="docs-top">
     <a class="docs-brand" href="/">Kontor</a>
     <nav aria-label="Documentation">
@@ -65,7 +65,7 @@ export function guidePage(guide: Guide, guides: Guides, below?: Markup): string 
       </head>
       <body>
         <a class="docs-skip" href="#content">Skip to the content</a>
-        ${header('guides')}
+        ${docsHeader('guides')}
         <div class="docs-columns">
           <main id="content">
             <p class="docs-to-contents"><a href="#contents">All guides</a></p>
@@ -95,7 +95,7 @@ function contents(current: Guide, { chapters, index }: Guides): Markup {
   </nav>`;
 }
 
-function onThisPage(sections: readonly Section[]): Markup | false {
+function onThisPage(sections: readonly GuideSection[]): Markup | false {
   const shown = sections.filter(({ depth }) => depth === 2);
   if (shown.length < 2) return false;
   return html`<nav class="docs-here" aria-label="On this page">
@@ -135,7 +135,7 @@ export function lists(operations: readonly DocumentedOperation[], decisions: rea
   `;
 }
 
-export function notFoundPage(guides: Guides): string {
+export function docsNotFoundPage(guides: Guides): string {
   const main = html`<h1>There is no such page</h1>
     <p>The <a href="/docs">overview</a> lists all guides.</p>`;
   return guidePage({ ...guides.index, url: '', title: 'Not found', main, sections: [] }, guides);

@@ -12,10 +12,10 @@ export interface Guide {
   markdown: string;
   main: Markup;
   /** The parts between two headings, for the search. The first has the title of the page and no anchor. */
-  sections: Section[];
+  sections: GuideSection[];
 }
 
-export interface Section {
+export interface GuideSection {
   /** The part of the address after `#`. */
   anchor: string;
   title: string;
@@ -133,8 +133,8 @@ function targetOf(file: string, href: string): { path: string; anchor: string } 
   };
 }
 
-function sectionsOf(tokens: readonly Token[]): Section[] {
-  const sections: Section[] = [];
+function sectionsOf(tokens: readonly Token[]): GuideSection[] {
+  const sections: GuideSection[] = [];
   for (const token of tokens) {
     if (token.type === 'heading') {
       const heading = token as Tokens.Heading;

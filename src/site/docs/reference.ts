@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify';
 import type { DemoAccess } from '../../http/demo-access.ts';
 import type { DemoToken } from '../../http/demo-tokens.ts';
 import { html, safe } from '../../http/html.ts';
-import { head, header } from './layout.ts';
+import { head, docsHeader } from './layout.ts';
 
 /** Scalar's settings; everything that would contact another host is off, and the policy below enforces it. */
 const settings = {
@@ -110,7 +110,7 @@ function renderPage(version: string, start: string): string {
         ${head('Kontor API reference')}
       </head>
       <body>
-        ${header('reference')}
+        ${docsHeader('reference')}
         <noscript>
           <p>
             This page needs JavaScript. <a href="/docs#operations-of-the-api">The overview</a> lists all

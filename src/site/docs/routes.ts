@@ -5,7 +5,14 @@ import type { DemoAccess } from '../../http/demo-access.ts';
 import { originOf } from '../../http/links.ts';
 import { newPauses } from '../../http/pauses.ts';
 import type { Guides } from './guides.ts';
-import { CONTENT_SECURITY_POLICY, guidePage, lists, notFoundPage, SCRIPT, STYLESHEET } from './layout.ts';
+import {
+  DOCS_CONTENT_SECURITY_POLICY,
+  guidePage,
+  lists,
+  docsNotFoundPage,
+  SCRIPT,
+  STYLESHEET,
+} from './layout.ts';
 import { llmsText } from './llms.ts';
 import { documentedOperations } from './operations.ts';
 import { referenceRoutes } from './reference.ts';
@@ -89,7 +96,7 @@ async function loadDocumentation(): Promise<Documentation> {
     guides,
     pages,
     sources: new Map(guides.pages.map(({ file, markdown }) => [file, markdown])),
-    notFound: notFoundPage(guides),
+    notFound: docsNotFoundPage(guides),
     search: JSON.stringify(searchEntries(guides, operations)),
   };
 }
@@ -101,7 +108,7 @@ function sendText(
 ): FastifyReply {
   reply
     .type(`${type}; charset=utf-8`)
-    .headers({ 'cache-control': 'no-cache', 'content-security-policy': CONTENT_SECURITY_POLICY });
+    .headers({ 'cache-control': 'no-cache', 'content-security-policy': DOCS_CONTENT_SECURITY_POLICY });
   const bytes = Buffer.from(text);
   return reply.send(reply.statusCode === 200 ? unlessKnown(request, reply, bytes) : bytes);
 }

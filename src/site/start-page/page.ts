@@ -18,7 +18,7 @@ const style = safe(`<style>${STYLE}</style>`);
 const icon =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='%230b5d66'/></svg>";
 
-export interface Page {
+export interface StartPage {
   title: string;
   header: Markup;
   main: Markup;
@@ -28,7 +28,7 @@ export interface Page {
 export const brand = html`<a class="brand" href="/">Kontor</a>`;
 
 // The page's own ids contain a dot, which no shop id does: a shop may be called `main`.
-export function pageText({ title, header, main, footer }: Page): string {
+export function pageText({ title, header, main, footer }: StartPage): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -47,7 +47,7 @@ export function pageText({ title, header, main, footer }: Page): string {
     </html> `.text;
 }
 
-export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
+export function sendPage(reply: FastifyReply, page: StartPage): FastifyReply {
   return reply
     .type('text/html; charset=utf-8')
     .headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })

@@ -1,6 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import { shopUrl } from '../../http/links.ts';
-import { brand, type Page } from './page.ts';
+import { brand, type StartPage } from './page.ts';
 
 export interface ListedShop {
   shopId: string;
@@ -50,7 +50,7 @@ export const demoEndedNotice = html`<section class="card" aria-labelledby="page.
 </section>`;
 
 /** The page for everyone but the operator: it shows nothing of the shops here. */
-export const publicPage = (notice?: Markup): Page => ({
+export const publicPage = (notice?: Markup): StartPage => ({
   title: 'Kontor',
   header: publicHeader,
   main: html`<div class="hero">
@@ -73,7 +73,7 @@ export function startPage(
   count: number,
   origin: string,
   notice?: Markup,
-): Page {
+): StartPage {
   const example = shops[0]?.shopId ?? 'MyShop';
   return {
     title: 'Kontor',
@@ -151,7 +151,7 @@ function shopCard({ shopId, name, createdAt, storefront }: ListedShop, origin: s
 }
 
 /** Shown while the schema is migrated; the browser reloads automatically. */
-export const startingPage: Page = {
+export const startingPage: StartPage = {
   title: 'Kontor is starting',
   header: brand,
   main: html`<div class="hero">
@@ -161,7 +161,7 @@ export const startingPage: Page = {
 };
 
 /** For a client that has opened too many pages. */
-export const busyPage: Page = {
+export const busyPage: StartPage = {
   title: 'Too many requests',
   header: brand,
   main: html`<div class="hero">
@@ -171,7 +171,7 @@ export const busyPage: Page = {
 };
 
 /** `what` is missing: a shop, or a page of it. */
-export function notFoundPage(what: string): Page {
+export function notFoundPage(what: string): StartPage {
   return {
     title: 'Not found',
     header: publicHeader,

@@ -77,7 +77,7 @@ export function accountPage(
 }
 
 /** A form that is only a button. */
-export function buttonForm(
+export function postButton(
   visit: Visit,
   path: string,
   label: string,
@@ -95,7 +95,7 @@ export function buttonForm(
 }
 
 /** A day in the visitor's language, such as 16 Nov 2026. */
-export function dayText({ locale }: Visit, moment: Date): string {
+export function mediumDateText({ locale }: Visit, moment: Date): string {
   return new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium', timeZone: 'UTC' }).format(
     moment,
   );

@@ -1,6 +1,6 @@
 import { addressLines } from '../../orders/documents/address-lines.ts';
 import type { Address } from '../../shops/countries/address.ts';
-import { notFound, ValidationError, type Problem } from '../../http/errors.ts';
+import { notFound, ValidationError, type FieldProblem } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { languageTag } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -18,7 +18,7 @@ import { addressValues, errorList, parseAddresses } from '../checkout/address-st
 import { Redirect, type Page } from '../page.ts';
 import type { FormRequest, Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { accountPage, buttonForm, whenFormSignedIn, whenSignedIn } from './account-page.ts';
+import { accountPage, postButton, whenFormSignedIn, whenSignedIn } from './account-page.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
 
 const PATH = '/account/addresses';
@@ -138,7 +138,7 @@ function formPage(
   visit: Visit,
   account: SignedInAccount,
   { addressId, values }: ShownForm,
-  problems: readonly Problem[] = [],
+  problems: readonly FieldProblem[] = [],
 ): Page {
   const words = messages(visit.locale).storefront.account;
   const path = `${PATH}/${addressId ?? 'new'}`;
@@ -172,7 +172,7 @@ function addressBox(visit: Visit, { addressId, address }: AddressRow): Markup {
         aria-label="${words.addresses.edit}: ${name}"
         >${words.addresses.edit}</a
       >
-      ${buttonForm(visit, `${PATH}/${addressId}/delete`, words.remove, { name: `${words.remove}: ${name}` })}
+      ${postButton(visit, `${PATH}/${addressId}/delete`, words.remove, { name: `${words.remove}: ${name}` })}
     </div>
   </section>`;
 }

@@ -3,7 +3,7 @@ import type { BrowserName } from '../../people/accounts/browser-name.ts';
 import type { Visit } from '../visit.ts';
 
 /** Such as "Firefox on Windows". */
-export function browserText({ locale }: Visit, { browser, system }: BrowserName): string {
+export function deviceText({ locale }: Visit, { browser, system }: BrowserName): string {
   const words = messages(locale).storefront.account.security;
   if (browser !== null && system !== null) return words.browserOn({ browser, system });
   return browser ?? system ?? words.unknown;

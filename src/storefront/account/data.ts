@@ -10,7 +10,7 @@ import type { PersonalData } from '../../platform/personal-data.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { accountPage, buttonForm, whenFormSignedIn, whenSignedIn } from './account-page.ts';
+import { accountPage, postButton, whenFormSignedIn, whenSignedIn } from './account-page.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
 
 const PATH = '/account/data';
@@ -28,7 +28,7 @@ export function accountData(pages: Pages, sources: readonly PersonalData[]): voi
         path: PATH,
         main: html`<h2>${words.exportTitle}</h2>
           <p>${words.exportText}</p>
-          ${buttonForm(visit, '/account/export', words.export, { isDownload: true })}
+          ${postButton(visit, '/account/export', words.export, { isDownload: true })}
           <h2>${words.deleteTitle}</h2>
           <p>${words.deleteText}</p>
           <p><a href="${shopPath(visit, DELETE)}">${words.delete}</a></p>`,
@@ -117,7 +117,7 @@ function deletePage(visit: Visit, account: SignedInAccount, problem?: string): P
       <p>${words.data.deleteText}</p>
       <p><strong>${words.data.sure}</strong></p>
       <div class="actions">
-        ${buttonForm(visit, DELETE, words.data.yes, { isQuiet: false })}
+        ${postButton(visit, DELETE, words.data.yes, { isQuiet: false })}
         <a class="quiet" href="${shopPath(visit, PATH)}">${words.cancel}</a>
       </div>`,
   });

@@ -10,9 +10,9 @@ import {
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { browserText } from './browser-text.ts';
+import { deviceText } from './browser-text.ts';
 import { passkeyList, passkeyScript } from './passkeys.ts';
-import { accountPage, buttonForm, dayText, whenFormSignedIn, whenSignedIn } from './account-page.ts';
+import { accountPage, postButton, mediumDateText, whenFormSignedIn, whenSignedIn } from './account-page.ts';
 
 const PATH = '/account/devices';
 
@@ -30,7 +30,7 @@ export function accountDevices(pages: Pages): void {
           <ul class="lines">
             ${sessions.map((session) => sessionLine(visit, session, session.sessionId === account.sessionId))}
           </ul>
-          ${sessions.length > 1 && buttonForm(visit, `${PATH}/end-others`, words.endOthers)}
+          ${sessions.length > 1 && postButton(visit, `${PATH}/end-others`, words.endOthers)}
           ${await passkeyList(visit, account)}`,
         ...passkeyScript,
       });
@@ -60,15 +60,17 @@ export function accountDevices(pages: Pages): void {
 
 function sessionLine(visit: Visit, session: SessionRow, isCurrent: boolean): Markup {
   const words = messages(visit.locale).storefront.account.security;
-  const name = browserText(visit, session);
-  const since = words.since({ date: dayText(visit, session.createdAt) });
+  const name = deviceText(visit, session);
+  const since = words.since({ date: mediumDateText(visit, session.createdAt) });
   return html`<li>
     <div class="what">
       <p><strong>${name}</strong>${isCurrent && html` <span class="badge">${words.current}</span>`}</p>
       <p>
-        <small>${since}${!isCurrent && `, ${words.seen({ date: dayText(visit, session.seenAt) })}`}</small>
+        <small
+          >${since}${!isCurrent && `, ${words.seen({ date: mediumDateText(visit, session.seenAt) })}`}</small
+        >
       </p>
     </div>
-    ${!isCurrent && buttonForm(visit, `${PATH}/${session.sessionId}/end`, words.end, { name: words.endOf({ name }) })}
+    ${!isCurrent && postButton(visit, `${PATH}/${session.sessionId}/end`, words.end, { name: words.endOf({ name }) })}
   </li>`;
 }

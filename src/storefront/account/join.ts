@@ -3,7 +3,7 @@ import { joinLines } from '../../carts/lines.ts';
 import { loadVisitorCart } from '../../checkout/visitor-cart.ts';
 import type { Transaction } from '../../db/database.ts';
 import { secretHash } from '../../kernel/ids.ts';
-import { shopperOf, updateCart } from '../cart/visitor-cart.ts';
+import { shopperOf, updateVisitorCart } from '../cart/visitor-cart.ts';
 import type { Visit } from '../visit.ts';
 import { moveWishlistItems } from '../wishlist/queries.ts';
 
@@ -40,7 +40,7 @@ export async function joinCart(visit: Visit, accountCartId: string | null): Prom
   const { currency } = chosen.cart;
   if (!former || former.cart.lines.length === 0) return { cartId, currency, isPartial: false };
   let isPartial = false;
-  await updateCart(
+  await updateVisitorCart(
     visit,
     cartId,
     (cart, context) => {

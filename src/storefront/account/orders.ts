@@ -4,8 +4,8 @@ import { formatMoney } from '../../kernel/money.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { accountPage, dayText, whenSignedIn } from './account-page.ts';
-import { countOrdersOf, findOrdersOf, type AccountOrder } from './queries.ts';
+import { accountPage, mediumDateText, whenSignedIn } from './account-page.ts';
+import { countAccountOrders, findAccountOrders, type AccountOrder } from './queries.ts';
 
 const PER_PAGE = 20;
 
@@ -18,8 +18,8 @@ export function accountOrders(pages: Pages, tokens: OrderTokens): void {
       const words = messages(locale).storefront.account.orders;
       const page = pageNumber(query('page'));
       const [count, orders] = await Promise.all([
-        countOrdersOf(db, shopId, account.email),
-        findOrdersOf(db, shopId, account.email, { limit: PER_PAGE, offset: (page - 1) * PER_PAGE }),
+        countAccountOrders(db, shopId, account.email),
+        findAccountOrders(db, shopId, account.email, { limit: PER_PAGE, offset: (page - 1) * PER_PAGE }),
       ]);
       return accountPage(visit, account, {
         title: words.title,
@@ -50,7 +50,7 @@ function orderLine(visit: Visit, order: AccountOrder, tokens: OrderTokens): Mark
   return html`<li>
     <div class="what">
       <p><a href="${href}">${words.number} ${order.orderNumber}</a></p>
-      <p><small>${dayText(visit, order.createdAt)}</small></p>
+      <p><small>${mediumDateText(visit, order.createdAt)}</small></p>
     </div>
     <span class="badge">${words.states[order.status]}</span>
     <span class="price">${formatMoney(order.grandTotal, order.currency, visit.locale)}</span>

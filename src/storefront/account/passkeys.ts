@@ -24,8 +24,8 @@ import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import type { Session } from '../session.ts';
 import { shopName, shopPath, type Visit } from '../visit.ts';
-import { dayText, whenFormSignedIn } from './account-page.ts';
-import { browserText } from './browser-text.ts';
+import { mediumDateText, whenFormSignedIn } from './account-page.ts';
+import { deviceText } from './browser-text.ts';
 import { continueSignedIn, openSession } from './open-session.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
 
@@ -46,7 +46,7 @@ const siteOf = (visit: Visit): PasskeySite => ({ origin: visit.pageOrigin, name:
 const PASSKEY_LIMITS: FormLimits = { texts: { credential: MAX_CREDENTIAL_LENGTH } };
 
 /** A passkey signs in without an email. Everything works without one. */
-export function passkeys(pages: Pages): void {
+export function passkeyPages(pages: Pages): void {
   pages.post(
     '/account/passkey',
     async (visit, { field, userAgent }) => {
@@ -189,13 +189,13 @@ async function creationForm(
 
 function passkeyLine(visit: Visit, { credentialId, createdAt, usedAt, ...browser }: PasskeyRow): Markup {
   const { passkeys: words, remove } = messages(visit.locale).storefront.account;
-  const name = browserText(visit, browser);
-  const since = words.since({ date: dayText(visit, createdAt) });
+  const name = deviceText(visit, browser);
+  const since = words.since({ date: mediumDateText(visit, createdAt) });
   return html`<li>
     <div class="what">
       <p><strong>${name}</strong></p>
       <p>
-        <small>${since}${usedAt && `, ${words.used({ date: dayText(visit, usedAt) })}`}</small>
+        <small>${since}${usedAt && `, ${words.used({ date: mediumDateText(visit, usedAt) })}`}</small>
       </p>
     </div>
     <form method="post" action="${shopPath(visit, '/account/passkeys/delete')}">

@@ -42,10 +42,10 @@ export interface AccountOrder {
   createdAt: Date;
   grandTotal: number;
   currency: string;
-  status: OrderStatus;
+  status: AccountOrderStatus;
 }
 
-export type OrderStatus =
+export type AccountOrderStatus =
   | 'placed'
   | 'paid'
   | 'inProcess'
@@ -74,7 +74,7 @@ const ordersOf = (shopId: string, email: string) => sql`
     and (customer.email_key = ${email} or lower(customer_order.billing_address ->> 'emailAddress') = ${email})`;
 
 /** Newest first. */
-export function findOrdersOf(
+export function findAccountOrders(
   db: Queries,
   shopId: string,
   email: string,
@@ -98,7 +98,7 @@ export function findOrdersOf(
     order by customer_order.created_at desc, customer_order.order_id desc limit ${limit} offset ${offset}`);
 }
 
-export async function countOrdersOf(db: Queries, shopId: string, email: string): Promise<number> {
+export async function countAccountOrders(db: Queries, shopId: string, email: string): Promise<number> {
   const row = await db.one<{ count: number }>(sql`select count(*) as count ${ordersOf(shopId, email)}`);
   return row!.count;
 }

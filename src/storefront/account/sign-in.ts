@@ -9,7 +9,7 @@ import {
   findRequest,
   insertRequest,
   MAX_ATTEMPTS,
-  mayReceiveEmail,
+  mayReceiveSignInEmail,
   takeRequest,
 } from '../../people/accounts/queries.ts';
 import type { SignInCodes } from '../../people/accounts/sign-in-codes.ts';
@@ -34,7 +34,7 @@ const TARGETS: readonly string[] = ['/checkout'] satisfies SignInTarget[];
  * because virus scanners open links too: it leads to a page whose button does. The digits are valid only in the
  * browser that requested them. Every response is the same whether or not an account with the address exists.
  */
-export function signIn(pages: Pages, codes: SignInCodes): void {
+export function signInPages(pages: Pages, codes: SignInCodes): void {
   pages.get('/account/sign-in', async (visit, { query }) =>
     visit.account
       ? new Redirect(shopPath(visit, '/account'))
@@ -128,7 +128,7 @@ async function requestEmail(visit: Visit, email: string): Promise<string> {
   return db.transaction(
     async (tx) => {
       const requestId = newId(tx.now);
-      if (await mayReceiveEmail(tx, shopId, email, deviceId)) {
+      if (await mayReceiveSignInEmail(tx, shopId, email, deviceId)) {
         await insertRequest(tx, shopId, { requestId, email, deviceId });
         const facts = { requestId, ...(deviceId !== null && { isKnownBrowser: true }) };
         await queueEmails(tx, shopId, signInEmail, [{ to: email, locale, facts }]);

@@ -8,9 +8,9 @@ import {
   textProblem,
   type Obstacle,
 } from './visitor-cart.ts';
-import { amountText } from '../amount-text.ts';
+import { amountWithUnit } from '../amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
-import { linePicture, lineText, summary, type Line } from './cart-summary.ts';
+import { cartLinePicture, cartLineText, summary, type Line } from './cart-summary.ts';
 import { messages } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
 import { PageEvent, type Page } from '../page.ts';
@@ -98,8 +98,8 @@ function cartLine(
   const limit = largestQuantity(visitorCart.priced.products[index]!.facts, visitorCart.settings);
   // Pieces need no unit: the short and the full text are the same.
   return html`<li>
-    ${linePicture(line)}
-    <div class="what">${lineText(visit, line)}</div>
+    ${cartLinePicture(line)}
+    <div class="what">${cartLineText(visit, line)}</div>
     <form class="field" method="post" action="${shopPath(visit, path)}">
       <label for="${id}"
         >${words.quantity}<span class="visually-hidden">: ${line.name}</span>
@@ -134,11 +134,12 @@ function lineProblem(visit: Visit, visitorCart: VisitorCart, index: number): str
   const { orderUnitShort } = visitorCart.view.lineItemContainer.productLineItems[index]!;
   const left = insufficientStock(index, visitorCart);
   if (left === 0) return words.soldOut;
-  if (left !== undefined) return words.onlyLeft({ amount: amountText(left, orderUnitShort, visit.locale) });
+  if (left !== undefined)
+    return words.onlyLeft({ amount: amountWithUnit(left, orderUnitShort, visit.locale) });
   const limit = exceededLimit(index, visitorCart);
   return limit === undefined
     ? undefined
-    : words.atMost({ amount: amountText(limit, orderUnitShort, visit.locale) });
+    : words.atMost({ amount: amountWithUnit(limit, orderUnitShort, visit.locale) });
 }
 
 /** The amount missing for the next discount on the whole cart. */

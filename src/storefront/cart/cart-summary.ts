@@ -8,7 +8,7 @@ import { withdrawalNote } from '../product/withdrawal-note.ts';
 import { productPath, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
-import { amountText } from '../amount-text.ts';
+import { amountWithUnit } from '../amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
 
 /** The fields that carts and orders have in common. */
@@ -79,7 +79,7 @@ function taxRows(
 }
 
 /** The picture has no text of its own, because the name of the line stands beside it. */
-export function linePicture({ images }: Line): Markup | false {
+export function cartLinePicture({ images }: Line): Markup | false {
   const image = images.find(({ classifier }) => classifier === 'HotDeal') ?? images[0];
   return (
     image !== undefined &&
@@ -97,12 +97,12 @@ export function linePicture({ images }: Line): Markup | false {
 const MAX_FEATURES_LENGTH = 2_000;
 
 /** The name of a line with its variation, features, number and price. */
-export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {}): Markup {
+export function cartLineText(visit: Visit, line: Line, { hasFeatures = false } = {}): Markup {
   const { locale } = visit;
   const words = messages(locale).storefront.cart;
   // A measured product has a unit: 2.40 € per 1 m.
   const isMeasured = line.priceQuantity !== '1' || line.orderUnitShort !== line.orderUnit;
-  const unit = amountText(Number(line.priceQuantity), line.orderUnitShort, locale);
+  const unit = amountWithUnit(Number(line.priceQuantity), line.orderUnitShort, locale);
   const price = isMeasured
     ? words.per({ price: priceText(line.quantityPrice, locale), amount: unit })
     : words.each({ price: priceText(line.singleItemPrice, locale) });
@@ -128,7 +128,7 @@ export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
     ${lines.map(
       (line) =>
         html`<li>
-          ${linePicture(line)}
+          ${cartLinePicture(line)}
           <div class="what">
             ${line.name}
             ${line.variationString !== null && html`<br /><small>${line.variationString}</small>`}
@@ -138,7 +138,7 @@ export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
                   >${typedText(line.customText, line.customTextHeadline, locale)}</small
                 >`
             }
-            <br /><small>${amountText(line.quantity.amount, line.orderUnitShort, locale)}</small>
+            <br /><small>${amountWithUnit(line.quantity.amount, line.orderUnitShort, locale)}</small>
           </div>
           <span class="price">${priceText(line.lineItemPrice, locale)}</span>
         </li>`,
@@ -152,11 +152,12 @@ export function orderLines(visit: Visit, { lineItemContainer }: Sums, content: C
     ${lineItemContainer.productLineItems.map(
       (line, index) =>
         html`<li>
-          ${linePicture(line)}
+          ${cartLinePicture(line)}
           <div class="what">
-            ${lineText(visit, line, { hasFeatures: true })} ${withdrawalNote(visit, content.lines[index]!)}
+            ${cartLineText(visit, line, { hasFeatures: true })}
+            ${withdrawalNote(visit, content.lines[index]!)}
           </div>
-          <span>${amountText(line.quantity.amount, line.orderUnitShort, visit.locale)}</span>
+          <span>${amountWithUnit(line.quantity.amount, line.orderUnitShort, visit.locale)}</span>
           <span class="price">${priceText(line.lineItemPrice, visit.locale)}</span>
         </li>`,
     )}

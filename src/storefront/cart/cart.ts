@@ -20,8 +20,8 @@ import { customTextMessage } from '../product/customisation.ts';
 import { isId } from '../../kernel/ids.ts';
 import { DRAWER_PATH, drawerPage } from './cart-drawer.ts';
 import { cartPage } from './cart-page.ts';
-import { findCart, updateCart, setSessionCart, shopperOf, shortName } from './visitor-cart.ts';
-import { amountText, number } from '../amount-text.ts';
+import { findVisitorCart, updateVisitorCart, setSessionCart, shopperOf, shortName } from './visitor-cart.ts';
+import { amountWithUnit, formatNumber } from '../amount-text.ts';
 import { messages } from '../../kernel/messages.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
@@ -33,10 +33,10 @@ export function cart(pages: Pages): void {
   pages.get(
     '/cart',
     async (visit, request) =>
-      (await pickUpCart(visit, request, '/cart')) ?? cartPage(visit, await findCart(visit)),
+      (await pickUpCart(visit, request, '/cart')) ?? cartPage(visit, await findVisitorCart(visit)),
   );
 
-  pages.get(DRAWER_PATH, async (visit) => drawerPage(visit, await findCart(visit)));
+  pages.get(DRAWER_PATH, async (visit) => drawerPage(visit, await findVisitorCart(visit)));
 
   pages.post(
     '/cart/add',
@@ -109,7 +109,7 @@ export function cart(pages: Pages): void {
     const codeKey = couponKey(code);
     const words = messages(visit.locale).storefront.cart;
     const reject = async (message: string) =>
-      cartPage(visit, await findCart(visit), { status: 400, coupon: { code, message } });
+      cartPage(visit, await findVisitorCart(visit), { status: 400, coupon: { code, message } });
     if (codeKey === '') return reject(words.missingCode);
     try {
       return await limitFailures(
@@ -155,7 +155,8 @@ async function addToCart(
     return addLine(cart, added, context);
   };
   const cart =
-    (session.cart && (await updateCart(visit, session.cart.id, change, { productIds: [added.productId] }))) ??
+    (session.cart &&
+      (await updateVisitorCart(visit, session.cart.id, change, { productIds: [added.productId] }))) ??
     (await startCart(shopperOf(visit), { currency, locale, lineItems: [added] }));
   const line = findLine(cart, added)!;
   const more = rounded(line.quantity.amount - before);
@@ -188,7 +189,7 @@ function findLine({ lineItemContainer }: Cart, key: LineKey): CartLine | undefin
 function quantityNotice(visit: Visit, { name, quantity, orderUnitShort }: CartLine): string {
   return messages(visit.locale).storefront.cart.quantityChanged({
     name: shortName(name),
-    amount: amountText(quantity.amount, orderUnitShort, visit.locale),
+    amount: amountWithUnit(quantity.amount, orderUnitShort, visit.locale),
   });
 }
 
@@ -200,7 +201,7 @@ async function changeAndShow(
   prefetch: { codeKey?: string } = {},
 ): Promise<Redirect> {
   const { cart } = visit.session;
-  const next = cart && (await updateCart(visit, cart.id, change, prefetch));
+  const next = cart && (await updateVisitorCart(visit, cart.id, change, prefetch));
   if (next) return new Redirect(shopPath(visit, '/cart'), afterChange(next));
   visit.updateSession({ cart: undefined });
   return new Redirect(shopPath(visit, '/cart'), cart && messages(visit.locale).storefront.cart.expired);
@@ -245,14 +246,14 @@ async function rejectQuantity(
   if (error instanceof HttpError && error.status === 404) return new Redirect(shopPath(visit, '/cart'));
   const words = messages(visit.locale).storefront.cart;
   const message = error ? rejectionText(visit, error) : words.wrongQuantity;
-  return cartPage(visit, await findCart(visit), { status: 400, line: { lineItemId, message } });
+  return cartPage(visit, await findVisitorCart(visit), { status: 400, line: { lineItemId, message } });
 }
 
 /** The message for a product that could not be added. */
 function rejectionText({ locale }: Visit, error: Error): string {
   const words = messages(locale).storefront.cart;
   if (error instanceof SoldOut) return words.currentlySoldOut;
-  if (error instanceof LimitReached) return words.atMost({ amount: number(error.limit, locale) });
+  if (error instanceof LimitReached) return words.atMost({ amount: formatNumber(error.limit, locale) });
   if (error instanceof WrongCustomText) return customTextMessage(locale, error.code);
   return error instanceof ValidationError ? words.wrongQuantity : words.notForSale;
 }

@@ -2,7 +2,7 @@ import type { Cart } from '../../carts/schema.ts';
 import { changeCart, startCart, type VisitorCart } from '../../checkout/visitor-cart.ts';
 import { isRefusal } from '../../http/errors.ts';
 import { readingCurrency } from '../../http/locale.ts';
-import { findCart, setSessionCart, shopperOf } from './visitor-cart.ts';
+import { findVisitorCart, setSessionCart, shopperOf } from './visitor-cart.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import type { Visit } from '../visit.ts';
@@ -13,7 +13,7 @@ export function currency(pages: Pages): void {
   pages.post('/currency', async (visit, { field, referrerPath }) => {
     const currency = readingCurrency(field('currency'), visit.settings);
     visit.updateSession({ currency });
-    const before = await findCart(visit);
+    const before = await findVisitorCart(visit);
     if (!before || before.cart.currency === currency) return new Redirect(referrerPath);
     return new Redirect(referrerPath, await moveCart(visit, before, currency));
   });

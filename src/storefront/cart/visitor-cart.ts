@@ -14,7 +14,7 @@ export function shopperOf({ db, carts, placeOrder, shopId, origin, locale }: Vis
 }
 
 /** The visitor's cart. A cart that no longer exists is removed from the session. */
-export async function findCart(visit: Visit): Promise<VisitorCart | undefined> {
+export async function findVisitorCart(visit: Visit): Promise<VisitorCart | undefined> {
   const { cart } = visit.session;
   if (!cart) return undefined;
   const visitorCart = await loadVisitorCart(shopperOf(visit), cart.id);
@@ -40,7 +40,7 @@ async function markWishlistItems(visit: Visit, cart: Cart): Promise<Cart> {
 }
 
 /** Changes a cart of the session and sets it to the visitor's language. undefined: it no longer exists. */
-export function updateCart(
+export function updateVisitorCart(
   visit: Visit,
   cartId: string,
   change: CartChange,

@@ -1,7 +1,7 @@
 import { requiredFields } from '../../carts/changes.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import { Address, ADDRESS_FIELDS, toAddress, type AddressField } from '../../shops/countries/address.ts';
-import { ValidationError, type Problem, type ProblemCode } from '../../http/errors.ts';
+import { ValidationError, type FieldProblem, type ProblemCode } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { formatOf } from './address-formats.ts';
@@ -106,11 +106,11 @@ export function parseAddress(
  * Checks that the API leaves to its clients: whether the address fits its country, and whether the shop delivers
  * there.
  */
-function formProblems(part: AddressKind, sent: AddressValues, { countries }: Settings): Problem[] {
+function formProblems(part: AddressKind, sent: AddressValues, { countries }: Settings): FieldProblem[] {
   const { country = '', zipCode = '', state = '' } = sent;
   const { layout, postcode } = formatOf(country);
-  const problems: Problem[] = [];
-  const refuse = (code: Problem['code'], field: AddressField) =>
+  const problems: FieldProblem[] = [];
+  const refuse = (code: FieldProblem['code'], field: AddressField) =>
     problems.push({ code, field: `${part}.${field}` });
   for (const field of ADDRESS_FIELDS) {
     if ((sent[field] ?? '').length > longest(field)) refuse('TOO_LONG', field);
@@ -132,7 +132,7 @@ export type FieldErrors = ReadonlyMap<string, string>;
 
 export function fieldErrors(
   { locale }: Visit,
-  problems: readonly Problem[],
+  problems: readonly FieldProblem[],
   values: Record<AddressKind, AddressValues>,
 ): FieldErrors {
   const words = messages(locale).storefront.address;

@@ -3,7 +3,7 @@ import { removeAddress, setAddress } from '../../carts/changes.ts';
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import { ADDRESS_FIELDS, type Address } from '../../shops/countries/address.ts';
-import { ValidationError, type Problem } from '../../http/errors.ts';
+import { ValidationError, type FieldProblem } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import {
   addressField,
@@ -66,7 +66,7 @@ export function parseAddresses({ settings }: Visit, { field }: FormRequest): Add
 /**
  * The problem for which an order would be refused: the delivery address is in a country that the shop does not serve.
  */
-export function destinationProblems({ settings }: Visit, form: AddressForm): Problem[] {
+export function destinationProblems({ settings }: Visit, form: AddressForm): FieldProblem[] {
   const part: AddressKind = form.isElsewhere ? 'shipping' : 'billing';
   const isKnown = settings.countries.includes(form[part].country ?? '');
   return isKnown ? [] : [{ code: 'UNKNOWN_VALUE', field: `${part}.country` }];
@@ -75,7 +75,7 @@ export function destinationProblems({ settings }: Visit, form: AddressForm): Pro
 /** Throws the problems of both addresses at once. */
 export function setAddresses(visit: Visit, form: AddressForm, stored: AddressForm): CartChange {
   const { settings } = visit;
-  const problems: Problem[] = [];
+  const problems: FieldProblem[] = [];
   const checked = (part: AddressKind) => {
     try {
       return parseAddress(part, form[part], stored[part], settings);
@@ -101,7 +101,7 @@ export async function addressPage(
     problems = [],
     status = problems.length > 0 ? 400 : 200,
     help,
-  }: { problems?: readonly Problem[]; status?: number; help?: Markup | false } = {},
+  }: { problems?: readonly FieldProblem[]; status?: number; help?: Markup | false } = {},
 ): Promise<Page> {
   const { locale } = visit;
   const words = messages(locale).storefront.checkout;

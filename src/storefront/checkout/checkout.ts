@@ -5,7 +5,7 @@ import { orderCart, type VisitorCart } from '../../checkout/visitor-cart.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { HttpError, ValidationError } from '../../http/errors.ts';
 import { cartPage } from '../cart/cart-page.ts';
-import { findCart, updateCart, setSessionCart, shopperOf } from '../cart/visitor-cart.ts';
+import { findVisitorCart, updateVisitorCart, setSessionCart, shopperOf } from '../cart/visitor-cart.ts';
 import { messages } from '../../kernel/messages.ts';
 import { filledAddresses, findKnownShopper, repeatLastOrder, shopperHelp } from '../account/known-shopper.ts';
 import {
@@ -103,7 +103,7 @@ export function checkout(pages: Pages, tokens: OrderTokens): void {
     async (visit, { field }) => {
       const { cart, order } = visit.session;
       if (!cart) return new Redirect(shopPath(visit, order === undefined ? '/cart' : '/confirmation'));
-      const visitorCart = await findCart(visit);
+      const visitorCart = await findVisitorCart(visit);
       const reviewed = field('reviewed');
       // The cart no longer exists, because another click was faster or it has expired.
       if (!visitorCart) return orderAndRedirect(visit, tokens, cart.id, reviewed);
@@ -126,7 +126,7 @@ async function atStep(
   known?: VisitorCart,
 ): Promise<Page | Redirect> {
   const sessionCart = visit.session.cart;
-  const visitorCart = known ?? (await findCart(visit));
+  const visitorCart = known ?? (await findVisitorCart(visit));
   if (!visitorCart)
     return new Redirect(
       shopPath(visit, '/cart'),
@@ -143,7 +143,7 @@ async function saveAndContinue(
   next: Step,
   ...events: VisitorEvent[]
 ): Promise<Redirect> {
-  const now = await updateCart(visit, cart.cartId, change);
+  const now = await updateVisitorCart(visit, cart.cartId, change);
   if (!now) return new Redirect(shopPath(visit, '/cart'), messages(visit.locale).storefront.cart.expired);
   setSessionCart(visit, now, ...events);
   return new Redirect(shopPath(visit, next));
@@ -162,7 +162,7 @@ async function placeOrder(
   const { locale } = visit;
   try {
     // The visitor may have switched the language on the last page.
-    if (cart.locale !== locale) await updateCart(visit, cart.cartId, () => setLocale(locale));
+    if (cart.locale !== locale) await updateVisitorCart(visit, cart.cartId, () => setLocale(locale));
     return await orderAndRedirect(visit, tokens, cart.cartId, reviewed);
   } catch (error) {
     // The order must match exactly what was shown above the button.
@@ -175,7 +175,7 @@ async function placeOrder(
     if (error instanceof ValidationError) return new Redirect(shopPath(visit, '/checkout'));
     const isRace = RACES.includes(violatedConstraint(error));
     if (!isRace && !(error instanceof HttpError && error.status < 500)) throw error;
-    const visitorCart = await findCart(visit);
+    const visitorCart = await findVisitorCart(visit);
     const message = isRace
       ? messages(locale).storefront.checkout.tryAgain
       : messages(locale).storefront.cart.notOrdered;

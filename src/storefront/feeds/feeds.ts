@@ -27,7 +27,7 @@ const FEEDS_PER_HOUR = 60;
  * Serves the product feeds, which channels such as Google fetch: `/feeds/google.xml?locale=de_DE&currency=EUR`. A
  * channel that sends the ETag of its last fetch gets the file only if something has changed.
  */
-export function feeds(pages: Pages): void {
+export function feedPages(pages: Pages): void {
   for (const { setting, file, format } of FEEDS) {
     pages.file(
       `/feeds/${file}`,

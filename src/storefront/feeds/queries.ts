@@ -1,7 +1,7 @@
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
-import { findProducts, type ProductRow } from '../../catalogue/products/queries.ts';
+import { findProductRows, type ProductRow } from '../../catalogue/products/queries.ts';
 import type { PictureRow } from '../product/queries.ts';
 
 const ROWS_AT_ONCE = 200;
@@ -23,7 +23,7 @@ export async function* findFeedProducts(db: Queries, shopId: string): AsyncGener
   for (;;) {
     const found = await findFeedPage(db, shopId, last);
     if (found.length === 0) return;
-    const rows = await findProducts(
+    const rows = await findProductRows(
       db,
       shopId,
       found.map(({ productId }) => productId),

@@ -1,6 +1,6 @@
 import { notFound } from '../../http/errors.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
-import { findPage, type Content } from '../../shops/legal/queries.ts';
+import { findPage, type LegalContent } from '../../shops/legal/queries.ts';
 import { PAGES, type PageName } from '../../shops/legal/schema.ts';
 import { merchantHtml, prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
 import type { Page } from '../page.ts';
@@ -10,7 +10,7 @@ import { messages } from '../../kernel/messages.ts';
 import { languageTag } from '../../http/locale.ts';
 
 /** A legal text is valid in its own language only, so a page without a text in this one links to another language. */
-export function legal(pages: Pages): void {
+export function legalPages(pages: Pages): void {
   pages.get('/legal/:page', async (visit, { params }) => {
     const page = PAGES.find((known) => known.page === params['page'])?.page;
     if (!page) throw notFound();
@@ -28,7 +28,7 @@ export function legal(pages: Pages): void {
 
 const CONTACT = ['company', 'contactPerson', 'address', 'phone', 'email'];
 
-function hasText(content: Content, page: PageName): boolean {
+function hasText(content: LegalContent, page: PageName): boolean {
   const keys = ['shortDescription', 'description', ...(page === 'contact-information' ? CONTACT : [])];
   return keys.some((key) => (content[key] ?? '').trim() !== '');
 }
@@ -37,7 +37,7 @@ function hasText(content: Content, page: PageName): boolean {
 const MAX_SUMMARY_LENGTH = 1_000;
 const MAX_ADDRESS_LENGTH = 2_000;
 
-function textPage(visit: Visit, page: PageName, content: Content): Page {
+function textPage(visit: Visit, page: PageName, content: LegalContent): Page {
   const { name, navigationCaption, title, shortDescription = '', description = '' } = content;
   const heading =
     [name, navigationCaption, title].find((text) => text?.trim()) ??
@@ -55,7 +55,7 @@ function textPage(visit: Visit, page: PageName, content: Content): Page {
   };
 }
 
-function contact({ locale, settings }: Visit, content: Content): Markup {
+function contact({ locale, settings }: Visit, content: LegalContent): Markup {
   const words = messages(locale).storefront.legal;
   const text = (key: string) => (content[key] ?? '').trim();
   const person = [text('contactPerson'), text('contactPersonJobTitle')]

@@ -15,7 +15,7 @@ import { html, plainText } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { countInCategory, pageOfProducts, parseVersions } from '../../catalogue/products/listing-page.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
-import { findProducts } from '../../catalogue/products/queries.ts';
+import { findProductRows } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryNumbers, facetsOf, type Facet } from '../../catalogue/search/facets.ts';
@@ -32,7 +32,7 @@ import {
   type ListRequest,
   type Sort,
 } from './list-request.ts';
-import { breadcrumbData, breadcrumbNavigation, listView } from './listing-view.ts';
+import { breadcrumbData, breadcrumbNavigation, listingView } from './listing-view.ts';
 import { merchantHtml } from '../merchant-html/merchant-html.ts';
 import { PageEvent, pageLength, type Page } from '../page.ts';
 import type { PageRequest, Pages } from '../pages.ts';
@@ -76,7 +76,7 @@ async function categoryPage(
   const name = `${category.alias} ${request.sort} ${request.page}`;
   const page = await findOrRender(categoryPages, visit, name, found.versionStamp, async (snapshot) => {
     const { versionStamp, results, versions, cards } = await findList(visit, snapshot, category, request);
-    const rows = await findProducts(
+    const rows = await findProductRows(
       snapshot,
       visit.shopId,
       parseVersions(versions).map(({ productId }) => productId),
@@ -252,7 +252,7 @@ function renderCategory(visit: Visit, category: PageCategory, content: CategoryC
       ${cards.length > 0 ? categoryCards(visit, cards) : category.children.length > 0 && categoryLinks(visit, category.children)}
       ${
         (products.length > 0 || cards.length === 0) &&
-        listView(visit, {
+        listingView(visit, {
           ...content,
           path,
           query: {},

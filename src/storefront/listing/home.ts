@@ -6,7 +6,7 @@ import { html, plainText, webAddress, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
-import { findProducts, findVersions } from '../../catalogue/products/queries.ts';
+import { findProductRows, findVersions } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryTiles } from './category-cards.ts';
@@ -32,7 +32,7 @@ const MAX_CANDIDATES = 500;
 
 const homeCache = pageCache<Page>('front pages', 16);
 
-export function home(pages: Pages): void {
+export function homePages(pages: Pages): void {
   pages.get('', async (visit) => {
     const { versionStamp } = await findHome(visit, visit.db);
     const page = await findOrRender(homeCache, visit, 'home', versionStamp, (snapshot) =>
@@ -111,7 +111,7 @@ async function renderHome(visit: Visit, db: Queries): Promise<RenderedPage<Page>
   const { shopId, settings, locale } = visit;
   const words = messages(locale).storefront.listing;
   const { cards, offers, fresh, marked, versionStamp } = await findHome(visit, db);
-  const rows = await findProducts(
+  const rows = await findProductRows(
     db,
     shopId,
     [...offers, ...fresh].map(({ productId }) => productId),

@@ -8,7 +8,7 @@ import { priceNote, productCards } from '../product/product-card.ts';
 import { absoluteUrl, shopPath, type Visit } from '../visit.ts';
 
 /** A list of products with everything its page shows around it. */
-export interface ProductList {
+export interface ProductListing {
   /** The address of the page without the parameters of the list. */
   path: string;
   query: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export interface ProductList {
   ownFacet?: string;
 }
 
-export function listView(visit: Visit, list: ProductList): Markup {
+export function listingView(visit: Visit, list: ProductListing): Markup {
   const { listing: words, manyHits } = messages(visit.locale).storefront;
   const filters = filterView(visit, list);
   const { request, results, products } = list;
@@ -46,13 +46,13 @@ export function listView(visit: Visit, list: ProductList): Markup {
   return filters ? html`<div class="columns with-facets">${filters} ${content}</div>` : content;
 }
 
-const address = (visit: Visit, { path, query, request }: ProductList, changes: Partial<ListRequest>) =>
+const address = (visit: Visit, { path, query, request }: ProductListing, changes: Partial<ListRequest>) =>
   shopPath(visit, path, { ...query, ...listQuery(request, changes) });
 
 /** Repeats the parameters that the fields of a form do not change. */
 function hiddenFields(
   visit: Visit,
-  { query, request }: ProductList,
+  { query, request }: ProductListing,
   without: readonly string[],
 ): (Markup | false)[] {
   const language = visit.locale === visit.settings.defaultLocale ? {} : { locale: visit.locale };
@@ -63,7 +63,7 @@ function hiddenFields(
   );
 }
 
-function sortForm(visit: Visit, list: ProductList): Markup {
+function sortForm(visit: Visit, list: ProductListing): Markup {
   const words = messages(visit.locale).storefront.listing;
   return html`<form
     class="sort"
@@ -85,7 +85,7 @@ function sortForm(visit: Visit, list: ProductList): Markup {
   </form>`;
 }
 
-function pager(visit: Visit, list: ProductList): Markup | false {
+function pager(visit: Visit, list: ProductListing): Markup | false {
   const pages = Math.ceil(list.results / PER_PAGE);
   if (pages <= 1) return false;
   const words = messages(visit.locale).storefront.listing;
@@ -105,7 +105,7 @@ const FIRST_VALUES = 10;
 
 type FacetValue = Facet['values'][number];
 
-function filterView(visit: Visit, list: ProductList): Markup | false {
+function filterView(visit: Visit, list: ProductListing): Markup | false {
   const { request, facets } = list;
   const words = messages(visit.locale).storefront.listing;
   if (facets === 'on demand') {
@@ -148,7 +148,7 @@ function facetKey({ filter }: FacetValue): string {
   return `a:${fieldName.split('_').at(-1)}:${attributeValue}`;
 }
 
-function facetView(visit: Visit, list: ProductList, facet: Facet): Markup | undefined {
+function facetView(visit: Visit, list: ProductListing, facet: Facet): Markup | undefined {
   const words = messages(visit.locale).storefront.listing;
   const { request, results, ownFacet } = list;
   const isStandard = facet.attributeType === 'Standard';
@@ -196,7 +196,7 @@ function facetView(visit: Visit, list: ProductList, facet: Facet): Markup | unde
   </section>`;
 }
 
-function priceFilter(visit: Visit, list: ProductList, value: FacetValue): Markup | undefined {
+function priceFilter(visit: Visit, list: ProductListing, value: FacetValue): Markup | undefined {
   const { min, max } = value.filter.attributeRange!;
   const { request } = list;
   if (min === max && request.min === '' && request.max === '') return undefined;

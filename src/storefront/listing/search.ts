@@ -21,7 +21,7 @@ import {
   type ListRequest,
   type Sort,
 } from './list-request.ts';
-import { listView } from './listing-view.ts';
+import { listingView } from './listing-view.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
 import { messages } from '../../kernel/messages.ts';
 import { PageEvent, type Page } from '../page.ts';
@@ -35,7 +35,7 @@ const MAX_SUGGESTIONS = 8;
 const MIN_SUGGEST_LENGTH = 2;
 
 /** The results of a search, and suggestions during typing. */
-export function search(pages: Pages): void {
+export function searchPages(pages: Pages): void {
   pages.get('/search', async (visit, request) => {
     const query = typedQuery(request.query('q'));
     const list = parseListRequest(request, 'relevance');
@@ -73,7 +73,7 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
     productValues(db, settings, parseVersions(found.versions), visitorOptions(visit, 'search')),
   ]);
   const isNothing = results === 0 && !isFiltered(request);
-  const list = listView(visit, {
+  const list = listingView(visit, {
     path: '/search',
     query: { q: query },
     request,

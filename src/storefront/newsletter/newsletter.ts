@@ -10,7 +10,7 @@ import {
   confirmRequests,
   findRequests,
   insertRequests,
-  mayReceiveEmail,
+  mayReceiveSubscriptionEmail,
   unsubscribe,
 } from '../../people/newsletters/queries.ts';
 import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
@@ -150,7 +150,7 @@ async function requestSubscription(
   const { email, campaigns } = values;
   await db.transaction(
     async (tx) => {
-      if (!(await mayReceiveEmail(tx, shopId, email))) return;
+      if (!(await mayReceiveSubscriptionEmail(tx, shopId, email))) return;
       const requestId = newId(tx.now);
       const token = tokens.confirming(shopId, requestId);
       const requests = campaigns.map(({ campaignId }) => ({

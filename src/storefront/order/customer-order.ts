@@ -6,7 +6,7 @@ import { typedText } from '../../orders/line-text.ts';
 import { findOrderWithActivity, type PartLine } from '../../orders/manage-queries.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import type { CustomerOrder } from '../../orders/withdrawal-period.ts';
-import { amountText, unitText } from '../amount-text.ts';
+import { amountWithUnit, unitText } from '../amount-text.ts';
 import type { Page } from '../page.ts';
 import type { FormRequest, PageRequest } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
@@ -19,7 +19,7 @@ export interface OpenedOrder extends CustomerOrder {
 }
 
 /** An order whose customer was erased no longer has an owner. */
-export async function openOrder(
+export async function openOrderByToken(
   { db, shopId, settings }: Visit,
   { params }: Pick<PageRequest, 'params'>,
   tokens: OrderTokens,
@@ -50,7 +50,7 @@ function partText(
   const { locale, settings } = visit;
   const line = order.content.lines.find((one) => one.lineItemId === lineItemId)!;
   const text = (texts: Localised) => textIn(texts, locale, settings.defaultLocale) ?? line.productNumber;
-  const amount = amountText(Number(quantity), unitSign(line.orderUnit.unit, locale, settings), locale);
+  const amount = amountWithUnit(Number(quantity), unitSign(line.orderUnit.unit, locale, settings), locale);
   const more = [
     line.variation && text(line.variation),
     line.customText &&

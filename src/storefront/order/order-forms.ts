@@ -15,13 +15,13 @@ import {
 import type { OrderTokens } from '../../orders/order-link.ts';
 import type { ContentLine } from '../../pricing/content.ts';
 import { quantityOfProduct } from '../../pricing/quantity.ts';
-import { setSessionCart, shopperOf, shortName, updateCart } from '../cart/visitor-cart.ts';
+import { setSessionCart, shopperOf, shortName, updateVisitorCart } from '../cart/visitor-cart.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import {
   backLink,
-  openOrder,
+  openOrderByToken,
   orderPageWith,
   parseParts,
   quantityFields,
@@ -35,14 +35,14 @@ const MAX_REASON_LENGTH = 500;
 /** The forms of an order's page: cancel it, ask for a return, order the same again. */
 export function orderForms(pages: Pages, tokens: OrderTokens): void {
   pages.get('/order/:token/cancel', async (visit, request) => {
-    const opened = await openOrder(visit, request, tokens);
+    const opened = await openOrderByToken(visit, request, tokens);
     return mayCancel(opened) ? cancelPage(visit, opened) : new Redirect(shopPath(visit, opened.path));
   });
 
   pages.post(
     '/order/:token/cancel',
     async (visit, request) => {
-      const { order } = await openOrder(visit, request, tokens);
+      const { order } = await openOrderByToken(visit, request, tokens);
       const words = messages(visit.locale).storefront.order;
       return saveAndShow(visit, request, tokens, {
         change: () => visit.db.transaction((tx) => cancelForCustomer(tx, visit.shopId, order.orderId)),
@@ -54,7 +54,7 @@ export function orderForms(pages: Pages, tokens: OrderTokens): void {
   );
 
   pages.get('/order/:token/return', async (visit, request) => {
-    const opened = await openOrder(visit, request, tokens);
+    const opened = await openOrderByToken(visit, request, tokens);
     return returnableLines(opened, visit.db.now).length > 0
       ? returnPage(visit, opened)
       : new Redirect(shopPath(visit, opened.path));
@@ -63,7 +63,7 @@ export function orderForms(pages: Pages, tokens: OrderTokens): void {
   pages.post(
     '/order/:token/return',
     async (visit, request) => {
-      const opened = await openOrder(visit, request, tokens);
+      const opened = await openOrderByToken(visit, request, tokens);
       const { field } = request;
       const words = messages(visit.locale).storefront.order;
       const available = returnableLines(opened, visit.db.now);
@@ -91,7 +91,7 @@ export function orderForms(pages: Pages, tokens: OrderTokens): void {
 
   pages.post(
     '/order/:token/reorder',
-    async (visit, request) => reorder(visit, await openOrder(visit, request, tokens)),
+    async (visit, request) => reorder(visit, await openOrderByToken(visit, request, tokens)),
     FORM,
   );
 }
@@ -111,7 +111,7 @@ export async function saveAndShow(
     const isOutdated =
       error instanceof ValidationError || (error instanceof HttpError && error.status === 409);
     if (!isOutdated) throw error;
-    return showOrder(visit, await openOrder(visit, request, tokens), refused);
+    return showOrder(visit, await openOrderByToken(visit, request, tokens), refused);
   }
 }
 
@@ -190,8 +190,8 @@ async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> 
   };
   const prefetch = { productIds: lines.map(({ productId }) => productId) };
   const cart =
-    (session.cart && (await updateCart(visit, session.cart.id, change, prefetch))) ??
-    (await updateCart(
+    (session.cart && (await updateVisitorCart(visit, session.cart.id, change, prefetch))) ??
+    (await updateVisitorCart(
       visit,
       (await startCart(shopperOf(visit), { currency, locale })).cartId,
       change,

@@ -23,7 +23,7 @@ import { otherMethods } from '../payment/other-methods.ts';
 import { paymentNotice } from '../payment/payment-notice.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { openOrder, orderPageWith, partList, type OpenedOrder } from './customer-order.ts';
+import { openOrderByToken, orderPageWith, partList, type OpenedOrder } from './customer-order.ts';
 
 /** An order has few documents; more are not listed. */
 const MAX_DOCUMENTS = 50;
@@ -34,11 +34,11 @@ const MAX_DOCUMENTS = 50;
  */
 export function orderPage(pages: Pages, tokens: OrderTokens): void {
   pages.get('/order/:token', async (visit, request) =>
-    showOrder(visit, await openOrder(visit, request, tokens)),
+    showOrder(visit, await openOrderByToken(visit, request, tokens)),
   );
 
   pages.file('/order/:token/documents/:documentId', async (visit, request) => {
-    const { order } = await openOrder(visit, request, tokens);
+    const { order } = await openOrderByToken(visit, request, tokens);
     const { db, shopId } = visit;
     const documentId = request.params['documentId']!;
     const document = isId(documentId) ? await findDocument(db, shopId, documentId) : undefined;

@@ -15,7 +15,7 @@ import { shopPath, type Visit } from '../visit.ts';
 import {
   backLink,
   hiddenParts,
-  openOrder,
+  openOrderByToken,
   orderPageWith,
   parseParts,
   partList,
@@ -65,7 +65,7 @@ export function withdrawal(pages: Pages, tokens: OrderTokens): void {
   });
 
   pages.get('/order/:token/withdraw', async (visit, request) => {
-    const opened = await openOrder(visit, request, tokens);
+    const opened = await openOrderByToken(visit, request, tokens);
     const available = withdrawableLines(opened, visit.db.now);
     return available.length > 0
       ? choosePage(visit, opened, available)
@@ -75,7 +75,7 @@ export function withdrawal(pages: Pages, tokens: OrderTokens): void {
   pages.post(
     '/order/:token/withdraw',
     async (visit, request) => {
-      const opened = await openOrder(visit, request, tokens);
+      const opened = await openOrderByToken(visit, request, tokens);
       const words = messages(visit.locale).storefront.withdrawal;
       const available = withdrawableLines(opened, visit.db.now);
       if (available.length === 0) return showOrder(visit, opened, words.notPossible);
@@ -93,7 +93,7 @@ export function withdrawal(pages: Pages, tokens: OrderTokens): void {
     async (visit, request) => {
       const { db, shopId, locale } = visit;
       const { field } = request;
-      const opened = await openOrder(visit, request, tokens);
+      const opened = await openOrderByToken(visit, request, tokens);
       const words = messages(locale).storefront.withdrawal;
       const parts = parseParts(field, withdrawableLines(opened, db.now)) ?? [];
       if (parts.length === 0) return showOrder(visit, opened, words.notPossible);

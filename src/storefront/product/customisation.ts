@@ -2,7 +2,7 @@ import type { Product } from '../../catalogue/products/schema.ts';
 import { longestText, type CustomTextProblem } from '../../catalogue/products/custom-text.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
-import { number } from '../amount-text.ts';
+import { formatNumber } from '../amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import type { Visit } from '../visit.ts';
 
@@ -26,7 +26,7 @@ export function customTextField({ locale }: Visit, product: Product): Markup | f
       aria-describedby="customText.rule"
     />
     <p id="customText.rule" class="hint">
-      ${words.rule({ length: number(longest, locale) })}
+      ${words.rule({ length: formatNumber(longest, locale) })}
       ${price && words.price({ price: priceText(price, locale) })}
     </p>
   </div>`;

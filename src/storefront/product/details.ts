@@ -3,7 +3,7 @@ import { shownAttributes } from '../../catalogue/products/attributes.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { typeOf } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
-import { amountText, number } from '../amount-text.ts';
+import { amountWithUnit, formatNumber } from '../amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import { basePriceText } from './product-card.ts';
 import { messages, type Messages } from '../../kernel/messages.ts';
@@ -37,14 +37,19 @@ export function detailsView(visit: Visit, row: ProductRow, product: Product): Ma
       ? [{ name: words.manufacturerNumber, value: [product.manufacturerProductNumber] }]
       : []),
     ...(deliveryWeight
-      ? [{ name: words.weight, value: [`${number(deliveryWeight.amount, locale)} ${deliveryWeight.unit}`] }]
+      ? [
+          {
+            name: words.weight,
+            value: [`${formatNumber(deliveryWeight.amount, locale)} ${deliveryWeight.unit}`],
+          },
+        ]
       : []),
     ...(hasSize
       ? [
           {
             name: words.size,
             value: [
-              `${[productLength, productWidth, productHeight].map((length) => number(length, locale)).join(' × ')} mm`,
+              `${[productLength, productWidth, productHeight].map((length) => formatNumber(length, locale)).join(' × ')} mm`,
             ],
           },
         ]
@@ -82,7 +87,7 @@ function attributeValue(
     case 'bool':
       return value === 'true' ? words.yes : words.no;
     case 'number':
-      return number(Number(value), locale);
+      return formatNumber(Number(value), locale);
     case 'datetime':
       return new Date(value).toLocaleDateString(language, { dateStyle: 'long', timeZone: 'UTC' });
     case 'url': {
@@ -154,7 +159,7 @@ export function bulkPrices({ locale }: Visit, { bulkPriceInfo = [] }: Product): 
         ${bulkPriceInfo.map(
           ({ quantity, price, basePrice }) =>
             html`<tr>
-              <th scope="row">${amountText(quantity.amount, quantity.unit, locale)}</th>
+              <th scope="row">${amountWithUnit(quantity.amount, quantity.unit, locale)}</th>
               <td>${priceText(price, locale)}</td>
               ${hasBase && html`<td><small>${basePrice && basePriceText(basePrice, locale)}</small></td>`}
             </tr>`,

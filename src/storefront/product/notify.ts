@@ -2,7 +2,7 @@ import { emailField } from '../email-field.ts';
 import { notFound } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { isEmailAddress } from '../../platform/email/address.ts';
-import { findByNumber, findProducts, lockProduct } from '../../catalogue/products/queries.ts';
+import { findByNumber, findProductRows, lockProduct } from '../../catalogue/products/queries.ts';
 import { nameOf } from '../../catalogue/products/render.ts';
 import { insertNotificationRequest } from '../../catalogue/products/availability-notification-queries.ts';
 import { Redirect, type Page } from '../page.ts';
@@ -45,7 +45,7 @@ export function notify(pages: Pages): void {
 async function rejectedPage(visit: Visit, productId: string, email: string): Promise<Page> {
   const { db, shopId, settings, locale } = visit;
   const words = messages(locale).storefront.notify;
-  const [row] = await findProducts(db, shopId, [productId]);
+  const [row] = await findProductRows(db, shopId, [productId]);
   if (!row) throw notFound();
   const name = nameOf(row, settings, locale);
   const path = productPath(row.productNumber);

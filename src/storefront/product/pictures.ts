@@ -10,7 +10,7 @@ const SIZES = '(min-width: 60rem) 36rem, 100vw';
 /** Smaller files are made for lists. */
 const MIN_WIDTH = 200;
 
-export interface Picture {
+export interface ResponsivePicture {
   large: string;
   /** The file for browsers that do not choose one of the set. */
   medium: ImageFile & { url: string };
@@ -21,7 +21,10 @@ export interface Picture {
 }
 
 /** Addresses are paths without scheme and host. A picture without any file is left out. */
-export function toPictures({ shopId, locale }: Visit, pictures: readonly DescribedPicture[]): Picture[] {
+export function toPictures(
+  { shopId, locale }: Visit,
+  pictures: readonly DescribedPicture[],
+): ResponsivePicture[] {
   return pictures.flatMap(({ imageKey, sizes, altTexts }) => {
     const files = CLASSIFIERS.flatMap((classifier) => {
       const file = sizes[classifier];
@@ -46,7 +49,7 @@ export function toPictures({ shopId, locale }: Visit, pictures: readonly Describ
 }
 
 /** The first picture is large, the others are links to their large files, which the script opens in place. */
-export function pictureView({ locale }: Visit, pictures: readonly Picture[], name: string): Markup {
+export function pictureView({ locale }: Visit, pictures: readonly ResponsivePicture[], name: string): Markup {
   const words = messages(locale).storefront.product;
   const [first] = pictures;
   if (!first) return html`<div class="pictures"><span class="no-picture" aria-hidden="true"></span></div>`;
@@ -87,7 +90,7 @@ export function pictureView({ locale }: Visit, pictures: readonly Picture[], nam
 }
 
 /** Lets the browser fetch the picture before it has parsed the page. */
-export function picturePreload([first]: readonly Picture[]): Markup | false {
+export function picturePreload([first]: readonly ResponsivePicture[]): Markup | false {
   if (!first) return false;
   return html`<link
     rel="preload"

@@ -6,7 +6,7 @@ import { messages, type Messages } from '../../kernel/messages.ts';
 import { legalNames, productPath, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
-import { amountText, unitText } from '../amount-text.ts';
+import { amountWithUnit, unitText } from '../amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 
 /** The cards of the first row on wide screens. Pictures further down are loaded when they come into sight. */
@@ -107,7 +107,7 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
   const unit =
     quantity.amount === 1
       ? unitText(1, quantity.unit, locale)
-      : amountText(quantity.amount, quantity.unit, locale);
+      : amountWithUnit(quantity.amount, quantity.unit, locale);
   const base = isFrom ? priceInfo[LOWEST_BASE_PRICE] : priceInfo.basePrice;
   // The base price of a master without reference amounts would repeat the price.
   const hasBase =
@@ -150,7 +150,7 @@ export function basePriceText(
   { refQuantity, refPrice }: Pick<BasePrice, 'refQuantity' | 'refPrice'>,
   locale: string,
 ): string {
-  return `${amountText(refQuantity.amount, refQuantity.unit, locale)} = ${priceText(refPrice, locale)}`;
+  return `${amountWithUnit(refQuantity.amount, refQuantity.unit, locale)} = ${priceText(refPrice, locale)}`;
 }
 
 /** Deposits and fees that are paid on top of the price. */
@@ -178,12 +178,12 @@ export function priceNote(visit: Visit): Markup {
       ? words.pricesIncludeVat
       : words.pricesExcludeVat;
   return html`<p>
-    <small>${tax && `${tax}, `}${shippingLink(visit)}</small>
+    <small>${tax && `${tax}, `}${shippingInformationLink(visit)}</small>
   </p>`;
 }
 
 /** A link if the shop has a page about shipping. */
-export function shippingLink(visit: Visit): Markup | string {
+export function shippingInformationLink(visit: Visit): Markup | string {
   const { shipping } = messages(visit.locale).storefront.product;
   return legalNames(visit)['shipping-information'] === undefined
     ? shipping

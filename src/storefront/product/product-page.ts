@@ -6,10 +6,10 @@ import type { Selection } from '../../catalogue/products/combinations.ts';
 import { inheritedFacts } from '../../catalogue/products/facts.ts';
 import { spanExpiry } from '../../pricing/delivery-span.ts';
 import { parseVersions } from '../../catalogue/products/listing-page.ts';
-import { findProducts } from '../../catalogue/products/queries.ts';
+import { findProductRows } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
-import { findCart } from '../cart/visitor-cart.ts';
+import { findVisitorCart } from '../cart/visitor-cart.ts';
 import { cartForApps } from '../scripts/events.ts';
 import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../page-cache.ts';
 import { prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
@@ -18,14 +18,19 @@ import type { PageRequest, Pages } from '../pages.ts';
 import { productDelivery } from './delivery-span.ts';
 import { toPictures } from './pictures.ts';
 import { productEvent, renderProductPage } from './product-view.ts';
-import { findPageProduct, findPageVariations, findPictures, productVersionStamp } from './queries.ts';
+import {
+  findPageProduct,
+  findPageVariations,
+  findDescribedPictures,
+  productVersionStamp,
+} from './queries.ts';
 import { hasListeners, mayHaveListeners } from '../scripts/scripts.ts';
 import { preferredVariation, selectedVariation } from './variations.ts';
 import { categoryPath, productPath, shopPath, type Visit } from '../visit.ts';
 import { findWishedIds } from '../wishlist/queries.ts';
 
 /** The product pages, where the `sfUrl` of products leads. */
-export function product(pages: Pages): void {
+export function productDetailPages(pages: Pages): void {
   pages.getOptimistic('/Products/:productNumber', async (visit, request) => {
     const productNumber = request.params['productNumber']!;
     const found = await findPageProduct(visit.db, visit.shopId, productNumber, stampOptions(visit));
@@ -72,7 +77,10 @@ async function withVisitorEvents(visit: Visit, { page, product }: Content): Prom
   const { cart, wishlistCount = 0 } = visit.session;
   if ((!cart && wishlistCount === 0) || !hasListeners(visit)) return page;
   const { productId } = product;
-  const [wished, visitorCart] = await Promise.all([findWishedIds(visit, [productId]), findCart(visit)]);
+  const [wished, visitorCart] = await Promise.all([
+    findWishedIds(visit, [productId]),
+    findVisitorCart(visit),
+  ]);
   const eventCart = visitorCart ? cartForApps(visit, visitorCart.view) : null;
   return {
     ...page,
@@ -118,11 +126,11 @@ async function renderContent(
       : variations.find((variation) => variation.productId === productId);
   const offerId = chosen?.productId ?? productId;
   const others = [...new Set(parseVersions(found.crossSelling ?? '').map((ref) => ref.productId))];
-  const rows = await findProducts(db, shopId, [...new Set([productId, offerId, ...others])]);
+  const rows = await findProductRows(db, shopId, [...new Set([productId, offerId, ...others])]);
   const row = rows.find((one) => one.productId === productId);
   const offerRow = rows.find((one) => one.productId === offerId);
   if (!row || !offerRow) return undefined;
-  const pictures = toPictures(visit, await findPictures(db, shopId, offerId, offerRow.masterId));
+  const pictures = toPictures(visit, await findDescribedPictures(db, shopId, offerId, offerRow.masterId));
   const path = row.mainCategory ? await findCategoryPath(db, shopId, row.mainCategory.categoryId) : [];
 
   const options = visitorOptions(visit, 'full');

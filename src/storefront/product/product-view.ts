@@ -16,15 +16,15 @@ import {
   percentText,
   priceBlock,
   productCards,
-  shippingLink,
+  shippingInformationLink,
 } from './product-card.ts';
-import { amountText, number } from '../amount-text.ts';
+import { amountWithUnit, formatNumber } from '../amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import { customTextField } from './customisation.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
 import { safetyView } from './safety.ts';
 import { withdrawalNote } from './withdrawal-note.ts';
-import { picturePreload, pictureView, type Picture } from './pictures.ts';
+import { picturePreload, pictureView, type ResponsivePicture } from './pictures.ts';
 import { PLENTY, type PageVariation } from './queries.ts';
 import { structuredProduct } from './structured-data.ts';
 import { variationChoices } from './variations.ts';
@@ -43,7 +43,7 @@ export interface ProductPageModel {
   isWished: boolean;
   /** When the offer arrives if ordered now; undefined: unknown. */
   delivery: string | undefined;
-  pictures: readonly Picture[];
+  pictures: readonly ResponsivePicture[];
   variations: readonly PageVariation[];
   /** The variation that is the offer. */
   chosen: PageVariation | undefined;
@@ -98,7 +98,9 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           ${offer.forSale && model.delivery !== undefined && html`<p class="arrival">${model.delivery}</p>`}
           ${
             offer.availability === 'WarnStock' &&
-            html`<p><strong>${words.fewLeft({ amount: number(offer.stocklevel!, locale) })}</strong></p>`
+            html`<p>
+              <strong>${words.fewLeft({ amount: formatNumber(offer.stocklevel!, locale) })}</strong>
+            </p>`
           }
           ${buyForm(visit, offer)} ${wishlistForm(visit, offer, isWished)} ${notifyForm(visit, offer)}
           ${bulkPrices(visit, offer)}
@@ -175,7 +177,7 @@ function taxNote(
     return settings.taxModel === 'GROSS' ? words.includesVat({ rate }) : words.excludesVat({ rate });
   };
   const tax = !settings.displayTaxes ? settings.noTaxesMessage : hasVat && vatText();
-  const shipping = isShippingLinkVisible && shippingLink(visit);
+  const shipping = isShippingLinkVisible && shippingInformationLink(visit);
   if (!tax && !shipping) return false;
   return html`<p><small>${tax}${tax && shipping && ', '}${shipping}</small></p>`;
 }
@@ -235,8 +237,8 @@ function buyForm(visit: Visit, product: Product): Markup | false {
 function orderedAmount({ locale, settings }: Visit, { priceInfo }: Product, amount: number): string {
   const { unit } = priceInfo.quantity;
   return unit === unitSign('piece', locale, settings)
-    ? number(amount, locale)
-    : amountText(amount, unit, locale);
+    ? formatNumber(amount, locale)
+    : amountWithUnit(amount, unit, locale);
 }
 
 /** Stays in view on phones, where its button takes the place of the one in the form. It repeats the content above. */

@@ -114,7 +114,12 @@ export interface DescribedPicture extends PictureRow {
 }
 
 /** The main picture comes first. A variation without pictures of its own shows those of its master. */
-export function findPictures(db: Queries, shopId: string, productId: string, masterId: string | null) {
+export function findDescribedPictures(
+  db: Queries,
+  shopId: string,
+  productId: string,
+  masterId: string | null,
+) {
   return db.many<DescribedPicture>(sql`
     select upper(image.image_key::text) as "imageKey", image.sizes, image.alt_texts as "altTexts"
     from product
