@@ -8,25 +8,25 @@ import type { ShopVisit, Visit } from './visit.ts';
 /** The page for a request that failed. */
 export function errorPage(visit: Visit<'anybody'> | ShopVisit, refusal: HttpError): AdminPage {
   const { status } = refusal;
-  const words = visit.words.error;
-  const titles: Readonly<Record<number, string>> = words.titles;
-  const texts: Readonly<Record<number, string>> = words.texts;
+  const messages = visit.messages.error;
+  const titles: Readonly<Record<number, string>> = messages.titles;
+  const texts: Readonly<Record<number, string>> = messages.texts;
   return {
     status,
-    title: titles[status] ?? words.other,
+    title: titles[status] ?? messages.other,
     main: html`<div class="card prose">
       <p>
-        ${formLimitText(refusal, visit) ?? texts[status] ?? (status >= 500 ? words.later : refusalText(visit.words, refusal))}
+        ${formLimitText(refusal, visit) ?? texts[status] ?? (status >= 500 ? messages.later : refusalText(visit.messages, refusal))}
       </p>
-      <p><a class="button" href="${'base' in visit ? visit.base : '/admin'}">${words.back}</a></p>
+      <p><a class="button" href="${'base' in visit ? visit.base : '/admin'}">${messages.back}</a></p>
     </div>`,
   };
 }
 
 /** The browser enforces the limit of a field, so this appears after pasting many lines, or without a browser. */
-function formLimitText(refusal: HttpError, { words, language }: Visit<'anybody'>): string | undefined {
+function formLimitText(refusal: HttpError, { messages, language }: Visit<'anybody'>): string | undefined {
   if (!(refusal instanceof FormLimitError)) return undefined;
-  const { formLimits } = words.error;
+  const { formLimits } = messages.error;
   const limit = new Intl.NumberFormat(language).format(refusal.limit);
   const { unit, field } = refusal;
   return unit === 'values' || field === undefined

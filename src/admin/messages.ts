@@ -4,9 +4,9 @@ import type english from './messages/en.json';
 const catalogues = openMessages<typeof english>(new URL('./messages/', import.meta.url));
 
 /** The texts of the admin in a language such as `de`. */
-export const words = catalogues.in;
+export const adminMessagesIn = catalogues.in;
 
-export type Words = ReturnType<typeof words>;
+export type AdminMessages = ReturnType<typeof adminMessagesIn>;
 
 /** The languages of the admin. */
 export const LANGUAGES = ['en', 'de', 'fr'] as const;

@@ -14,7 +14,7 @@ import { SCOPES } from '../http/scopes.ts';
 import { withCachedSettings, type Settings } from '../shops/settings/settings.ts';
 import { domainPolicy } from '../shops/shop/domain-policy.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
-import { isLanguage, LANGUAGES, words, type Language } from './messages.ts';
+import { isLanguage, LANGUAGES, adminMessagesIn, type Language } from './messages.ts';
 import { withUser, type Device, type DeviceCookie } from '../people/accounts/device-cookie.ts';
 import type { NoticeCookie } from './notice-cookie.ts';
 import { DEMO_OWNER } from './users/demo-owner.ts';
@@ -84,7 +84,7 @@ export async function openVisit(request: FastifyRequest, deps: OpenDeps): Promis
       isOwnForm: isOwnFormOnThisMachine(request),
     },
     language,
-    words: words(language),
+    messages: adminMessagesIn(language),
     notice: notices.read(request.cookies[notices.nameAt(origin)], user),
     user,
     device: devices.read(request.cookies[deviceCookieName(origin)]),
@@ -140,7 +140,7 @@ export async function openShopVisit(
   };
   request.adminVisit = shopVisit;
   if (permission !== 'member' && !permissions.has(permission)) {
-    throw forbidden(visit.words.layout.missingPermission({ role: visit.words.roles[role] }));
+    throw forbidden(visit.messages.layout.missingPermission({ role: visit.messages.roles[role] }));
   }
   return shopVisit;
 }

@@ -2,7 +2,7 @@ import type { FormLimits } from '../http/form-fields.ts';
 import type { FormRequest as AnyFormRequest, LimitCheck, PageRequest } from '../http/page-kit.ts';
 import type { Upload } from '../http/upload.ts';
 import type { Labels } from './components/validation.ts';
-import type { Words } from './messages.ts';
+import type { AdminMessages } from './messages.ts';
 import type { AdminFile, AdminPage, Redirect } from './page.ts';
 import type { Permission } from './users/permissions.ts';
 import type { Audience, ShopVisit, Visit } from './visit.ts';
@@ -50,7 +50,7 @@ export interface FormOptions extends Options {
   /** The limits of a form with more than some hundred short fields. */
   limits?: FormLimits;
   /** The labels by which refusals name the values of the operation. */
-  labels?: (words: Words) => Labels;
+  labels?: (messages: AdminMessages) => Labels;
 }
 
 /**

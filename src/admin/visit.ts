@@ -4,7 +4,7 @@ import type { CallOperation } from '../http/internal-call.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { DomainPolicy } from '../shops/shop/domain-policy.ts';
 import type { Device } from '../people/accounts/device-cookie.ts';
-import type { Language, Words } from './messages.ts';
+import type { Language, AdminMessages } from './messages.ts';
 import type { Notice } from './page.ts';
 import type { Permission, Role } from './users/permissions.ts';
 import type { SignedInUser } from './users/queries.ts';
@@ -30,7 +30,7 @@ interface AnyVisit {
     isOwnForm: boolean;
   };
   language: Language;
-  words: Words;
+  messages: AdminMessages;
   /** The notice of the last form. */
   notice: Notice | undefined;
   /** Signs the browser in with the token of a new session, or out with null. */

@@ -7,7 +7,7 @@ import {
   type EmailContext,
   type EmailKind,
   type EmailRequest,
-  type EmailWords,
+  type EmailMessages,
 } from '../platform/email/kind.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { findCart } from './queries.ts';
@@ -29,7 +29,7 @@ const unsubscribeUrl = ({ installationKey, ...recipient }: EmailContext) =>
 const cartUrl = (_: CartLeft, { storefront, locale }: EmailContext) =>
   `${storefront}/cart${locale === undefined ? '' : `?locale=${locale}`}`;
 
-type ReminderWords = EmailWords & Messages['email']['cartReminder'];
+type ReminderWords = EmailMessages & Messages['email']['cartReminder'];
 
 export const cartReminder: EmailKind<CartLeft, ReminderWords> = {
   name: 'cartReminder',
@@ -49,7 +49,7 @@ export const cartReminder: EmailKind<CartLeft, ReminderWords> = {
     Promise.all(emails.map((email) => loadCart(db, email as EmailRequest<CartLeft>))),
   link: cartUrl,
   moreLinks: (_, context, { unsubscribe }) => [{ label: unsubscribe, href: unsubscribeUrl(context) }],
-  words: (email) => email.cartReminder,
+  messages: (email) => email.cartReminder,
 };
 
 async function loadCart(

@@ -1,5 +1,5 @@
 import { customerFile } from '../admin/customers/customer-list.ts';
-import { words } from '../admin/messages.ts';
+import { adminMessagesIn } from '../admin/messages.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { recordCommand, withShop, type Runs } from './command.ts';
 import { writeText } from './output.ts';
@@ -10,7 +10,7 @@ export const runs = {
       const settings = await shopSettings(db, shopId!);
       await db.transaction((tx) => recordCommand(tx, shopId!, 'customers export'));
       const text = customerFile(
-        { db, shopId: shopId!, words: words(settings.defaultLocale), settings },
+        { db, shopId: shopId!, messages: adminMessagesIn(settings.defaultLocale), settings },
         { text: '', customerGroupId: '' },
       );
       await writeText(text, options['output']);

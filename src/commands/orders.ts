@@ -1,5 +1,5 @@
 import { orderFile, orderLineFile } from '../admin/orders/files.ts';
-import { words } from '../admin/messages.ts';
+import { adminMessagesIn } from '../admin/messages.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { recordCommand, withShop, type Runs } from './command.ts';
 import { writeText } from './output.ts';
@@ -8,7 +8,7 @@ export const runs = {
   'orders export': ({ config, arguments: [shopId], options }) =>
     withShop(config, shopId!, async (db) => {
       const settings = await shopSettings(db, shopId!);
-      const titles = words(settings.defaultLocale);
+      const titles = adminMessagesIn(settings.defaultLocale);
       await db.transaction((tx) => recordCommand(tx, shopId!, 'orders export'));
       const text =
         options['lines'] === true ? orderLineFile(db, settings, titles) : orderFile(db, shopId!, titles);

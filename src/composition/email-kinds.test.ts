@@ -4,7 +4,7 @@ import { EMAIL_KINDS } from './email-kinds.ts';
 import { signInCodes } from '../people/accounts/sign-in-codes.ts';
 import { SAMPLE_ORDER } from '../orders/order-email.ts';
 import { orderUrl } from '../orders/order-link.ts';
-import { messages } from '../kernel/messages.ts';
+import { messagesIn } from '../kernel/messages.ts';
 import { placeholderMeanings } from '../platform/email/kind.ts';
 import { oneLine } from '../platform/email/letter.ts';
 import { emailDesign } from '../shops/email/design.ts';
@@ -520,8 +520,8 @@ describe("a shop's own words", () => {
     const kind = kindOf(name);
     const valuesWith = (installationKey: Buffer) =>
       Object.entries(kind.placeholders).map(([placeholder, one]) => {
-        const words = kind.words(messages('en_GB').email);
-        return [placeholder, one.value(kind.sample!, { ...context, installationKey }, words)];
+        const messages = kind.messages(messagesIn('en_GB').email);
+        return [placeholder, one.value(kind.sample!, { ...context, installationKey }, messages)];
       });
     const others = valuesWith(Buffer.alloc(32, 'x'));
     const secrets = valuesWith(context.installationKey).filter(([, value], at) => value !== others[at]![1]);
@@ -596,11 +596,11 @@ describe("a shop's own words", () => {
 
   test('lose the lines that have nothing to say, and fall back to the built-in subject', () => {
     const nothing = { carrier: null, trackingCode: null, isRest: true };
-    const words = {
+    const messages = {
       subject: '{trackingCode}',
       text: 'By {carrier}\nHello\n\n{trackingCode}\n\n{restFollows}',
     };
-    const email = withOwn('shipped', { en_GB: words }, 'en_GB', { ...nothing, goods: ['Tea'] });
+    const email = withOwn('shipped', { en_GB: messages }, 'en_GB', { ...nothing, goods: ['Tea'] });
     expect(email.subject).toBe('Your order ORD261115/1001 is on its way');
     expect(bodyOf(email)).toBe('Hello\n\nTea');
   });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { messages } from './messages.ts';
+import { messagesIn } from './messages.ts';
 
 const FOLDER = new URL('./messages/', import.meta.url);
 const ADMIN_FOLDER = new URL('../admin/messages/', import.meta.url);
@@ -119,31 +119,31 @@ test('French has a blank that does not break before : ; ? ! and », and its own 
 
 describe('a text', () => {
   test('is in the language of the locale', () => {
-    expect(messages('de_AT').storefront.cart.title).toBe('Ihr Warenkorb');
-    expect(messages('DE_DE').storefront.cart.title).toBe('Ihr Warenkorb');
+    expect(messagesIn('de_AT').storefront.cart.title).toBe('Ihr Warenkorb');
+    expect(messagesIn('DE_DE').storefront.cart.title).toBe('Ihr Warenkorb');
   });
 
   test('is English where the language has no file, or leaves it out', () => {
-    expect(messages('fi_FI').storefront.cart.title).toBe('Your cart');
-    expect(messages('nl_NL').storefront.cart.title).toBe('Your cart');
-    expect(messages('nl_NL').products.inStock).toBe('Op voorraad');
+    expect(messagesIn('fi_FI').storefront.cart.title).toBe('Your cart');
+    expect(messagesIn('nl_NL').storefront.cart.title).toBe('Your cart');
+    expect(messagesIn('nl_NL').products.inStock).toBe('Op voorraad');
   });
 
   test('knows its language by section', () => {
-    const { products, documents } = messages('nl_NL');
+    const { products, documents } = messagesIn('nl_NL');
     expect([products.language, documents.language]).toEqual(['nl', 'en']);
-    expect(messages('fr_FR').documents.language).toBe('fr');
+    expect(messagesIn('fr_FR').documents.language).toBe('fr');
   });
 
   test('takes values, which are not searched for placeholders', () => {
-    expect(messages('en_GB').storefront.cart.per({ price: '{amount}', amount: '$& 2' })).toBe(
+    expect(messagesIn('en_GB').storefront.cart.per({ price: '{amount}', amount: '$& 2' })).toBe(
       '{amount} per $& 2',
     );
   });
 
   test('comes in pieces around what is no text', () => {
     const link = { href: '/terms' };
-    expect(messages('de_DE').storefront.checkout.terms.pieces({ link })).toEqual([
+    expect(messagesIn('de_DE').storefront.checkout.terms.pieces({ link })).toEqual([
       'Mit Ihrer Bestellung akzeptieren Sie unsere ',
       link,
       '.',
@@ -152,7 +152,7 @@ describe('a text', () => {
 
   test('has the plural form of its language', () => {
     const inLanguage = (locale: string) =>
-      [0, 1, 2].map((count) => messages(locale).storefront.listing.products({ count }));
+      [0, 1, 2].map((count) => messagesIn(locale).storefront.listing.products({ count }));
     expect(inLanguage('en_GB')).toEqual(['0 products', '1 product', '2 products']);
     expect(inLanguage('fr_FR')).toEqual(['0 article', '1 article', '2 articles']);
   });

@@ -52,7 +52,7 @@ const FALLBACK = 'en';
 const storefrontMessages = openMessages<typeof english>(new URL('./messages/', import.meta.url));
 
 /** The texts in the language of a locale such as `en_GB`. */
-export const messages = storefrontMessages.in;
+export const messagesIn = storefrontMessages.in;
 
 /** Reads every language of another folder too. */
 export const loadMessages = storefrontMessages.load;

@@ -1,7 +1,7 @@
 import { moneyText } from '../http/price-text.ts';
 import type { Transaction } from '../db/database.ts';
 import type { Messages } from '../kernel/messages.ts';
-import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
+import type { EmailKind, EmailMessages } from '../platform/email/kind.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { emailAddressOf, ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
 import type { ManagedOrder } from './queries.ts';
@@ -18,7 +18,7 @@ export interface OrderCancelled {
   paid: string | null;
 }
 
-export const cancelEmail: EmailKind<OrderCancelled, EmailWords & Messages['email']['cancelled']> = {
+export const cancelEmail: EmailKind<OrderCancelled, EmailMessages & Messages['email']['cancelled']> = {
   ...ORDER_EMAIL,
   name: 'cancelled',
   occasion: 'To the customer, when the order was cancelled.',
@@ -38,7 +38,7 @@ export const cancelEmail: EmailKind<OrderCancelled, EmailWords & Messages['email
       value: ({ paid }) => paid && unbroken(paid),
     },
   },
-  words: (email) => ({ ...email.aboutOrder, ...email.cancelled }),
+  messages: (email) => ({ ...email.aboutOrder, ...email.cancelled }),
 };
 
 /** Tells the customer that the order was cancelled. */

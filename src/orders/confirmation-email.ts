@@ -4,7 +4,7 @@ import type { Queries } from '../db/database.ts';
 import { formatsOf } from '../http/formats.ts';
 import { languageTag } from '../http/locale.ts';
 import type { Messages } from '../kernel/messages.ts';
-import type { EmailKind, EmailRequest, EmailWords } from '../platform/email/kind.ts';
+import type { EmailKind, EmailRequest, EmailMessages } from '../platform/email/kind.ts';
 import type { Row, LetterSection } from '../platform/email/letter.ts';
 import { findLegalTexts, type LegalText } from '../shops/legal/queries.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
@@ -56,7 +56,7 @@ export interface OrderConfirmed extends OrderPlaced {
   legalTexts: LegalText[];
 }
 
-export type OrderWords = EmailWords & Messages['email']['order'];
+export type OrderWords = EmailMessages & Messages['email']['order'];
 
 export const ORDER_PLACED_PLACEHOLDERS = {
   ...ORDER_EMAIL.placeholders,
@@ -141,14 +141,14 @@ export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
   onLimited: (db, shopId, emailId, { orderId }) => recordUnsentEmail(db, shopId, orderId, emailId),
   placeholders: ORDER_PLACED_PLACEHOLDERS,
   lines: { meaning: 'The table of what was ordered, with discounts, costs and total.', rows: orderRows },
-  sections: (facts, words) => [
-    ...transferSection(facts, words),
-    ...addressSections(facts, words),
+  sections: (facts, messages) => [
+    ...transferSection(facts, messages),
+    ...addressSections(facts, messages),
     ...(facts.legalTexts.length === 0
       ? []
-      : [{ title: words.attached, rows: facts.legalTexts.map(({ title }) => plain(title)) }]),
+      : [{ title: messages.attached, rows: facts.legalTexts.map(({ title }) => plain(title)) }]),
   ],
-  words: (email) => ({ ...email.aboutOrder, ...email.order }),
+  messages: (email) => ({ ...email.aboutOrder, ...email.order }),
   load: async (db, shopId, emails) => {
     const { defaultLocale } = await shopSettings(db, shopId);
     const locales = [...new Set(emails.map(({ locale }) => locale))];
@@ -174,44 +174,44 @@ export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
 
 const plain = (text: string): Row => ({ text, as: 'plain' });
 
-export function orderRows(facts: OrderPlaced, words: OrderWords): Row[] {
+export function orderRows(facts: OrderPlaced, messages: OrderWords): Row[] {
   const row = (text: string, amount: string | null, as: NonNullable<Row['as']> = 'sum'): Row[] =>
     amount === null ? [] : [{ text, amount, as }];
   const isAdded = facts.totalBeforeTax !== null;
   return [
     ...facts.lines,
-    ...row(words.subTotal, facts.subTotal),
-    ...row(words.basketDiscount, facts.basketDiscount),
-    ...row(words.coupon, facts.coupon),
-    ...row(words.extras, facts.extras),
-    ...(facts.shipping ? row(words.shipping({ method: facts.shipping.text }), facts.shipping.amount) : []),
-    ...(facts.payment ? row(words.payment({ method: facts.payment.text }), facts.payment.amount) : []),
-    ...row(words.totalBeforeTax, facts.totalBeforeTax),
+    ...row(messages.subTotal, facts.subTotal),
+    ...row(messages.basketDiscount, facts.basketDiscount),
+    ...row(messages.coupon, facts.coupon),
+    ...row(messages.extras, facts.extras),
+    ...(facts.shipping ? row(messages.shipping({ method: facts.shipping.text }), facts.shipping.amount) : []),
+    ...(facts.payment ? row(messages.payment({ method: facts.payment.text }), facts.payment.amount) : []),
+    ...row(messages.totalBeforeTax, facts.totalBeforeTax),
     ...(isAdded
-      ? facts.taxes.flatMap(({ text, amount }) => row(words.addedTax({ rate: text }), amount))
+      ? facts.taxes.flatMap(({ text, amount }) => row(messages.addedTax({ rate: text }), amount))
       : []),
-    ...row(words.grandTotal, facts.grandTotal, 'total'),
+    ...row(messages.grandTotal, facts.grandTotal, 'total'),
     ...(isAdded
       ? []
-      : facts.taxes.flatMap(({ text, amount }) => row(words.includedTax({ rate: text }), amount, 'note'))),
+      : facts.taxes.flatMap(({ text, amount }) => row(messages.includedTax({ rate: text }), amount, 'note'))),
   ];
 }
 
-export function transferSection({ transfer }: OrderPlaced, words: OrderWords): LetterSection[] {
+export function transferSection({ transfer }: OrderPlaced, messages: OrderWords): LetterSection[] {
   if (!transfer) return [];
   const fact = (text: string, amount: string | undefined): Row[] =>
     amount === undefined ? [] : [{ text, amount, as: 'fact' }];
   const { holder, bank, iban, bic, reference, amount } = transfer;
   return [
     {
-      title: words.howToPay,
+      title: messages.howToPay,
       rows: [
-        plain(words.transfer({ amount: unbroken(amount) })),
-        ...fact(words.bank.holder, holder),
-        ...fact(words.bank.name, bank),
-        ...fact(words.bank.iban, iban),
-        ...fact(words.bank.bic, bic),
-        ...fact(words.bank.reference, reference),
+        plain(messages.transfer({ amount: unbroken(amount) })),
+        ...fact(messages.bank.holder, holder),
+        ...fact(messages.bank.name, bank),
+        ...fact(messages.bank.iban, iban),
+        ...fact(messages.bank.bic, bic),
+        ...fact(messages.bank.reference, reference),
       ],
     },
   ];
@@ -219,11 +219,11 @@ export function transferSection({ transfer }: OrderPlaced, words: OrderWords): L
 
 export function addressSections(
   { billingAddress, shippingAddress }: OrderPlaced,
-  words: OrderWords,
+  messages: OrderWords,
 ): LetterSection[] {
   return [
-    { title: words.billingAddress, rows: billingAddress.map(plain) },
-    ...(shippingAddress ? [{ title: words.shippingAddress, rows: shippingAddress.map(plain) }] : []),
+    { title: messages.billingAddress, rows: billingAddress.map(plain) },
+    ...(shippingAddress ? [{ title: messages.shippingAddress, rows: shippingAddress.map(plain) }] : []),
   ];
 }
 

@@ -3,7 +3,7 @@ import { unitNames, unitSign } from '../catalogue/products/units.ts';
 import type { Localised } from '../http/locale.ts';
 import { priceOf, type Price, type TaxType } from '../http/price.ts';
 import type { Link } from '../http/schemas.ts';
-import { messages } from '../kernel/messages.ts';
+import { messagesIn } from '../kernel/messages.ts';
 import { imagesOf, SHOWN_IN_LINES } from '../platform/media/images.ts';
 import type { Content, ContentLine, ContentTax, ContentTaxClass } from '../pricing/content.ts';
 import type { Settings } from '../shops/settings/settings.ts';
@@ -32,7 +32,7 @@ export function lineItemContainer(content: Content, context: RenderContext): Lin
   const { currency, taxType, coupon } = content;
   const priceAs = (type: TaxType) => (minor: number) => priceOf(minor, currency, type, locale);
   const price = priceAs(taxType);
-  const words = messages(locale).lineItems;
+  const words = messagesIn(locale).lineItems;
   const labelled = (word: string, line: ContentLine) => `${word}: ${textOf(line.name, context)}`;
   return {
     grandTotal: priceAs('GROSS')(content.grandTotal),

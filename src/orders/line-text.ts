@@ -2,7 +2,7 @@ import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import { anyText } from '../catalogue/products/render.ts';
 import { unitSign } from '../catalogue/products/units.ts';
 import { formatsOf } from '../http/formats.ts';
-import { messages } from '../kernel/messages.ts';
+import { messagesIn } from '../kernel/messages.ts';
 import type { ContentLine } from '../pricing/content.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 
@@ -34,7 +34,7 @@ export function lineText(
 
 /** `Your engraving: For Anna`, or `Text: For Anna` where the field had no headline. */
 export function typedText(text: string, headline: string | null | undefined, locale: string): string {
-  const words = messages(locale).customisation;
+  const words = messagesIn(locale).customisation;
   return headline
     ? words.typedFor({ headline: headline.replace(/\s*:\s*$/, ''), text })
     : words.typed({ text });

@@ -1,5 +1,5 @@
 import type { Messages } from '../kernel/messages.ts';
-import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
+import type { EmailKind, EmailMessages } from '../platform/email/kind.ts';
 import {
   addressSections,
   loadOrders,
@@ -9,7 +9,7 @@ import {
   type OrderPlaced,
 } from './confirmation-email.ts';
 
-type NewOrderWords = EmailWords & Messages['email']['order'] & Messages['email']['newOrder'];
+type NewOrderWords = EmailMessages & Messages['email']['order'] & Messages['email']['newOrder'];
 
 /** To the merchant, who can switch it off with `emailNewOrders`. */
 export const newOrderEmail: EmailKind<OrderPlaced, NewOrderWords> = {
@@ -23,13 +23,13 @@ export const newOrderEmail: EmailKind<OrderPlaced, NewOrderWords> = {
     customerName: { meaning: 'Who has ordered.', value: ({ customerName }) => customerName },
   },
   lines: { meaning: 'The table of what was ordered, with discounts, costs and total.', rows: orderRows },
-  sections: (facts, words) => [
+  sections: (facts, messages) => [
     ...(facts.comment === null
       ? []
-      : [{ title: words.comment, rows: [{ text: facts.comment, as: 'plain' as const }] }]),
-    ...addressSections(facts, words),
+      : [{ title: messages.comment, rows: [{ text: facts.comment, as: 'plain' as const }] }]),
+    ...addressSections(facts, messages),
     {
-      title: words.contact,
+      title: messages.contact,
       rows: [facts.contact.email, facts.contact.phone ?? '']
         .filter((text) => text !== '')
         .map((text) => ({ text, as: 'plain' })),
@@ -37,6 +37,6 @@ export const newOrderEmail: EmailKind<OrderPlaced, NewOrderWords> = {
   ],
   // The order page is for the customer.
   link: (_, { storefront }) => storefront,
-  words: (email) => ({ ...email.order, ...email.aboutShop, ...email.newOrder }),
+  messages: (email) => ({ ...email.order, ...email.aboutShop, ...email.newOrder }),
   load: loadOrders,
 };

@@ -1,7 +1,7 @@
 import { moneyText } from '../http/price-text.ts';
 import type { Transaction } from '../db/database.ts';
 import type { Messages } from '../kernel/messages.ts';
-import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
+import type { EmailKind, EmailMessages } from '../platform/email/kind.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { outstandingOf } from './manage-change.ts';
@@ -51,7 +51,7 @@ export const paymentReceivedEmail: EmailKind<PaymentReceived> = {
       value: ({ outstanding }) => outstanding && unbroken(outstanding),
     },
   },
-  words: (email) => ({ ...email.aboutOrder, ...email.paymentReceived }),
+  messages: (email) => ({ ...email.aboutOrder, ...email.paymentReceived }),
 };
 
 export const paymentFailedEmail: EmailKind<PaymentFailed> = {
@@ -66,10 +66,10 @@ export const paymentFailedEmail: EmailKind<PaymentFailed> = {
     ...ORDER_EMAIL.placeholders,
     amount: { meaning: 'What is to be paid, with its currency.', value: ({ amount }) => unbroken(amount) },
   },
-  words: (email) => ({ ...email.aboutOrder, ...email.paymentFailed }),
+  messages: (email) => ({ ...email.aboutOrder, ...email.paymentFailed }),
 };
 
-type ProblemWords = EmailWords & Messages['email']['paymentProblem'];
+type ProblemWords = EmailMessages & Messages['email']['paymentProblem'];
 
 export const paymentProblemEmail: EmailKind<PaymentProblemFacts, ProblemWords> = {
   ...ORDER_EMAIL,
@@ -91,7 +91,7 @@ export const paymentProblemEmail: EmailKind<PaymentProblemFacts, ProblemWords> =
   },
   // The order page is for the customer.
   link: (_, { storefront }) => storefront,
-  words: (email) => ({ ...email.aboutShop, ...email.paymentProblem }),
+  messages: (email) => ({ ...email.aboutShop, ...email.paymentProblem }),
 };
 
 /** Tells the customer that `amount` (minor units) arrived; `order` includes the payment. */

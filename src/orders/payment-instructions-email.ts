@@ -28,7 +28,7 @@ export const paymentInstructionsEmail: EmailKind<OrderPlaced, OrderWords> = {
     paymentMethod: ORDER_PLACED_PLACEHOLDERS.paymentMethod,
   },
   sections: transferSection,
-  words: (email) => ({ ...email.aboutOrder, ...email.order, ...email.paymentInstructions }),
+  messages: (email) => ({ ...email.aboutOrder, ...email.order, ...email.paymentInstructions }),
   load: loadOrders,
 };
 

@@ -19,5 +19,5 @@ export const refundEmail: EmailKind<OrderRefunded> = {
     ...ORDER_EMAIL.placeholders,
     amount: { meaning: 'What was paid back, with its currency.', value: ({ amount }) => unbroken(amount) },
   },
-  words: (email) => ({ ...email.aboutOrder, ...email.refund }),
+  messages: (email) => ({ ...email.aboutOrder, ...email.refund }),
 };

@@ -23,7 +23,7 @@ export const returnEmail: EmailKind<OrderReturned> = {
   isLimited: false,
   sample: { ...SAMPLE_ORDER, goods: ['1\u00a0× Kettle'] },
   lines: { meaning: 'The goods that came back.', rows: ({ goods }) => goods.map((text) => ({ text })) },
-  words: (email) => ({ ...email.aboutOrder, ...email.returned }),
+  messages: (email) => ({ ...email.aboutOrder, ...email.returned }),
 };
 
 /** Tells the customer that these parts of the order are back. */

@@ -1,5 +1,5 @@
 import type { Messages } from '../kernel/messages.ts';
-import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
+import type { EmailKind, EmailMessages } from '../platform/email/kind.ts';
 import { ORDER_EMAIL, SAMPLE_ORDER } from './order-email.ts';
 
 /** The state of a return that a customer has requested. */
@@ -34,7 +34,7 @@ export const returnApprovedEmail: EmailKind<ReturnAnswered> = {
   name: 'returnApproved',
   occasion: 'To the customer, when a return that the customer has asked for was approved.',
   example: { en_GB: { text: 'Please send these items back:\n\n{lines}\n\n{note}' } },
-  words: (email) => ({ ...email.aboutOrder, ...email.returnApproved }),
+  messages: (email) => ({ ...email.aboutOrder, ...email.returnApproved }),
 };
 
 export const returnRejectedEmail: EmailKind<ReturnAnswered> = {
@@ -42,7 +42,7 @@ export const returnRejectedEmail: EmailKind<ReturnAnswered> = {
   name: 'returnRejected',
   occasion: 'To the customer, when a return that the customer has asked for was rejected.',
   example: { en_GB: { text: 'We cannot take these items back:\n\n{lines}\n\n{note}' } },
-  words: (email) => ({ ...email.aboutOrder, ...email.returnRejected }),
+  messages: (email) => ({ ...email.aboutOrder, ...email.returnRejected }),
 };
 
 /** A customer's request, for the merchant. */
@@ -55,7 +55,10 @@ export interface ReturnAnnounced {
   reason: string | null;
 }
 
-export const returnNoticeEmail: EmailKind<ReturnAnnounced, EmailWords & Messages['email']['returnNotice']> = {
+export const returnNoticeEmail: EmailKind<
+  ReturnAnnounced,
+  EmailMessages & Messages['email']['returnNotice']
+> = {
   name: 'returnNotice',
   occasion: 'To the shop, when a customer asks for a return or has withdrawn from the contract.',
   example: { en_GB: { subject: 'Return for {orderNumber}' } },
@@ -81,5 +84,5 @@ export const returnNoticeEmail: EmailKind<ReturnAnnounced, EmailWords & Messages
     wish: 'return',
     reason: 'Too small',
   },
-  words: (email) => ({ ...email.aboutShop, ...email.returnNotice }),
+  messages: (email) => ({ ...email.aboutShop, ...email.returnNotice }),
 };

@@ -1,5 +1,5 @@
 import type { Messages } from '../kernel/messages.ts';
-import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
+import type { EmailKind, EmailMessages } from '../platform/email/kind.ts';
 import { ORDER_EMAIL, SAMPLE_ORDER } from './order-email.ts';
 
 /** Goods of an order were sent. */
@@ -16,7 +16,7 @@ export interface OrderShipped {
   trackingUrl: string | null;
 }
 
-export const shipmentEmail: EmailKind<OrderShipped, EmailWords & Messages['email']['shipped']> = {
+export const shipmentEmail: EmailKind<OrderShipped, EmailMessages & Messages['email']['shipped']> = {
   ...ORDER_EMAIL,
   name: 'shipped',
   occasion: 'To the customer, when goods of an order were sent.',
@@ -49,8 +49,8 @@ export const shipmentEmail: EmailKind<OrderShipped, EmailWords & Messages['email
   lines: { meaning: 'The goods in this parcel.', rows: ({ goods }) => goods.map((text) => ({ text })) },
   // The parcel comes first, and the order below it.
   link: (facts, context) => facts.trackingUrl ?? ORDER_EMAIL.link(facts, context),
-  linkLabel: (facts, words) => (facts.trackingUrl ? words.track : words.link),
-  moreLinks: (facts, context, words) =>
-    facts.trackingUrl ? [{ label: words.link, href: ORDER_EMAIL.link(facts, context) }] : [],
-  words: (email) => ({ ...email.aboutOrder, ...email.shipped }),
+  linkLabel: (facts, messages) => (facts.trackingUrl ? messages.track : messages.link),
+  moreLinks: (facts, context, messages) =>
+    facts.trackingUrl ? [{ label: messages.link, href: ORDER_EMAIL.link(facts, context) }] : [],
+  messages: (email) => ({ ...email.aboutOrder, ...email.shipped }),
 };

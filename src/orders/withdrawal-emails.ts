@@ -36,7 +36,7 @@ export const withdrawalAcknowledgement: EmailKind<WithdrawalDeclared> = {
     contact: 'ada.lindqvist@mail.example',
     date: '15 November 2026 at 08:30 UTC',
   },
-  words: (email) => ({ ...email.aboutOrder, ...email.withdrawalAcknowledgement }),
+  messages: (email) => ({ ...email.aboutOrder, ...email.withdrawalAcknowledgement }),
 };
 
 /** A visitor has named an order and its email address: the link to withdraw goes to that address. */
@@ -54,5 +54,5 @@ export const withdrawalLink: EmailKind<WithdrawalLinkRequested> = {
   isLimited: true,
   sample: SAMPLE_ORDER,
   link: ({ orderId }, context) => orderUrl(context, orderId, '/withdraw'),
-  words: (email) => ({ ...email.aboutOrder, ...email.withdrawalLink }),
+  messages: (email) => ({ ...email.aboutOrder, ...email.withdrawalLink }),
 };

@@ -4,15 +4,15 @@ import { searchForm } from './layout/search-form.ts';
 import type { Page } from './page.ts';
 import type { Pages } from './pages.ts';
 import { shopName, shopPath, type Visit } from './visit.ts';
-import { messages } from '../kernel/messages.ts';
+import { messagesIn } from '../kernel/messages.ts';
 
 /** The page for a request that failed. A missing address offers the search instead. */
 export function errorPage(visit: Visit, { status, message }: HttpError): Page {
-  const words = messages(visit.locale).storefront.error;
-  const titles: Readonly<Record<number, string>> = words.titles;
-  const texts: Readonly<Record<number, string>> = words.texts;
-  const title = titles[status] ?? words.other;
-  const text = status === 404 ? words.unknown : (texts[status] ?? (status >= 500 ? undefined : message));
+  const messages = messagesIn(visit.locale).storefront.error;
+  const titles: Readonly<Record<number, string>> = messages.titles;
+  const texts: Readonly<Record<number, string>> = messages.texts;
+  const title = titles[status] ?? messages.other;
+  const text = status === 404 ? messages.unknown : (texts[status] ?? (status >= 500 ? undefined : message));
   return {
     status,
     title,
@@ -21,7 +21,7 @@ export function errorPage(visit: Visit, { status, message }: HttpError): Page {
     main: html`<div class="hero">
       <h1>${title}</h1>
       ${text !== undefined && html`<p>${text}</p>`} ${status === 404 && searchForm(visit)}
-      <p><a class="button" href="${shopPath(visit, '')}">${words.home}</a></p>
+      <p><a class="button" href="${shopPath(visit, '')}">${messages.home}</a></p>
     </div>`,
   };
 }
@@ -34,7 +34,7 @@ export function closedPage(visit: Visit): Page {
     isPrivate: true,
     main: html`<div class="hero">
       <h1>${shopName(visit)}</h1>
-      <p>${messages(visit.locale).storefront.error.closed}</p>
+      <p>${messagesIn(visit.locale).storefront.error.closed}</p>
     </div>`,
   };
 }

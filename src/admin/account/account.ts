@@ -46,16 +46,16 @@ export function account(pages: Pages): void {
       const user = await findUser(visit.db, userId);
       await requireTriesLeft(visit, form, visit.user);
       const isRight = await isPassword(typedPassword(form), user?.passwordHash ?? null);
-      if (!isRight) throw forbidden(visit.words.account.wrongPassword);
+      if (!isRight) throw forbidden(visit.messages.account.wrongPassword);
       const password = typedPassword(form, 'newPassword');
-      requireGoodPassword(password, email, visit.words);
+      requireGoodPassword(password, email, visit.messages);
       const hash = await hashPassword(password);
       await visit.db.transaction(async (tx) => {
         await updatePassword(tx, userId, hash);
         await deleteOtherAdminSessions(tx, userId, sessionId);
         await recordInAllShops(tx, visit.user, '/admin/account/password');
       });
-      return new Redirect('/admin/account', visit.words.account.passwordChanged);
+      return new Redirect('/admin/account', visit.messages.account.passwordChanged);
     },
   });
 
@@ -67,7 +67,7 @@ export function account(pages: Pages): void {
       if (ended === 0) throw notFound();
       await recordInAllShops(tx, visit.user, '/admin/account/sessions/:sessionId/end', { sessionId });
     });
-    return new Redirect('/admin/account', visit.words.account.sessionEnded);
+    return new Redirect('/admin/account', visit.messages.account.sessionEnded);
   });
 
   pages.post('/account/sessions/end-others', 'signed in', async (visit) => {
@@ -76,7 +76,7 @@ export function account(pages: Pages): void {
       const object = { sessions: String(ended) };
       await recordInAllShops(tx, visit.user, '/admin/account/sessions/end-others', object);
     });
-    return new Redirect('/admin/account', visit.words.account.othersEnded);
+    return new Redirect('/admin/account', visit.messages.account.othersEnded);
   });
 
   totp(pages);
@@ -84,7 +84,7 @@ export function account(pages: Pages): void {
 }
 
 async function accountPage(visit: Visit<'signed in'>): Promise<AdminPage> {
-  const words = visit.words.account;
+  const messages = visit.messages.account;
   const [user, sessions, passkeyPart, totpPart] = await Promise.all([
     findUser(visit.db, visit.user.userId),
     findAdminSessions(visit.db, visit.user.userId),
@@ -92,29 +92,29 @@ async function accountPage(visit: Visit<'signed in'>): Promise<AdminPage> {
     totpCard(visit),
   ]);
   return {
-    title: words.title,
+    title: messages.title,
     scripts: [PASSKEY_SCRIPT],
-    actions: buttonForm({ action: '/admin/sign-out', text: visit.words.layout.signOut }),
+    actions: buttonForm({ action: '/admin/sign-out', text: visit.messages.layout.signOut }),
     main: html`<div class="stack">
       <section class="card">
         <h2>${visit.user.email}</h2>
         <form method="post" action="/admin/account/language" class="line-form">
           ${choiceField({
             name: 'language',
-            label: words.adminLanguage,
+            label: messages.adminLanguage,
             value: visit.user.language,
-            empty: words.languageOfBrowser,
+            empty: messages.languageOfBrowser,
             choices: LANGUAGES.map((value) => ({ value, text: LANGUAGE_NAMES[value] })),
           })}
-          <button>${visit.words.form.save}</button>
+          <button>${visit.messages.form.save}</button>
         </form>
       </section>
       ${
         user?.passwordHash != null &&
         html`<section class="card">
-          <h2>${words.password}</h2>
-          <p class="quiet">${words.passwordHint}</p>
-          <p><a class="button" href="/admin/account/password">${words.changePassword}</a></p>
+          <h2>${messages.password}</h2>
+          <p class="quiet">${messages.passwordHint}</p>
+          <p><a class="button" href="/admin/account/password">${messages.changePassword}</a></p>
         </section>`
       }
       ${totpPart} ${passkeyPart} ${sessionCard(visit, sessions)}
@@ -123,46 +123,46 @@ async function accountPage(visit: Visit<'signed in'>): Promise<AdminPage> {
 }
 
 function passwordPage(visit: Visit<'signed in'>, draft?: Draft): AdminPage {
-  const words = visit.words.account;
+  const messages = visit.messages.account;
   return {
-    title: words.changePassword,
-    breadcrumbs: [{ href: '/admin/account', text: words.title }],
+    title: messages.changePassword,
+    breadcrumbs: [{ href: '/admin/account', text: messages.title }],
     scripts: [PASSWORD_SCRIPT],
     main: html`<form method="post" class="card narrow">
       ${problemOf(draft)}
       <input type="hidden" name="email" value="${visit.user.email}" autocomplete="username" />
-      ${passwordField(visit.words, { name: 'password', label: words.currentPassword, autocomplete: 'current-password' })}
-      ${passwordField(visit.words, { name: 'newPassword', label: words.newPassword, autocomplete: 'new-password' })}
-      <p class="quiet">${words.passwordEndsSessions}</p>
-      <button class="main">${words.changePassword}</button>
+      ${passwordField(visit.messages, { name: 'password', label: messages.currentPassword, autocomplete: 'current-password' })}
+      ${passwordField(visit.messages, { name: 'newPassword', label: messages.newPassword, autocomplete: 'new-password' })}
+      <p class="quiet">${messages.passwordEndsSessions}</p>
+      <button class="main">${messages.changePassword}</button>
     </form>`,
   };
 }
 
 function sessionCard(visit: Visit<'signed in'>, sessions: readonly AdminSessionRow[]): Markup {
-  const words = visit.words.account;
+  const messages = visit.messages.account;
   return html`<section class="card">
-    <h2>${words.sessions}</h2>
-    <p class="quiet">${words.sessionsHint}</p>
+    <h2>${messages.sessions}</h2>
+    <p class="quiet">${messages.sessionsHint}</p>
     <ul class="things">
       ${sessions.map(({ sessionId, createdAt, seenAt, ...browser }) => {
-        const name = browserText(visit.words, browser);
+        const name = browserText(visit.messages, browser);
         const isThis = sessionId === visit.user.sessionId;
         return html`<li>
           <div>
-            <strong>${name}</strong> ${isThis && html`<span class="chip good">${words.thisBrowser}</span>`}
+            <strong>${name}</strong> ${isThis && html`<span class="chip good">${messages.thisBrowser}</span>`}
             <p class="quiet">
-              ${words.lastSeen} ${momentText(seenAt, visit.language)}, ${words.signedInAt}
+              ${messages.lastSeen} ${momentText(seenAt, visit.language)}, ${messages.signedInAt}
               ${momentText(createdAt, visit.language)}
             </p>
           </div>
-          ${!isThis && buttonForm({ action: `/admin/account/sessions/${sessionId}/end`, text: words.endSession })}
+          ${!isThis && buttonForm({ action: `/admin/account/sessions/${sessionId}/end`, text: messages.endSession })}
         </li>`;
       })}
     </ul>
     ${
       sessions.length > 1 &&
-      buttonForm({ action: '/admin/account/sessions/end-others', text: words.endOthers, kind: 'danger' })
+      buttonForm({ action: '/admin/account/sessions/end-others', text: messages.endOthers, kind: 'danger' })
     }
   </section>`;
 }

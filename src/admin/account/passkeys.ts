@@ -60,20 +60,20 @@ export function accountPasskeyPages(pages: Pages): void {
     '/account/passkeys',
     'signed in',
     async (visit, form) => {
-      const words = visit.words.account;
+      const messages = visit.messages.account;
       const asked = challengeOf(visit, form, visit.db.now);
       const passkey =
         asked && (await verifiedPasskey(siteOf(visit), asked.state.challenge, form.field('credential')));
-      if (!passkey) throw badRequest(words.passkeyFailed);
+      if (!passkey) throw badRequest(messages.passkeyFailed);
       await visit.db.transaction(async (tx) => {
         const isSaved = await insertAdminPasskey(tx, visit.user.userId, {
           ...passkey,
           ...browserName(form.userAgent),
         });
-        if (!isSaved) throw badRequest(words.passkeyFailed);
+        if (!isSaved) throw badRequest(messages.passkeyFailed);
         await recordInAllShops(tx, visit.user, '/admin/account/passkeys');
       });
-      return new Redirect('/admin/account', words.passkeyAdded);
+      return new Redirect('/admin/account', messages.passkeyAdded);
     },
     { needsReauthentication: true, limits: PASSKEY_LIMITS },
   );
@@ -86,7 +86,7 @@ export function accountPasskeyPages(pages: Pages): void {
         await deleteAdminPasskey(tx, visit.user.userId, form.field('credential'));
         await recordInAllShops(tx, visit.user, '/admin/account/passkeys/delete');
       });
-      return new Redirect('/admin/account', visit.words.account.passkeyDeleted);
+      return new Redirect('/admin/account', visit.messages.account.passkeyDeleted);
     },
     { needsReauthentication: true, limits: PASSKEY_LIMITS },
   );
@@ -123,7 +123,7 @@ export async function passkeyRequestForm(
 ): Promise<Markup | false> {
   if (!hasHostName(siteOf(visit))) return false;
   const options = await passkeyRequest(siteOf(visit));
-  return passkeyForm(visit, 'get', options, { action, target, label: visit.words.signIn.withPasskey });
+  return passkeyForm(visit, 'get', options, { action, target, label: visit.messages.signIn.withPasskey });
 }
 
 function passkeyForm(
@@ -147,7 +147,7 @@ function passkeyForm(
     <input type="hidden" name="credential" />
     <input type="hidden" name="state" value="${state}" />
     ${target !== undefined && html`<input type="hidden" name="to" value="${target}" />`}
-    <p class="error problem" role="alert" hidden>${visit.words.account.passkeyFailed}</p>
+    <p class="error problem" role="alert" hidden>${visit.messages.account.passkeyFailed}</p>
     <button>${label}</button>
   </form>`;
 }
@@ -155,13 +155,13 @@ function passkeyForm(
 export async function passkeyCard(visit: Visit<'signed in'>): Promise<Markup | false> {
   const site = siteOf(visit);
   if (!hasHostName(site)) return false;
-  const words = visit.words.account;
+  const messages = visit.messages.account;
   const { userId, email } = visit.user;
   const rows = await findAdminPasskeys(visit.db, userId);
   const creation = await passkeyCreation(site, { accountId: userId, email }, rows);
   return html`<section class="card">
-    <h2>${words.passkeys}</h2>
-    <p class="quiet">${words.passkeysHint}</p>
+    <h2>${messages.passkeys}</h2>
+    <p class="quiet">${messages.passkeysHint}</p>
     ${
       rows.length > 0 &&
       html`<ul class="things">
@@ -172,31 +172,31 @@ export async function passkeyCard(visit: Visit<'signed in'>): Promise<Markup | f
       rows.length < MAX_PASSKEYS
         ? passkeyForm(visit, 'create', creation, {
             action: '/admin/account/passkeys',
-            label: words.addPasskey,
+            label: messages.addPasskey,
           })
-        : html`<p>${words.passkeysFull({ most: MAX_PASSKEYS })}</p>`
+        : html`<p>${messages.passkeysFull({ most: MAX_PASSKEYS })}</p>`
     }
   </section>`;
 }
 
 function passkeyLine(visit: Visit<'signed in'>, { credentialId, createdAt, usedAt, ...browser }: PasskeyRow) {
-  const { words, language } = visit;
+  const { messages, language } = visit;
   return html`<li>
     <div>
-      <strong>${browserText(words, browser)}</strong>
+      <strong>${browserText(messages, browser)}</strong>
       <p class="quiet">
-        ${words.account.since}
+        ${messages.account.since}
         ${dayText(createdAt, language)}${
-          usedAt && html`, ${words.account.lastUsed} ${dayText(usedAt, language)}`
+          usedAt && html`, ${messages.account.lastUsed} ${dayText(usedAt, language)}`
         }
       </p>
     </div>
     ${buttonForm({
       action: '/admin/account/passkeys/delete',
       fields: { credential: credentialId },
-      text: words.form.delete,
+      text: messages.form.delete,
       kind: 'danger',
-      confirm: words.account.deletePasskeyQuestion,
+      confirm: messages.account.deletePasskeyQuestion,
     })}
   </li>`;
 }

@@ -29,17 +29,17 @@ export function totp(pages: Pages): void {
       show: async (visit, _request, draft) => setUpPage(visit, draft),
       save: async (visit, form) => {
         const { userId } = visit.user;
-        const words = visit.words.account;
+        const messages = visit.messages.account;
         const made = openState<NewAuthenticator>(
           visit.key,
           'new authenticator',
           visit.db.now,
           form.field('state'),
         );
-        if (made?.state.userId !== userId) throw badRequest(words.totpTooLate);
+        if (made?.state.userId !== userId) throw badRequest(messages.totpTooLate);
         const { secret } = made.state;
         const step = matchingStep(secret, form.field('code').replaceAll(/\s/g, ''), visit.db.now, null);
-        if (step === undefined) throw badRequest(words.wrongCode);
+        if (step === undefined) throw badRequest(messages.wrongCode);
         const codes = await visit.db.transaction(async (tx) => {
           await recordInAllShops(tx, visit.user, HREF);
           return setTotp(tx, visit.key, userId, { secret, step });
@@ -74,19 +74,19 @@ export function totp(pages: Pages): void {
         await deleteTotp(tx, visit.user.userId);
         await recordInAllShops(tx, visit.user, `${HREF}/delete`);
       });
-      return new Redirect('/admin/account', visit.words.account.totpOff);
+      return new Redirect('/admin/account', visit.messages.account.totpOff);
     },
     AGAIN,
   );
 }
 
-const breadcrumbsOf = ({ words }: Visit<'signed in'>) => [
-  { href: '/admin/account', text: words.account.title },
+const breadcrumbsOf = ({ messages }: Visit<'signed in'>) => [
+  { href: '/admin/account', text: messages.account.title },
 ];
 
 /** The secret travels in the form, sealed; nothing is stored until a code proves that the app has it. */
 async function setUpPage(visit: Visit<'signed in'>, draft?: Draft): Promise<AdminPage> {
-  const words = visit.words.account;
+  const messages = visit.messages.account;
   const { key, db, user } = visit;
   const typed = draft && openState<NewAuthenticator>(key, 'new authenticator', db.now, draft.field('state'));
   const secret = typed?.state.userId === user.userId ? typed.state.secret : newTotpSecret();
@@ -94,66 +94,66 @@ async function setUpPage(visit: Visit<'signed in'>, draft?: Draft): Promise<Admi
   const address = totpAddress(secret, user.email, new URL(visit.origin).host);
   const { renderSVG } = await import('uqr');
   return {
-    title: words.totp,
+    title: messages.totp,
     breadcrumbs: breadcrumbsOf(visit),
     main: html`<form method="post" class="card narrow">
       ${problemOf(draft)}
-      <p>${words.totpScan}</p>
-      <div class="qr" role="img" aria-label="${words.totpPicture}">
+      <p>${messages.totpScan}</p>
+      <div class="qr" role="img" aria-label="${messages.totpPicture}">
         ${safe(renderSVG(address, { border: 2 }))}
       </div>
       <details>
-        <summary>${words.totpType}</summary>
+        <summary>${messages.totpType}</summary>
         <p><code>${(secret.match(/.{4}/g) ?? []).join(' ')}</code></p>
       </details>
       <input type="hidden" name="state" value="${state}" />
       ${textField({
         name: 'code',
-        label: words.totpCode,
+        label: messages.totpCode,
         inputMode: 'numeric',
         autocomplete: 'one-time-code',
         maxLength: 9,
         isRequired: true,
       })}
-      <button class="main">${words.totpSwitchOn}</button>
+      <button class="main">${messages.totpSwitchOn}</button>
     </form>`,
   };
 }
 
 function codesPage(visit: Visit<'signed in'>, codes: readonly string[]): AdminPage {
-  const words = visit.words.account;
+  const messages = visit.messages.account;
   return {
-    title: words.recoveryCodes,
+    title: messages.recoveryCodes,
     breadcrumbs: breadcrumbsOf(visit),
     main: html`<div class="card narrow">
-      <p>${words.recoveryCodesHint}</p>
+      <p>${messages.recoveryCodesHint}</p>
       <ul class="codes">
         ${codes.map((code) => html`<li><code>${code}</code></li>`)}
       </ul>
-      <a class="button main" href="/admin/account">${words.recoveryCodesSaved}</a>
+      <a class="button main" href="/admin/account">${messages.recoveryCodesSaved}</a>
     </div>`,
   };
 }
 
 export async function totpCard(visit: Visit<'signed in'>): Promise<Markup> {
-  const words = visit.words.account;
+  const messages = visit.messages.account;
   const { userId } = visit.user;
   const user = await findUser(visit.db, userId);
   if (!user?.hasTotp) {
     return html`<section class="card">
-      <h2>${words.totp}</h2>
-      <p class="quiet">${words.totpHint}</p>
-      <p><a class="button" href="${HREF}">${words.totpSetUp}</a></p>
+      <h2>${messages.totp}</h2>
+      <p class="quiet">${messages.totpHint}</p>
+      <p><a class="button" href="${HREF}">${messages.totpSetUp}</a></p>
     </section>`;
   }
   const left = await countRecoveryCodes(visit.db, userId);
   return html`<section class="card">
-    <h2>${words.totp}</h2>
-    <p>${words.totpIsOn} ${words.recoveryCodesLeft({ count: left })}</p>
+    <h2>${messages.totp}</h2>
+    <p>${messages.totpIsOn} ${messages.recoveryCodesLeft({ count: left })}</p>
     <div class="actions">
-      <a class="button" href="${HREF}">${words.totpNewDevice}</a>
-      ${buttonForm({ action: `${HREF}/codes`, text: words.newRecoveryCodes, confirm: words.newRecoveryCodesQuestion })}
-      ${buttonForm({ action: `${HREF}/delete`, text: words.totpSwitchOff, kind: 'danger', confirm: words.totpOffQuestion })}
+      <a class="button" href="${HREF}">${messages.totpNewDevice}</a>
+      ${buttonForm({ action: `${HREF}/codes`, text: messages.newRecoveryCodes, confirm: messages.newRecoveryCodesQuestion })}
+      ${buttonForm({ action: `${HREF}/delete`, text: messages.totpSwitchOff, kind: 'danger', confirm: messages.totpOffQuestion })}
     </div>
   </section>`;
 }

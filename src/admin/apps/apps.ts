@@ -38,23 +38,23 @@ export function appPages(pages: ShopPages): void {
   auditLog(pages);
 
   pages.get('/apps', 'apps_read', async (visit) => {
-    const words = visit.words.apps;
+    const messages = visit.messages.apps;
     const rows = await findListedApps(visit.db, visit.shopId);
     return {
-      title: visit.words.layout.menuEntries.apps,
+      title: visit.messages.layout.menuEntries.apps,
       menu: 'apps',
       actions: visit.may('apps_write')
-        ? html`<a class="button" href="${adminPath(visit, '/apps/register')}">${words.register}</a>
-            <a class="button main" href="${adminPath(visit, '/apps/new')}">${words.newPrivate}</a>`
+        ? html`<a class="button" href="${adminPath(visit, '/apps/register')}">${messages.register}</a>
+            <a class="button main" href="${adminPath(visit, '/apps/new')}">${messages.newPrivate}</a>`
         : undefined,
       main: html`${appTabs(visit, 'installed')}
-      ${rows.length === 0 ? html`<p class="list empty">${words.empty}</p>` : appTable(visit, rows)}`,
+      ${rows.length === 0 ? html`<p class="list empty">${messages.empty}</p>` : appTable(visit, rows)}`,
     };
   });
 
   pages.get('/apps/:appId', 'apps_read', async (visit, request) => {
     const { db, shopId } = visit;
-    const words = visit.words.apps;
+    const messages = visit.messages.apps;
     const app = await requireApp(visit, request);
     const [use, tokens, hooks, entries] = await Promise.all([
       findUse(db, shopId, app.appId, SHOWN_DAYS),
@@ -78,48 +78,50 @@ export function appPages(pages: ShopPages): void {
         <div class="stack">
           ${figures(visit, app, use)} ${useCard(visit, use)}
           <section class="card">
-            <h2>${words.whatItDid}</h2>
+            <h2>${messages.whatItDid}</h2>
             ${
               entries.length === 0
-                ? html`<p class="quiet">${words.didNothing}</p>`
+                ? html`<p class="quiet">${messages.didNothing}</p>`
                 : html`${entryTable(visit, entries)}
-                    <a href="${adminPath(visit, '/apps/audit', { who: app.appId })}">${words.allEntries}</a>`
+                    <a href="${adminPath(visit, '/apps/audit', { who: app.appId })}"
+                      >${messages.allEntries}</a
+                    >`
             }
           </section>
           ${
             hooks.length > 0 &&
             html`<section class="card">
-              <h2>${words.webhooks}</h2>
+              <h2>${messages.webhooks}</h2>
               ${webhookTable(visit, hooks)}
             </section>`
           }
         </div>
         <div class="stack">
           <section class="card">
-            <h2>${words.whatItMay}</h2>
+            <h2>${messages.whatItMay}</h2>
             ${scopeLists(visit, app.scopes)}
           </section>
           <section class="card">
-            <h2>${words.tokens}</h2>
-            ${tokens.length === 0 ? html`<p class="quiet">${words.noTokens}</p>` : tokenList(visit, path, tokens)}
-            <p class="hint">${words.tokensHint}</p>
+            <h2>${messages.tokens}</h2>
+            ${tokens.length === 0 ? html`<p class="quiet">${messages.noTokens}</p>` : tokenList(visit, path, tokens)}
+            <p class="hint">${messages.tokensHint}</p>
             ${
               app.callbackUrl === null &&
               visit.may('apps_write') &&
-              html`<a class="button" href="${adminPath(visit, `${path}/tokens`)}">${words.newToken}</a>`
+              html`<a class="button" href="${adminPath(visit, `${path}/tokens`)}">${messages.newToken}</a>`
             }
           </section>
           ${
             app.callbackUrl !== null &&
             html`<section class="card">
-              <h2>${words.installLink}</h2>
+              <h2>${messages.installLink}</h2>
               <input
                 readonly
                 class="code"
-                aria-label="${words.installLink}"
+                aria-label="${messages.installLink}"
                 value="${visit.origin}${adminPath(visit, `${path}/install`)}"
               />
-              <p class="hint">${words.installLinkHint}</p>
+              <p class="hint">${messages.installLinkHint}</p>
             </section>`
           }
         </div>
@@ -136,7 +138,7 @@ export function appPages(pages: ShopPages): void {
         await deleteApp(tx, visit.shopId, app.appId);
         await recordAction(tx, visit, '/apps/:appId/uninstall', { appId: app.appId });
       });
-      return new Redirect(adminPath(visit, '/apps'), visit.words.apps.uninstalled({ name: app.name }));
+      return new Redirect(adminPath(visit, '/apps'), visit.messages.apps.uninstalled({ name: app.name }));
     },
     { needsReauthentication: true },
   );
@@ -150,49 +152,49 @@ export function appPages(pages: ShopPages): void {
       await deleteToken(tx, visit.shopId, Buffer.from(token.tokenId, 'hex'));
       await recordAction(tx, visit, '/apps/:appId/tokens/:tokenId/revoke', { appId: app.appId });
     });
-    return new Redirect(adminPath(visit, `/apps/${app.appId}`), visit.words.apps.revoked);
+    return new Redirect(adminPath(visit, `/apps/${app.appId}`), visit.messages.apps.revoked);
   });
 }
 
 function appTable(visit: ShopVisit, rows: readonly ListedApp[]): Markup {
-  const words = visit.words.apps;
+  const messages = visit.messages.apps;
   return html`<div class="list">
     <table>
       <thead>
         <tr>
-          <th scope="col">${words.name}</th>
-          <th scope="col">${words.kind}</th>
-          <th scope="col">${words.may}</th>
-          <th scope="col">${words.lastUse}</th>
-          <th scope="col">${words.webhooks}</th>
+          <th scope="col">${messages.name}</th>
+          <th scope="col">${messages.kind}</th>
+          <th scope="col">${messages.may}</th>
+          <th scope="col">${messages.lastUse}</th>
+          <th scope="col">${messages.webhooks}</th>
         </tr>
       </thead>
       <tbody>
         ${rows.map(
           (app) =>
             html`<tr>
-              <td data-title="${words.name}">
+              <td data-title="${messages.name}">
                 <a href="${adminPath(visit, `/apps/${app.appId}`)}">${app.name}</a>
               </td>
-              <td data-title="${words.kind}">${kindChip(visit, app)}</td>
-              <td data-title="${words.may}">
+              <td data-title="${messages.kind}">${kindChip(visit, app)}</td>
+              <td data-title="${messages.may}">
                 ${
                   app.scopes.length === SCOPES.length
-                    ? words.mayEverything
-                    : words.mayCount({ count: app.scopes.length })
+                    ? messages.mayEverything
+                    : messages.mayCount({ count: app.scopes.length })
                 }
               </td>
-              <td data-title="${words.lastUse}">
+              <td data-title="${messages.lastUse}">
                 ${
                   app.lastUsedAt
                     ? dayText(app.lastUsedAt, visit.language)
-                    : html`<span class="quiet">${words.never}</span>`
+                    : html`<span class="quiet">${messages.never}</span>`
                 }
               </td>
-              <td data-title="${words.webhooks}">
+              <td data-title="${messages.webhooks}">
                 <span
                   >${app.webhooks}
-                  ${app.failingWebhooks > 0 && chip(visit.words.webhooks.failing, 'bad')}</span
+                  ${app.failingWebhooks > 0 && chip(visit.messages.webhooks.failing, 'bad')}</span
                 >
               </td>
             </tr>`,
@@ -202,75 +204,78 @@ function appTable(visit: ShopVisit, rows: readonly ListedApp[]): Markup {
   </div>`;
 }
 
-function kindChip({ words }: ShopVisit, { callbackUrl, tokens }: ListedApp): Markup {
-  if (callbackUrl === null) return chip(words.apps.private);
-  return tokens > 0 ? chip(words.apps.installed, 'good') : chip(words.apps.notInstalled, 'warning');
+function kindChip({ messages }: ShopVisit, { callbackUrl, tokens }: ListedApp): Markup {
+  if (callbackUrl === null) return chip(messages.apps.private);
+  return tokens > 0 ? chip(messages.apps.installed, 'good') : chip(messages.apps.notInstalled, 'warning');
 }
 
 function appActions(visit: ShopVisit, { appId, name, callbackUrl, tokens }: ListedApp): Markup {
-  const words = visit.words.apps;
+  const messages = visit.messages.apps;
   return html`${
     callbackUrl !== null &&
     html`<a
       class="${tokens > 0 ? 'button' : 'button main'}"
       href="${adminPath(visit, `/apps/${appId}/install`)}"
-      >${tokens > 0 ? words.installAgain : words.install}</a
+      >${tokens > 0 ? messages.installAgain : messages.install}</a
     >`
   }
   ${buttonForm({
     action: adminPath(visit, `/apps/${appId}/uninstall`),
-    text: words.uninstall,
+    text: messages.uninstall,
     kind: 'danger',
-    confirm: words.uninstallSure({ name }),
+    confirm: messages.uninstallSure({ name }),
   })}`;
 }
 
 function figures(visit: ShopVisit, app: ListedApp, use: readonly DayOfUse[]): Markup {
-  const words = visit.words.apps;
+  const messages = visit.messages.apps;
   const today = use.at(-1)!;
   const number = new Intl.NumberFormat(visit.language);
   return html`<dl class="card figures">
     <div>
-      <dt>${words.kind}</dt>
+      <dt>${messages.kind}</dt>
       <dd>${kindChip(visit, app)}</dd>
     </div>
     <div>
-      <dt>${words.lastUse}</dt>
-      <dd>${app.lastUsedAt ? dayText(app.lastUsedAt, visit.language) : words.never}</dd>
+      <dt>${messages.lastUse}</dt>
+      <dd>${app.lastUsedAt ? dayText(app.lastUsedAt, visit.language) : messages.never}</dd>
     </div>
     <div>
-      <dt>${words.callsToday}</dt>
+      <dt>${messages.callsToday}</dt>
       <dd>${number.format(today.calls)}</dd>
     </div>
     <div>
-      <dt>${words.errorsToday}</dt>
+      <dt>${messages.errorsToday}</dt>
       <dd>${number.format(today.errors)}</dd>
     </div>
     <div>
-      <dt>${words.since}</dt>
+      <dt>${messages.since}</dt>
       <dd>${dayText(app.createdAt, visit.language)}</dd>
     </div>
   </dl>`;
 }
 
 /** The calls of the last days. */
-function useCard({ words: { apps: words }, language }: ShopVisit, use: readonly DayOfUse[]): Markup | false {
+function useCard(
+  { messages: { apps: messages }, language }: ShopVisit,
+  use: readonly DayOfUse[],
+): Markup | false {
   if (use.every(({ calls }) => calls === 0)) return false;
   const number = new Intl.NumberFormat(language);
   const bars = use.map(({ day, calls, errors }) => ({
     label: shortDay(new Date(day), language),
     value: calls,
-    text: words.callsText({ calls: number.format(calls), errors: number.format(errors) }),
+    text: messages.callsText({ calls: number.format(calls), errors: number.format(errors) }),
   }));
   return html`<section class="card">
-    <h2>${words.callsOverTime}</h2>
-    ${barChart(words.callsOverTime, bars)}
-    <p class="hint">${words.callsHint}</p>
+    <h2>${messages.callsOverTime}</h2>
+    ${barChart(messages.callsOverTime, bars)}
+    <p class="hint">${messages.callsHint}</p>
   </section>`;
 }
 
 function tokenList(visit: ShopVisit, path: string, tokens: readonly AppToken[]): Markup {
-  const words = visit.words.apps;
+  const messages = visit.messages.apps;
   const day = (moment: Date) => plainDay(moment, visit.language);
   return html`<ul class="tokens">
     ${tokens.map(
@@ -278,21 +283,21 @@ function tokenList(visit: ShopVisit, path: string, tokens: readonly AppToken[]):
         html`<li>
           <div>
             <code>${tokenId.slice(0, 12)}</code>
-            ${expiresAt && expiresAt <= visit.db.now && chip(words.ended, 'bad')}
+            ${expiresAt && expiresAt <= visit.db.now && chip(messages.ended, 'bad')}
             <p class="hint">
-              ${words.made({ day: day(createdAt) })},
-              ${lastUsedAt ? words.used({ day: day(lastUsedAt) }) : words.unused}.
-              ${expiresAt && `${words.ends({ day: day(expiresAt) })}.`}
-              ${networks && `${words.from({ networks: networks.join(', ') })}.`}
+              ${messages.made({ day: day(createdAt) })},
+              ${lastUsedAt ? messages.used({ day: day(lastUsedAt) }) : messages.unused}.
+              ${expiresAt && `${messages.ends({ day: day(expiresAt) })}.`}
+              ${networks && `${messages.from({ networks: networks.join(', ') })}.`}
             </p>
           </div>
           ${
             visit.may('apps_write') &&
             buttonForm({
               action: adminPath(visit, `${path}/tokens/${tokenId}/revoke`),
-              text: words.revoke,
+              text: messages.revoke,
               kind: 'link',
-              confirm: words.revokeSure,
+              confirm: messages.revokeSure,
             })
           }
         </li>`,

@@ -15,7 +15,7 @@ const DAY = 86_400_000;
 export function auditLog(pages: ShopPages): void {
   pages.get('/apps/audit', 'apps_read', async (visit, request) => {
     const { db, shopId } = visit;
-    const words = visit.words.audit;
+    const messages = visit.messages.audit;
     const columns = entryColumns(visit);
     const state = listState(request, columns);
     // One more than is shown tells whether there is a next page: counting all entries would be slow.
@@ -30,30 +30,30 @@ export function auditLog(pages: ShopPages): void {
     ];
     const shown = rows.slice(0, state.limit);
     return {
-      title: visit.words.layout.menuEntries.apps,
+      title: visit.messages.layout.menuEntries.apps,
       menu: 'apps',
       main: html`${appTabs(visit, 'audit')}
-        <p class="intro">${words.intro}</p>
+        <p class="intro">${messages.intro}</p>
         ${await listView(visit, request, {
           path: '/apps/audit',
-          caption: visit.words.apps.tabs.audit,
+          caption: visit.messages.apps.tabs.audit,
           columns,
           filters: [
-            { kind: 'choice', name: 'who', label: words.who, choices: who },
+            { kind: 'choice', name: 'who', label: messages.who, choices: who },
             {
               kind: 'choice',
               name: 'method',
-              label: words.method,
-              choices: METHODS.map((method) => ({ value: method, text: words.methods[method] })),
+              label: messages.method,
+              choices: METHODS.map((method) => ({ value: method, text: messages.methods[method] })),
             },
-            { kind: 'date', name: 'from', label: words.from },
-            { kind: 'date', name: 'to', label: words.to },
+            { kind: 'date', name: 'from', label: messages.from },
+            { kind: 'date', name: 'to', label: messages.to },
           ],
           rows: shown,
           results: state.offset + shown.length,
           isMore: rows.length > shown.length,
           href: (entry) => thingPath(visit, entry.object) ?? adminPath(visit, '/apps/audit'),
-          empty: words.empty,
+          empty: messages.empty,
         })}`,
     };
   });
@@ -76,15 +76,15 @@ function filterOf(state: ListState): EntryFilter {
 }
 
 function entryColumns(visit: ShopVisit): Column<EntryRow>[] {
-  const words = visit.words.audit;
+  const messages = visit.messages.audit;
   return [
-    { name: 'what', title: words.what, cell: (entry) => whatText(visit, entry) },
-    { name: 'kind', title: words.method, cell: (entry) => kindChip(visit, entry) },
-    { name: 'who', title: words.who, cell: ({ appName }) => appName ?? words.system },
-    { name: 'when', title: words.when, cell: ({ at }) => momentText(at, visit.language) },
+    { name: 'what', title: messages.what, cell: (entry) => whatText(visit, entry) },
+    { name: 'kind', title: messages.method, cell: (entry) => kindChip(visit, entry) },
+    { name: 'who', title: messages.who, cell: ({ appName }) => appName ?? messages.system },
+    { name: 'when', title: messages.when, cell: ({ at }) => momentText(at, visit.language) },
     {
       name: 'technical',
-      title: words.technical,
+      title: messages.technical,
       isExtra: true,
       cell: ({ method, route }) => html`<code>${method} ${route}</code>`,
     },
@@ -93,7 +93,7 @@ function entryColumns(visit: ShopVisit): Column<EntryRow>[] {
 
 /** The last entries of an app. */
 export function entryTable(visit: ShopVisit, entries: readonly EntryRow[]): Markup {
-  const words = visit.words.audit;
+  const messages = visit.messages.audit;
   return html`<div class="list plain">
     <table>
       <tbody>
@@ -101,11 +101,11 @@ export function entryTable(visit: ShopVisit, entries: readonly EntryRow[]): Mark
           const href = thingPath(visit, entry.object);
           const text = whatText(visit, entry);
           return html`<tr>
-            <td data-title="${words.what}">
+            <td data-title="${messages.what}">
               ${href === undefined ? text : html`<a href="${href}">${text}</a>`}
             </td>
-            <td data-title="${words.method}">${kindChip(visit, entry)}</td>
-            <td data-title="${words.when}">${momentText(entry.at, visit.language)}</td>
+            <td data-title="${messages.method}">${kindChip(visit, entry)}</td>
+            <td data-title="${messages.when}">${momentText(entry.at, visit.language)}</td>
           </tr>`;
         })}
       </tbody>
@@ -115,9 +115,9 @@ export function entryTable(visit: ShopVisit, entries: readonly EntryRow[]): Mark
 
 const KINDS: Readonly<Record<string, ChipKind>> = { DELETE: 'bad', GET: 'warning', POST: 'good' };
 
-function kindChip({ words }: ShopVisit, { method, object }: EntryRow): Markup {
-  if (Object.hasOwn(object, 'refused')) return chip(words.audit.refused, 'bad');
-  const texts: Readonly<Record<string, string>> = words.audit.methods;
+function kindChip({ messages }: ShopVisit, { method, object }: EntryRow): Markup {
+  if (Object.hasOwn(object, 'refused')) return chip(messages.audit.refused, 'bad');
+  const texts: Readonly<Record<string, string>> = messages.audit.methods;
   return chip(texts[method] ?? method, KINDS[method]);
 }
 
@@ -125,9 +125,9 @@ function kindChip({ words }: ShopVisit, { method, object }: EntryRow): Markup {
  * `Product: images`; a command as it was typed. Derived from the route:
  * `/rs/shops/:shopId/products/:productId/images`.
  */
-function whatText({ words }: ShopVisit, { method, route }: EntryRow): string {
+function whatText({ messages }: ShopVisit, { method, route }: EntryRow): string {
   if (method === 'COMMAND') return route;
-  const things: Readonly<Record<string, string>> = words.audit.things;
+  const things: Readonly<Record<string, string>> = messages.audit.things;
   const parts = route
     .replace(/^\/(?:(?:rs|manage|admin)\/shops\/:shopId|admin)\//, '')
     .split('/')

@@ -5,7 +5,7 @@ import { failureOf } from '../../apps/webhooks/failure.ts';
 import type { DeliveryRow, WebhookRow } from '../../apps/webhooks/queries.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, momentText, type ChipKind } from '../components/format.ts';
-import type { Words } from '../messages.ts';
+import type { AdminMessages } from '../messages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { thingPath } from './thing-links.ts';
 
@@ -21,15 +21,15 @@ export function deliveryTable(
   path: string,
   rows: readonly DeliveryRow[],
 ): Markup {
-  const words = visit.words.webhooks;
+  const messages = visit.messages.webhooks;
   const mayResend = visit.may('apps_write') && webhook.active;
   return html`<table>
     <thead>
       <tr>
-        <th scope="col">${words.when}</th>
-        <th scope="col">${words.about}</th>
-        <th scope="col">${words.state}</th>
-        <th scope="col">${words.answer}</th>
+        <th scope="col">${messages.when}</th>
+        <th scope="col">${messages.about}</th>
+        <th scope="col">${messages.state}</th>
+        <th scope="col">${messages.answer}</th>
         ${mayResend && html`<th scope="col"></th>`}
       </tr>
     </thead>
@@ -37,38 +37,38 @@ export function deliveryTable(
       ${rows.map((row) => {
         const href = resourcePath(visit, webhook.eventType, row.resourceId);
         return html`<tr>
-          <td data-title="${words.when}">${momentText(row.createdAt, visit.language)}</td>
-          <td data-title="${words.about}">
+          <td data-title="${messages.when}">${momentText(row.createdAt, visit.language)}</td>
+          <td data-title="${messages.about}">
             ${href === undefined ? `#${row.position}` : html`<a href="${href}">#${row.position}</a>`}
           </td>
-          <td data-title="${words.state}">
+          <td data-title="${messages.state}">
             <div>
-              ${chip(words.states[row.status], CHIPS[row.status])}
+              ${chip(messages.states[row.status], CHIPS[row.status])}
               <p class="hint">
-                ${words.attempts({ count: row.attempts })}${
+                ${messages.attempts({ count: row.attempts })}${
                   row.nextTryAt &&
                   row.status === 'waiting' &&
-                  `, ${words.nextTry({ time: momentText(row.nextTryAt, visit.language) })}`
+                  `, ${messages.nextTry({ time: momentText(row.nextTryAt, visit.language) })}`
                 }
               </p>
             </div>
           </td>
-          <td data-title="${words.answer}">${answerOf(visit, row)}</td>
+          <td data-title="${messages.answer}">${answerOf(visit, row)}</td>
           ${
             mayResend &&
             html`<td>
               <div class="actions">
                 ${buttonForm({
                   action: adminPath(visit, `${path}/redeliver`),
-                  text: words.redeliver,
+                  text: messages.redeliver,
                   fields: { deliveryId: deliveryIdOf(visit.shopId, webhook.webhookId, row.position) },
                 })}
                 ${buttonForm({
                   action: adminPath(visit, `${path}/replay`),
-                  text: words.replay,
+                  text: messages.replay,
                   fields: { from: String(row.position) },
                   kind: 'link',
-                  confirm: words.replaySure,
+                  confirm: messages.replaySure,
                 })}
               </div>
             </td>`
@@ -79,17 +79,17 @@ export function deliveryTable(
   </table>`;
 }
 
-function answerOf({ words }: ShopVisit, { statusCode, milliseconds, answer, error }: DeliveryRow): Markup {
-  const refused = statusCode !== null && words.webhooks.answered({ status: statusCode });
-  const outcome = error === null ? statusCode : refused || notReached(words, error);
+function answerOf({ messages }: ShopVisit, { statusCode, milliseconds, answer, error }: DeliveryRow): Markup {
+  const refused = statusCode !== null && messages.webhooks.answered({ status: statusCode });
+  const outcome = error === null ? statusCode : refused || notReached(messages, error);
   return html`<div>
     ${outcome}
-    ${milliseconds !== null && html`<span class="quiet">${words.webhooks.milliseconds({ count: milliseconds })}</span>`}
+    ${milliseconds !== null && html`<span class="quiet">${messages.webhooks.milliseconds({ count: milliseconds })}</span>`}
     ${
       answer !== null &&
       answer !== '' &&
       html`<details>
-        <summary class="quiet">${words.webhooks.answer}</summary>
+        <summary class="quiet">${messages.webhooks.answer}</summary>
         <pre class="code">${answer}</pre>
       </details>`
     }
@@ -97,7 +97,7 @@ function answerOf({ words }: ShopVisit, { statusCode, milliseconds, answer, erro
 }
 
 /** Only failures without a translation are shown as stored. */
-function notReached({ webhooks: { notReached: said, failures } }: Words, error: string): Markup {
+function notReached({ webhooks: { notReached: said, failures } }: AdminMessages, error: string): Markup {
   const failure = failureOf(error);
   return html`${said} ${failures[failure]} ${failure === 'other' && html`<span class="quiet">${error}</span>`}`;
 }

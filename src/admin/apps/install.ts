@@ -22,33 +22,33 @@ export function installing(pages: ShopPages): void {
     {
       show: async (visit, request, draft) => {
         const { settings, locale, shopId } = visit;
-        const words = visit.words.apps;
+        const messages = visit.messages.apps;
         const app = await requireApp(visit, request);
         if (app.callbackUrl === null) throw notFound();
         const shop = textIn(settings.name, locale, settings.defaultLocale) ?? shopId;
         return {
-          title: words.consentTitle({ name: app.name }),
+          title: messages.consentTitle({ name: app.name }),
           menu: 'apps',
           breadcrumbs: [appsStep(visit), { href: adminPath(visit, `/apps/${app.appId}`), text: app.name }],
           main: html`<form method="post" class="card prose consent">
             ${problemOf(draft)}
-            <p>${words.consentText({ name: app.name, shop })}</p>
+            <p>${messages.consentText({ name: app.name, shop })}</p>
             ${scopeLists(visit, app.asks)}
-            <p>${words.consentNext({ host: new URL(app.callbackUrl).host })}</p>
-            ${app.tokens > 0 && html`<p>${words.consentAgain}</p>`}
+            <p>${messages.consentNext({ host: new URL(app.callbackUrl).host })}</p>
+            ${app.tokens > 0 && html`<p>${messages.consentAgain}</p>`}
             <div class="actions">
-              <button class="main" name="answer" value="agree">${words.agree}</button>
-              <button name="answer" value="decline">${words.decline}</button>
+              <button class="main" name="answer" value="agree">${messages.agree}</button>
+              <button name="answer" value="decline">${messages.decline}</button>
             </div>
           </form>`,
         };
       },
       save: async (visit, form) => {
         const { db, shopId, key, origin } = visit;
-        const words = visit.words.apps;
+        const messages = visit.messages.apps;
         const { appId, name } = await requireApp(visit, form);
         if (form.field('answer') !== 'agree') {
-          return new Redirect(adminPath(visit, `/apps/${appId}`), words.declined({ name }));
+          return new Redirect(adminPath(visit, `/apps/${appId}`), messages.declined({ name }));
         }
         const address = await onForm(visit, () =>
           db.transaction(async (tx) => {
@@ -58,12 +58,12 @@ export function installing(pages: ShopPages): void {
           }),
         );
         return {
-          title: words.leaving({ name }),
+          title: messages.leaving({ name }),
           menu: 'apps',
           next: address,
           main: html`<section class="card prose">
-            <p>${words.leavingHint}</p>
-            <a class="button main" href="${address}">${words.continueTo({ name })}</a>
+            <p>${messages.leavingHint}</p>
+            <a class="button main" href="${address}">${messages.continueTo({ name })}</a>
           </section>`,
         };
       },

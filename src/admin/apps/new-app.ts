@@ -24,14 +24,14 @@ export function newApps(pages: ShopPages): void {
     permissions,
     {
       show: async (visit, _request, draft) => ({
-        title: visit.words.apps.newPrivate,
+        title: visit.messages.apps.newPrivate,
         menu: 'apps',
         breadcrumbs: [appsStep(visit)],
         main: html`<form method="post" class="card prose">
           ${problemOf(draft)}
-          <p>${visit.words.apps.privateHint}</p>
+          <p>${visit.messages.apps.privateHint}</p>
           ${nameField(visit, draft)} ${scopeFields(visit, draft)} ${limitFields(visit, draft)}
-          <button class="main">${visit.words.apps.createPrivate}</button>
+          <button class="main">${visit.messages.apps.createPrivate}</button>
         </form>`,
       }),
       save: (visit, form) => tokenPage(visit, form, form.field('name')),
@@ -46,12 +46,12 @@ export function newApps(pages: ShopPages): void {
       show: async (visit, request, draft) => {
         const app = await requireApp(visit, request);
         return {
-          title: visit.words.apps.newToken,
+          title: visit.messages.apps.newToken,
           menu: 'apps',
           breadcrumbs: [appsStep(visit), { href: adminPath(visit, `/apps/${app.appId}`), text: app.name }],
           main: html`<form method="post" class="card prose">
             ${problemOf(draft)} ${scopeFields(visit, draft)} ${limitFields(visit, draft)}
-            <button class="main">${visit.words.apps.newToken}</button>
+            <button class="main">${visit.messages.apps.newToken}</button>
           </form>`,
         };
       },
@@ -65,32 +65,32 @@ export function newApps(pages: ShopPages): void {
     permissions,
     {
       show: async (visit, _request, draft) => {
-        const words = visit.words.apps;
+        const messages = visit.messages.apps;
         return {
-          title: words.register,
+          title: messages.register,
           menu: 'apps',
           breadcrumbs: [appsStep(visit)],
           main: html`<form method="post" class="card prose">
             ${problemOf(draft)}
-            <p>${words.registerHint}</p>
+            <p>${messages.registerHint}</p>
             ${nameField(visit, draft)}
             ${textField({
               name: 'callbackUrl',
               type: 'url',
-              label: words.callback,
-              hint: words.callbackHint,
+              label: messages.callback,
+              hint: messages.callbackHint,
               maxLength: MAX_CALLBACK_LENGTH,
               isRequired: true,
               draft,
             })}
             ${scopeFields(visit, draft)}
-            <button class="main">${words.register}</button>
+            <button class="main">${messages.register}</button>
           </form>`,
         };
       },
       save: async (visit, form) => {
         const { db, shopId, key } = visit;
-        const words = visit.words.apps;
+        const messages = visit.messages.apps;
         const made = await onForm(visit, () =>
           db.transaction(async (tx) => {
             const app = await createApp(tx, key, shopId, {
@@ -103,8 +103,8 @@ export function newApps(pages: ShopPages): void {
           }),
         );
         return secretPage(visit, form.field('name'), `/apps/${made.clientId}`, [
-          [words.clientId, made.clientId],
-          [words.clientSecret, made.clientSecret],
+          [messages.clientId, made.clientId],
+          [messages.clientSecret, made.clientSecret],
         ]);
       },
     },
@@ -113,32 +113,38 @@ export function newApps(pages: ShopPages): void {
 }
 
 function nameField(visit: ShopVisit, draft: Draft | undefined): Markup {
-  return textField({ name: 'name', label: visit.words.apps.name, maxLength: 100, isRequired: true, draft });
+  return textField({
+    name: 'name',
+    label: visit.messages.apps.name,
+    maxLength: 100,
+    isRequired: true,
+    draft,
+  });
 }
 
 function limitFields(visit: ShopVisit, draft: Draft | undefined): Markup {
-  const words = visit.words.apps;
+  const messages = visit.messages.apps;
   return html`<div class="row">
-    ${textField({ name: 'expires', type: 'date', label: words.expires, hint: words.expiresHint, draft })}
-    ${longTextField({ name: 'networks', label: words.networks, hint: words.networksHint, rows: 2, maxLength: NETWORKS.characters, draft })}
+    ${textField({ name: 'expires', type: 'date', label: messages.expires, hint: messages.expiresHint, draft })}
+    ${longTextField({ name: 'networks', label: messages.networks, hint: messages.networksHint, rows: 2, maxLength: NETWORKS.characters, draft })}
   </div>`;
 }
 
 function chosenScopes(visit: ShopVisit, form: FormRequest) {
   const chosen = form.fieldList('scope');
   const scopes = grantableScopes(visit).filter((scope) => chosen.includes(scope));
-  if (scopes.length === 0) throw badRequest(visit.words.apps.chooseScopes);
+  if (scopes.length === 0) throw badRequest(visit.messages.apps.chooseScopes);
   return scopes;
 }
 
 async function tokenPage(visit: ShopVisit, form: FormRequest, name: string): Promise<AdminPage> {
   const { db, shopId } = visit;
-  const words = visit.words.apps;
+  const messages = visit.messages.apps;
   const scopes = chosenScopes(visit, form);
   const networks = form.field('networks').split(/\s+/).filter(Boolean);
   const expires = form.field('expires');
   if (expires !== '' && !(DATE.test(expires) && Number.isFinite(Date.parse(expires)))) {
-    throw badRequest(words.wrongDate);
+    throw badRequest(messages.wrongDate);
   }
   const token = await onForm(visit, () =>
     db.transaction(async (tx) => {
@@ -152,7 +158,7 @@ async function tokenPage(visit: ShopVisit, form: FormRequest, name: string): Pro
       return made;
     }),
   );
-  return secretPage(visit, name, '/apps', [[words.token, token]]);
+  return secretPage(visit, name, '/apps', [[messages.token, token]]);
 }
 
 /** The secret, shown only once. */
@@ -162,13 +168,13 @@ function secretPage(
   path: string,
   secrets: readonly (readonly [label: string, secret: string])[],
 ): AdminPage {
-  const words = visit.words.apps;
+  const messages = visit.messages.apps;
   return {
-    title: `${name}: ${words.secretTitle}`,
+    title: `${name}: ${messages.secretTitle}`,
     menu: 'apps',
     breadcrumbs: [appsStep(visit)],
     main: html`<section class="card prose">
-      <p>${words.secretOnce}</p>
+      <p>${messages.secretOnce}</p>
       ${secrets.map(
         ([label, secret]) =>
           html`<div class="field">
@@ -176,7 +182,7 @@ function secretPage(
             <input id="secret-${label}" class="code" readonly value="${secret}" />
           </div>`,
       )}
-      <a class="button main" href="${adminPath(visit, path)}">${words.toApp}</a>
+      <a class="button main" href="${adminPath(visit, path)}">${messages.toApp}</a>
     </section>`,
   };
 }

@@ -16,12 +16,12 @@ const TABS = [
 export type AppTab = (typeof TABS)[number]['name'];
 
 export function appTabs(visit: ShopVisit, current: AppTab): Markup {
-  const words = visit.words.apps.tabs;
-  return html`<nav class="tabs" aria-label="${words.label}">
+  const messages = visit.messages.apps.tabs;
+  return html`<nav class="tabs" aria-label="${messages.label}">
     ${TABS.map(
       ({ name, path }) =>
         html`<a href="${adminPath(visit, path)}" ${name === current && html`aria-current="page"`}
-          >${words[name]}</a
+          >${messages[name]}</a
         >`,
     )}
   </nav>`;
@@ -29,14 +29,14 @@ export function appTabs(visit: ShopVisit, current: AppTab): Markup {
 
 export const appsStep = (visit: ShopVisit) => ({
   href: adminPath(visit, '/apps'),
-  text: visit.words.layout.menuEntries.apps,
+  text: visit.messages.layout.menuEntries.apps,
 });
 
 const isWrite = (scope: Scope) => scope.endsWith('_write');
 
 /** The permissions of an app in plain words: changes first, because they matter most. */
-export function scopeLists({ words }: ShopVisit, scopes: readonly Scope[]): Markup {
-  const { writes, reads, scopes: texts } = words.apps;
+export function scopeLists({ messages }: ShopVisit, scopes: readonly Scope[]): Markup {
+  const { writes, reads, scopes: texts } = messages.apps;
   const group = (title: string, chosen: Scope[]) =>
     chosen.length > 0 &&
     html`<div>
@@ -57,7 +57,7 @@ export function scopeLists({ words }: ShopVisit, scopes: readonly Scope[]): Mark
 export const grantableScopes = (visit: ShopVisit) => SCOPES.filter((scope) => visit.may(scope));
 
 export function scopeFields(visit: ShopVisit, draft: Draft | undefined): Markup {
-  const { scopesLegend, scopes } = visit.words.apps;
+  const { scopesLegend, scopes } = visit.messages.apps;
   return html`<fieldset class="scopes">
     <legend>${scopesLegend}</legend>
     ${grantableScopes(visit).map((scope) =>
@@ -67,11 +67,11 @@ export function scopeFields(visit: ShopVisit, draft: Draft | undefined): Markup 
 }
 
 /** A problem that the command line would print in one line is shown on the form, in the reader's language. */
-export async function onForm<Result>({ words }: ShopVisit, work: () => Promise<Result>): Promise<Result> {
+export async function onForm<Result>({ messages }: ShopVisit, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof AppProblem)) throw error;
-    throw badRequest(error.reason === undefined ? error.message : words.apps.problems[error.reason]);
+    throw badRequest(error.reason === undefined ? error.message : messages.apps.problems[error.reason]);
   }
 }

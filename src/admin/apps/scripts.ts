@@ -22,29 +22,29 @@ export function scripts(pages: ShopPages): void {
     {
       show: async (visit, _request, draft) => {
         const { settings } = visit;
-        const words = visit.words.scripts;
+        const messages = visit.messages.scripts;
         const mayWrite = visit.may('apps_write');
         const rows = await findListedScripts(visit.db, visit.shopId);
         return {
-          title: visit.words.layout.menuEntries.apps,
+          title: visit.messages.layout.menuEntries.apps,
           menu: 'apps',
           main: html`${appTabs(visit, 'scripts')}
-            <p class="intro">${words.intro}</p>
+            <p class="intro">${messages.intro}</p>
             <form method="post" id="scripts" class="card">
               ${problemOf(draft)} ${versionField(settings.appScripts)}
               ${tickField({
                 name: 'load',
-                label: words.load,
-                hint: words.loadHint,
+                label: messages.load,
+                hint: messages.loadHint,
                 value: settings.appScripts.load,
                 isDisabled: !mayWrite,
                 draft,
               })}
-              ${mayWrite && html`<button class="main">${visit.words.form.save}</button>`}
+              ${mayWrite && html`<button class="main">${visit.messages.form.save}</button>`}
             </form>
             ${
               rows.length === 0
-                ? html`<p class="list empty">${words.empty}</p>`
+                ? html`<p class="list empty">${messages.empty}</p>`
                 : html`<ul class="stack">
                     ${rows.map((row) => scriptCard(visit, row, draft))}
                   </ul>`
@@ -52,8 +52,8 @@ export function scripts(pages: ShopPages): void {
         };
       },
       save: async (visit, form) => {
-        const { db, shopId, settings, words } = visit;
-        requireUnchanged(form, settings.appScripts, words);
+        const { db, shopId, settings, messages } = visit;
+        requireUnchanged(form, settings.appScripts, messages);
         const rows = await findListedScripts(db, shopId);
         const known = new Set(rows.filter(({ necessary }) => necessary).map(({ scriptUrl }) => scriptUrl));
         const appScripts = {
@@ -66,7 +66,7 @@ export function scripts(pages: ShopPages): void {
         });
         const before = settings.appScripts;
         return new Redirect(adminPath(visit, '/apps/scripts'), {
-          text: words.form.saved,
+          text: messages.form.saved,
           ...(before.necessary.length < 2 && {
             undo: {
               action: adminPath(visit, '/apps/scripts'),
@@ -93,13 +93,13 @@ export function scripts(pages: ShopPages): void {
       await deleteScriptTagRow(tx, shopId, scriptTagId);
       await recordAction(tx, visit, '/apps/scripts/:scriptTagId/remove', { scriptTagId });
     });
-    return new Redirect(adminPath(visit, '/apps/scripts'), visit.words.scripts.removed);
+    return new Redirect(adminPath(visit, '/apps/scripts'), visit.messages.scripts.removed);
   });
 }
 
 /** Its checkbox belongs to the form above, although the button beside it is a separate form. */
 function scriptCard(visit: ShopVisit, row: ListedScript, draft: Draft | undefined): Markup {
-  const words = visit.words.scripts;
+  const messages = visit.messages.scripts;
   const mayWrite = visit.may('apps_write');
   const isAgreed = draft
     ? draft.fieldList('necessary').includes(row.scriptUrl)
@@ -118,9 +118,9 @@ function scriptCard(visit: ShopVisit, row: ListedScript, draft: Draft | undefine
         html`<form
           method="post"
           action="${adminPath(visit, `/apps/scripts/${row.scriptTagId}/remove`)}"
-          data-confirm="${words.removeSure}"
+          data-confirm="${messages.removeSure}"
         >
-          <button class="danger">${words.remove}</button>
+          <button class="danger">${messages.remove}</button>
         </form>`
       }
     </div>
@@ -136,11 +136,11 @@ function scriptCard(visit: ShopVisit, row: ListedScript, draft: Draft | undefine
                 ${isAgreed && html`checked`}
                 ${!mayWrite && html`disabled`}
               />
-              ${words.necessaryAgree}</label
+              ${messages.necessaryAgree}</label
             >
-            <p class="hint">${words.necessaryHint}</p>
+            <p class="hint">${messages.necessaryHint}</p>
           </div>`
-        : html`<p>${chip(words.onlyWithConsent)}</p>`
+        : html`<p>${chip(messages.onlyWithConsent)}</p>`
     }
   </li>`;
 }

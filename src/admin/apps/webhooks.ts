@@ -26,20 +26,20 @@ const STATES = ['delivered', 'waiting', 'failed'] as const;
 
 export function webhookPages(pages: ShopPages): void {
   pages.get('/apps/webhooks', 'apps_read', async (visit) => {
-    const words = visit.words.webhooks;
+    const messages = visit.messages.webhooks;
     const rows = await findListedWebhooks(visit.db, visit.shopId, '');
     return {
-      title: visit.words.layout.menuEntries.apps,
+      title: visit.messages.layout.menuEntries.apps,
       menu: 'apps',
       main: html`${appTabs(visit, 'webhooks')}
-        <p class="intro">${words.intro}</p>
-        ${rows.length === 0 ? html`<p class="list empty">${words.empty}</p>` : webhookTable(visit, rows, true)}`,
+        <p class="intro">${messages.intro}</p>
+        ${rows.length === 0 ? html`<p class="list empty">${messages.empty}</p>` : webhookTable(visit, rows, true)}`,
     };
   });
 
   pages.get('/apps/webhooks/:webhookId', 'apps_read', async (visit, request) => {
     const { db, shopId } = visit;
-    const words = visit.words.webhooks;
+    const messages = visit.messages.webhooks;
     const webhook = await requireWebhook(visit, request);
     const status = STATES.find((state) => state === request.query('status')) ?? 'any';
     const before = Number(request.query('before') ?? Number.MAX_SAFE_INTEGER);
@@ -54,41 +54,41 @@ export function webhookPages(pages: ShopPages): void {
       menu: 'apps',
       breadcrumbs: [
         appsStep(visit),
-        { href: adminPath(visit, '/apps/webhooks'), text: visit.words.apps.tabs.webhooks },
+        { href: adminPath(visit, '/apps/webhooks'), text: visit.messages.apps.tabs.webhooks },
       ],
       actions: visit.may('apps_write') ? webhookActions(visit, webhook, path) : undefined,
       main: html`<section class="card">
           <dl class="pairs">
-            <dt>${words.state}</dt>
+            <dt>${messages.state}</dt>
             <dd>
-              ${webhook.active ? chip(words.on, 'good') : html`${chip(words.off, 'bad')} ${words.offHint}`}
+              ${webhook.active ? chip(messages.on, 'good') : html`${chip(messages.off, 'bad')} ${messages.offHint}`}
             </dd>
-            <dt>${words.address}</dt>
+            <dt>${messages.address}</dt>
             <dd><code>${webhook.callbackUrl}</code></dd>
           </dl>
         </section>
-        <h2 class="above-list">${words.deliveries}</h2>
-        <nav class="tabs" aria-label="${words.deliveries}">
+        <h2 class="above-list">${messages.deliveries}</h2>
+        <nav class="tabs" aria-label="${messages.deliveries}">
           ${(['any', ...STATES] as const).map(
             (state) =>
               html`<a
                 href="${adminPath(visit, path, { status: state === 'any' ? undefined : state })}"
                 ${state === status && html`aria-current="page"`}
-                >${state === 'any' ? words.all : words.states[state]}</a
+                >${state === 'any' ? messages.all : messages.states[state]}</a
               >`,
           )}
         </nav>
         <div class="list">
           ${
             rows.length === 0
-              ? html`<p class="empty">${words.noDeliveries}</p>`
+              ? html`<p class="empty">${messages.noDeliveries}</p>`
               : deliveryTable(visit, webhook, path, rows)
           }
           ${
             rows.length === PER_PAGE &&
-            html`<nav class="pages" aria-label="${visit.words.list.pages}">
+            html`<nav class="pages" aria-label="${visit.messages.list.pages}">
               <a href="${adminPath(visit, path, { status: status === 'any' ? undefined : status })}"
-                >${words.newest}</a
+                >${messages.newest}</a
               >
               <a
                 class="button"
@@ -96,7 +96,7 @@ export function webhookPages(pages: ShopPages): void {
                   status: status === 'any' ? undefined : status,
                   before: String(rows.at(-1)!.position),
                 })}"
-                >${words.older}</a
+                >${messages.older}</a
               >
             </nav>`
           }
@@ -123,7 +123,7 @@ export function webhookPages(pages: ShopPages): void {
         });
       } catch (error) {
         if (!(error instanceof WebhookRefusal)) throw error;
-        const text = visit.words.webhooks.problems[error.reason];
+        const text = visit.messages.webhooks.problems[error.reason];
         return new Redirect(adminPath(visit, `/apps/webhooks/${webhookId}`), { text, isProblem: true });
       }
       return new Redirect(target(visit, webhook), said(visit, form));
@@ -131,7 +131,7 @@ export function webhookPages(pages: ShopPages): void {
 
   action(
     'redeliver',
-    ({ words }) => words.webhooks.redelivered,
+    ({ messages }) => messages.webhooks.redelivered,
     async (tx, { shopId }, webhook, form) => {
       await redeliverOne(tx, shopId, webhook, form.field('deliveryId'));
       // The button is pressed after fixing the receiver, to see the result.
@@ -140,7 +140,7 @@ export function webhookPages(pages: ShopPages): void {
   );
   action(
     'replay',
-    ({ words }) => words.webhooks.replayed,
+    ({ messages }) => messages.webhooks.replayed,
     async (tx, { shopId }, webhook, form) => {
       const from = Number(form.field('from'));
       if (!Number.isSafeInteger(from) || from < 1) throw notFound();
@@ -150,7 +150,8 @@ export function webhookPages(pages: ShopPages): void {
   );
   action(
     'active',
-    ({ words }, form) => (form.field('active') === 'yes' ? words.webhooks.isOn : words.webhooks.isOff),
+    ({ messages }, form) =>
+      form.field('active') === 'yes' ? messages.webhooks.isOn : messages.webhooks.isOff,
     async (tx, { shopId }, webhook, form) => {
       await setActive(tx, shopId, webhook, form.field('active') === 'yes');
       await endPause(tx, shopId, webhook.appId!);
@@ -158,7 +159,7 @@ export function webhookPages(pages: ShopPages): void {
   );
   action(
     'delete',
-    ({ words }) => words.webhooks.deleted,
+    ({ messages }) => messages.webhooks.deleted,
     (tx, { shopId }, { webhookId }) => deleteWebhookRow(tx, shopId, webhookId),
     (visit) => adminPath(visit, '/apps/webhooks'),
   );
@@ -172,38 +173,38 @@ async function requireWebhook({ db, shopId }: ShopVisit, { params }: PageRequest
 }
 
 export function webhookTable(visit: ShopVisit, rows: readonly ListedWebhook[], withApp = false): Markup {
-  const words = visit.words.webhooks;
+  const messages = visit.messages.webhooks;
   return html`<div class="${withApp ? 'list' : 'list plain'}">
     <table>
       <thead>
         <tr>
-          <th scope="col">${words.event}</th>
-          ${withApp && html`<th scope="col">${words.app}</th>`}
-          <th scope="col">${words.address}</th>
-          <th scope="col">${words.state}</th>
-          <th scope="col">${words.lastDelivery}</th>
+          <th scope="col">${messages.event}</th>
+          ${withApp && html`<th scope="col">${messages.app}</th>`}
+          <th scope="col">${messages.address}</th>
+          <th scope="col">${messages.state}</th>
+          <th scope="col">${messages.lastDelivery}</th>
         </tr>
       </thead>
       <tbody>
         ${rows.map(
           (row) =>
             html`<tr>
-              <td data-title="${words.event}">
+              <td data-title="${messages.event}">
                 <a href="${adminPath(visit, `/apps/webhooks/${row.webhookId}`)}">${row.eventType}</a>
               </td>
               ${
                 withApp &&
-                html`<td data-title="${words.app}">
+                html`<td data-title="${messages.app}">
                   <a href="${adminPath(visit, `/apps/${row.appId}`)}">${row.appName}</a>
                 </td>`
               }
-              <td data-title="${words.address}"><span class="address">${row.callbackUrl}</span></td>
-              <td data-title="${words.state}">${stateChip(visit, row)}</td>
-              <td data-title="${words.lastDelivery}">
+              <td data-title="${messages.address}"><span class="address">${row.callbackUrl}</span></td>
+              <td data-title="${messages.state}">${stateChip(visit, row)}</td>
+              <td data-title="${messages.lastDelivery}">
                 ${
                   row.lastTriedAt
                     ? momentText(row.lastTriedAt, visit.language)
-                    : html`<span class="quiet">${words.none}</span>`
+                    : html`<span class="quiet">${messages.none}</span>`
                 }
               </td>
             </tr>`,
@@ -213,23 +214,25 @@ export function webhookTable(visit: ShopVisit, rows: readonly ListedWebhook[], w
   </div>`;
 }
 
-function stateChip({ words }: ShopVisit, { active, open }: ListedWebhook): Markup {
-  if (!active) return chip(words.webhooks.off, 'bad');
-  return open > 0 ? chip(words.webhooks.open({ count: open }), 'warning') : chip(words.webhooks.on, 'good');
+function stateChip({ messages }: ShopVisit, { active, open }: ListedWebhook): Markup {
+  if (!active) return chip(messages.webhooks.off, 'bad');
+  return open > 0
+    ? chip(messages.webhooks.open({ count: open }), 'warning')
+    : chip(messages.webhooks.on, 'good');
 }
 
 function webhookActions(visit: ShopVisit, { active }: WebhookRow, path: string): Markup {
-  const words = visit.words.webhooks;
+  const messages = visit.messages.webhooks;
   return html`${buttonForm({
     action: adminPath(visit, `${path}/active`),
-    text: active ? words.turnOff : words.turnOn,
+    text: active ? messages.turnOff : messages.turnOn,
     fields: { active: active ? 'no' : 'yes' },
     ...(!active && { kind: 'main' as const }),
   })}
   ${buttonForm({
     action: adminPath(visit, `${path}/delete`),
-    text: words.delete,
+    text: messages.delete,
     kind: 'danger',
-    confirm: words.deleteSure,
+    confirm: messages.deleteSure,
   })}`;
 }

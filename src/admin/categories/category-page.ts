@@ -57,7 +57,7 @@ export function categoryPages(pages: ShopPages): void {
   pages.post('/categories/:categoryId/delete', 'products_write', async (visit, form) => {
     const { categoryId } = await readCategory(visit, form);
     await visit.call(deleteCategory, { params: { categoryId } });
-    return new Redirect(adminPath(visit, '/categories'), visit.words.categories.deleted);
+    return new Redirect(adminPath(visit, '/categories'), visit.messages.categories.deleted);
   });
 
   pages.post('/categories/:categoryId/products', 'products_write', async (visit, form) => {
@@ -65,16 +65,16 @@ export function categoryPages(pages: ShopPages): void {
     const number = form.field('number');
     const product = await findProductByTypedNumber(visit.db, visit.shopId, number);
     if (!product)
-      return new Redirect(pathOf(visit, categoryId), visit.words.categories.noSuchProduct({ number }));
+      return new Redirect(pathOf(visit, categoryId), visit.messages.categories.noSuchProduct({ number }));
     await assign(visit, 'POST', categoryId, product.productId);
-    return new Redirect(pathOf(visit, categoryId), visit.words.categories.assigned({ number }));
+    return new Redirect(pathOf(visit, categoryId), visit.messages.categories.assigned({ number }));
   });
 
   pages.post('/categories/:categoryId/products/:productId/delete', 'products_write', async (visit, form) => {
     const { categoryId } = await readCategory(visit, form);
     await assign(visit, 'DELETE', categoryId, form.params['productId']!);
     return new Redirect(pathOf(visit, categoryId), {
-      text: visit.words.categories.unassigned,
+      text: visit.messages.categories.unassigned,
       undo: { action: `${pathOf(visit, categoryId)}/products`, fields: { number: form.field('number') } },
     });
   });
@@ -104,7 +104,7 @@ async function loadForm(visit: ShopVisit, request: PageRequest) {
 }
 
 async function showCategory(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
-  const words = visit.words.categories;
+  const messages = visit.messages.categories;
   const { category, texts, version } = await loadForm(visit, request);
   const page = Math.max(1, Math.trunc(Number(request.query('page') ?? 1)) || 1);
   const offset = (Math.min(page, 2_000) - 1) * PRODUCTS_PER_PAGE;
@@ -114,30 +114,32 @@ async function showCategory(visit: ShopVisit, request: PageRequest, draft?: Draf
   return {
     title: textIn(texts.name, locale, settings.defaultLocale) ?? category.alias,
     menu: 'categories',
-    breadcrumbs: [{ href: adminPath(visit, '/categories'), text: visit.words.layout.menuEntries.categories }],
+    breadcrumbs: [
+      { href: adminPath(visit, '/categories'), text: visit.messages.layout.menuEntries.categories },
+    ],
     actions: html`<a
         class="button"
         href="${storefrontPath(visit, category.alias)}"
         target="_blank"
         rel="noopener"
-        >${visit.words.layout.storefront}</a
+        >${visit.messages.layout.storefront}</a
       >
       ${
         mayWrite &&
         category.parent !== null &&
         buttonForm({
           action: `${pathOf(visit, category.categoryId)}/delete`,
-          text: visit.words.form.delete,
+          text: visit.messages.form.delete,
           kind: 'danger',
-          confirm: words.confirmDelete,
+          confirm: messages.confirmDelete,
         })
       }`,
     main: html`<div class="sides">
       <form method="post" class="card">
         ${problemOf(draft)} ${versionField(version)} ${languageColumns(visit, texts, draft)}
-        ${textField({ name: 'alias', label: words.alias, hint: words.aliasHint, value: category.alias, isRequired: true, isDisabled: category.parent === null, draft })}
-        ${FLAGS.map((name) => tickField({ name, label: words.flags[name], value: category[name], draft }))}
-        ${mayWrite && html`<button class="main">${visit.words.form.save}</button>`}
+        ${textField({ name: 'alias', label: messages.alias, hint: messages.aliasHint, value: category.alias, isRequired: true, isDisabled: category.parent === null, draft })}
+        ${FLAGS.map((name) => tickField({ name, label: messages.flags[name], value: category[name], draft }))}
+        ${mayWrite && html`<button class="main">${visit.messages.form.save}</button>`}
       </form>
       ${productCard(visit, category.categoryId, products, page)}
     </div>`,
@@ -146,7 +148,7 @@ async function showCategory(visit: ShopVisit, request: PageRequest, draft?: Draf
 
 /** The texts of every language side by side. */
 function languageColumns(
-  { settings, language, words }: ShopVisit,
+  { settings, language, messages }: ShopVisit,
   texts: CategoryTexts,
   draft?: Draft,
 ): Markup {
@@ -160,7 +162,7 @@ function languageColumns(
           ${TEXTS.map((name) => {
             const field = {
               name: `${name}.${locale}`,
-              label: words.categories.texts[name],
+              label: messages.categories.texts[name],
               value: texts[name][locale],
               draft,
             };
@@ -169,7 +171,7 @@ function languageColumns(
                   ...field,
                   rows: 5,
                   maxLength: MAX_DESCRIPTION_LENGTH,
-                  hint: words.categories.markupHint,
+                  hint: messages.categories.markupHint,
                 })
               : textField({
                   ...field,
@@ -184,7 +186,7 @@ function languageColumns(
 
 async function saveCategory(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
   const { category, texts, version } = await loadForm(visit, form);
-  requireUnchanged(form, version, visit.words);
+  requireUnchanged(form, version, visit.messages);
   const { categoryId } = category;
   const flags = Object.fromEntries(FLAGS.map((name) => [name, form.field(name) === 'yes']));
   const alias = category.parent === null ? category.alias : form.field('alias');
@@ -200,7 +202,7 @@ async function saveCategory(visit: ShopVisit, form: FormRequest): Promise<Redire
       });
     }
   });
-  return new Redirect(pathOf(visit, categoryId), visit.words.form.saved);
+  return new Redirect(pathOf(visit, categoryId), visit.messages.form.saved);
 }
 
 function storefrontPath({ storefront }: ShopVisit, alias: string): string {
@@ -213,29 +215,29 @@ function productCard(
   found: readonly AssignedProduct[],
   page: number,
 ): Markup {
-  const words = visit.words.categories;
+  const messages = visit.messages.categories;
   const products = found.slice(0, PRODUCTS_PER_PAGE);
   const path = pathOf(visit, categoryId);
   const mayWrite = visit.may('products_write');
   return html`<section class="card" aria-labelledby="products">
-    <h2 id="products">${visit.words.layout.menuEntries.products}</h2>
+    <h2 id="products">${visit.messages.layout.menuEntries.products}</h2>
     ${
       mayWrite &&
       html`<form class="filters" method="post" action="${path}/products">
-        <label class="hidden" for="assign">${words.number}</label>
-        <input id="assign" name="number" placeholder="${words.number}" maxlength="100" required />
-        <button>${visit.words.form.add}</button>
+        <label class="hidden" for="assign">${messages.number}</label>
+        <input id="assign" name="number" placeholder="${messages.number}" maxlength="100" required />
+        <button>${visit.messages.form.add}</button>
       </form>`
     }
-    ${products.length === 0 && html`<p class="quiet">${words.noProducts}</p>`}
+    ${products.length === 0 && html`<p class="quiet">${messages.noProducts}</p>`}
     <table>
       <tbody>
         ${products.map((product) => productRow(visit, path, product, mayWrite))}
       </tbody>
     </table>
     <div class="actions">
-      ${page > 1 && html`<a class="button" href="?page=${page - 1}">${visit.words.list.previous}</a>`}
-      ${found.length > products.length && html`<a class="button" href="?page=${page + 1}">${visit.words.list.next}</a>`}
+      ${page > 1 && html`<a class="button" href="?page=${page - 1}">${visit.messages.list.previous}</a>`}
+      ${found.length > products.length && html`<a class="button" href="?page=${page + 1}">${visit.messages.list.next}</a>`}
     </div>
   </section>`;
 }
@@ -250,14 +252,14 @@ function productRow(
   return html`<tr>
     <td>
       <a href="${adminPath(visit, `/products/${productId}`)}">${shown}</a>
-      <span class="quiet">${productNumber}</span> ${!visible && chip(visit.words.categories.hidden)}
+      <span class="quiet">${productNumber}</span> ${!visible && chip(visit.messages.categories.hidden)}
     </td>
     <td class="number">
       ${
         mayWrite &&
         html`<form method="post" action="${path}/products/${productId}/delete">
           <input type="hidden" name="number" value="${productNumber}" />
-          <button class="link" aria-label="${visit.words.categories.unassign({ name: shown })}">×</button>
+          <button class="link" aria-label="${visit.messages.categories.unassign({ name: shown })}">×</button>
         </form>`
       }
     </td>

@@ -25,17 +25,17 @@ import {
 export function categoryTreePages(pages: ShopPages): void {
   pages.get('/categories', 'products_read', async (visit, request) => {
     const rows = await findTree(visit.db, visit.shopId);
-    const { words } = visit;
+    const { messages } = visit;
     const moved = request.query('moved');
     const view = treeView(visit, rows, { moved, chosen: request.query('open') ?? moved });
     return {
-      title: words.layout.menuEntries.categories,
+      title: messages.layout.menuEntries.categories,
       menu: 'categories',
       actions: html`<a class="button" href="${adminPath(visit, '/product-types')}"
-        >${words.productTypes.title}</a
+        >${messages.productTypes.title}</a
       >`,
       scripts: visit.may('products_write') ? [CATEGORIES_SCRIPT] : [],
-      main: html`<p class="hint">${words.categories.hint}</p>
+      main: html`<p class="hint">${messages.categories.hint}</p>
         ${treeOf(rows).map((root) => rootView(view, root))}`,
     };
   });
@@ -48,7 +48,7 @@ export function categoryTreePages(pages: ShopPages): void {
     const place = wantedPlace(rows, categoryId, form.field('direction')) ?? sentPlace(form.field);
     await visit.call(moveCategory, { params: { categoryId }, body: place });
     return new Redirect(`${adminPath(visit, '/categories', { moved: categoryId })}#category-${categoryId}`, {
-      text: visit.words.categories.moved({ name: nameOf(visit, rows, categoryId) }),
+      text: visit.messages.categories.moved({ name: nameOf(visit, rows, categoryId) }),
       undo: {
         action: adminPath(visit, `/categories/${categoryId}/move`),
         fields: { parentId: before.parentId, position: String(before.position) },
@@ -58,7 +58,7 @@ export function categoryTreePages(pages: ShopPages): void {
 
   pages.post('/categories/:categoryId/add', 'products_write', async (visit, form) => {
     const name = form.field('name');
-    if (name === '') throw badRequest(visit.words.categories.nameMissing);
+    if (name === '') throw badRequest(visit.messages.categories.nameMissing);
     const params = { categoryId: form.params['categoryId']! };
     const query = { locale: visit.locale };
     const categoryId = await visit.inTransaction(async (call) => {
@@ -70,7 +70,7 @@ export function categoryTreePages(pages: ShopPages): void {
     });
     return new Redirect(
       `${adminPath(visit, '/categories', { open: form.params['categoryId']! })}#category-${categoryId}`,
-      visit.words.categories.added({ name }),
+      visit.messages.categories.added({ name }),
     );
   });
 }
@@ -135,7 +135,7 @@ function listView(view: TreeView, { categoryId, children }: TreeNode, isOpen: bo
 
 function nodeView(view: TreeView, node: TreeNode): Markup {
   const { visit, rows, moved } = view;
-  const words = visit.words.categories;
+  const messages = visit.messages.categories;
   const { categoryId, visible, products, children } = node;
   const mayWrite = visit.may('products_write');
   const isChosen = view.isChosen(categoryId);
@@ -147,15 +147,15 @@ function nodeView(view: TreeView, node: TreeNode): Markup {
       ${mayWrite && html`draggable="true"`}
     >
       <a href="${adminPath(visit, `/categories/${categoryId}`)}">${nameOf(visit, rows, categoryId)}</a>
-      <span class="quiet">${words.products({ count: products })}</span>
-      ${!visible && chip(words.hidden)}
+      <span class="quiet">${messages.products({ count: products })}</span>
+      ${!visible && chip(messages.hidden)}
       ${
         !isChosen &&
         (isClosed || mayWrite) &&
         html`<a
           class="quiet"
           href="${adminPath(visit, '/categories', { open: categoryId })}#category-${categoryId}"
-          >${isClosed ? words.below({ count: children.length }) : words.move}</a
+          >${isClosed ? messages.below({ count: children.length }) : messages.move}</a
         >`
       }
       ${isChosen && mayWrite && html`${stepForm(visit, rows, categoryId)} ${addForm(visit, categoryId)}`}
@@ -178,8 +178,8 @@ function stepForm(visit: ShopVisit, rows: readonly TreeRow[], categoryId: string
         html`<button
           name="direction"
           value="${direction}"
-          aria-label="${visit.words.categories.steps[direction]({ name })}"
-          title="${visit.words.categories.steps[direction]({ name })}"
+          aria-label="${visit.messages.categories.steps[direction]({ name })}"
+          title="${visit.messages.categories.steps[direction]({ name })}"
           ${!stepTo(rows, categoryId, direction) && html`disabled`}
         >
           ${ARROW_ICONS[direction]}
@@ -190,13 +190,13 @@ function stepForm(visit: ShopVisit, rows: readonly TreeRow[], categoryId: string
 
 function addForm(visit: ShopVisit, parentId: string): Markup | false {
   if (!visit.may('products_write')) return false;
-  const words = visit.words.categories;
+  const messages = visit.messages.categories;
   return html`<details class="add">
-    <summary>${words.add}</summary>
+    <summary>${messages.add}</summary>
     <form class="popover" method="post" action="${adminPath(visit, `/categories/${parentId}/add`)}">
-      <label for="add-${parentId}">${words.name}</label>
+      <label for="add-${parentId}">${messages.name}</label>
       <input id="add-${parentId}" name="name" maxlength="255" required />
-      <button class="main">${visit.words.form.add}</button>
+      <button class="main">${visit.messages.form.add}</button>
     </form>
   </details>`;
 }

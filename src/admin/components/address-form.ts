@@ -69,13 +69,13 @@ export function addressFields(
   draft: Draft | undefined,
   { isOfOrder = false, prefix = '' }: AddressLayout = {},
 ): Markup {
-  const { settings, words } = visit;
+  const { settings, messages } = visit;
   const country = address?.country ?? (isOfOrder ? settings.country : '');
   const field = showFields(ADDRESS, visit, { values: { ...address, country }, draft, prefix });
   const show = (name: AddressField) =>
     isOfOrder
       ? field(name, { autocomplete: 'off' })
-      : field(name, { empty: words.customers.unknown, countries: [...settings.countries, country] });
+      : field(name, { empty: messages.customers.unknown, countries: [...settings.countries, country] });
   const rows = (isOfOrder ? OF_ORDER : COMMON).map((row) =>
     row.length === 1 ? row.map(show) : html`<div class="row">${row.map(show)}</div>`,
   );
@@ -83,7 +83,7 @@ export function addressFields(
   const isMoreFilled = MORE.some((name) => (draft?.field(name) ?? address?.[name] ?? '') !== '');
   return html`${rows}
     <details ${isMoreFilled && html`open`}>
-      <summary>${words.customers.moreFields}</summary>
+      <summary>${messages.customers.moreFields}</summary>
       <div class="row more-fields">${MORE.map(show)}</div>
     </details>`;
 }

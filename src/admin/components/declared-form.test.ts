@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { Decimal, Given, Text } from '../../http/request-fields.ts';
-import { words } from '../messages.ts';
+import { adminMessagesIn } from '../messages.ts';
 import { declareForm, optionsOf, readFields, showFields } from './declared-form.ts';
 
 const body = Type.Object({
@@ -22,7 +22,7 @@ const FORM = declareForm({ body }, ({ products: { fields } }) => ({
   methods: { kind: 'ticks', label: fields.shippingMethods },
 }));
 
-const german = { words: words('de'), language: 'de' } as const;
+const german = { messages: adminMessagesIn('de'), language: 'de' } as const;
 
 const requestOf = (fields: Readonly<Record<string, readonly string[]>>) => ({
   field: (name: string) => fields[name]?.[0] ?? '',
@@ -57,7 +57,7 @@ test('the limits of a form are those of the operation where they are above the u
 });
 
 test('refusals name the values by the labels of the form', () => {
-  expect(optionsOf(FORM).labels(german.words)).toMatchObject({ name: 'Name', price: 'Preis' });
+  expect(optionsOf(FORM).labels(german.messages)).toMatchObject({ name: 'Name', price: 'Preis' });
 });
 
 test('a field has the bound of the operation, and shows the typed value of a refused form', () => {

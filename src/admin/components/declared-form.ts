@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 import { MAX_FIELD_LENGTH, type TextLimit } from '../../http/form-fields.ts';
 import { html, type Markup, type Part } from '../../http/html.ts';
-import { words as wordsIn, type Language, type Words } from '../messages.ts';
+import { adminMessagesIn as wordsIn, type Language, type AdminMessages } from '../messages.ts';
 import type { Draft, FormOptions, FormRequest } from '../pages.ts';
 import { countryChoices } from './country-choices.ts';
 import { parseLocalisedDecimal, decimalText } from './decimal.ts';
@@ -13,7 +13,7 @@ import { choiceField, longTextField, textField, tickField, type Choice } from '.
  */
 export interface DeclaredForm<Body extends TObject = TObject, Name extends string = string> {
   body: Body;
-  fieldsIn: (words: Words) => Readonly<Record<Name, DeclaredField>>;
+  fieldsIn: (messages: AdminMessages) => Readonly<Record<Name, DeclaredField>>;
 }
 
 /** Parts that depend on the data of a page are added where the field is shown. */
@@ -61,14 +61,14 @@ export interface DeclaredField extends FieldParts {
 /** Declares the fields of an operation: `declareForm(addCoupon, ({ coupons }) => ({ code: { label: coupons.code } }))` */
 export function declareForm<Body extends TObject, Name extends keyof Static<Body> & string>(
   { body }: { body?: Body },
-  fieldsIn: (words: Words) => Readonly<Record<Name, DeclaredField>>,
+  fieldsIn: (messages: AdminMessages) => Readonly<Record<Name, DeclaredField>>,
 ): DeclaredForm<Body, Name> {
   return { body: body!, fieldsIn };
 }
 
 /** The person who fills in the form. */
 interface Reader {
-  words: Words;
+  messages: AdminMessages;
   language: Language;
 }
 
@@ -86,10 +86,10 @@ interface Shown<Name extends string> {
 /** The inputs of a form: `const field = showFields(...)`, then `field('name')` in its place on the page. */
 export function showFields<Name extends string>(
   form: DeclaredForm<TObject, Name>,
-  { words, language }: Reader,
+  { messages, language }: Reader,
   { values, draft, isDisabled = false, prefix = '' }: Shown<Name>,
 ): (name: Name, more?: FieldParts) => Markup {
-  const fields = form.fieldsIn(words);
+  const fields = form.fieldsIn(messages);
   return (name, more) => {
     const declared: DeclaredField = fields[name];
     const { kind = 'text', input = name, countries, ...parts } = { ...declared, ...more };
@@ -134,7 +134,7 @@ export function showFields<Name extends string>(
 export function readFields<Body extends TObject, Name extends string>(
   form: DeclaredForm<Body, Name>,
   request: Pick<FormRequest, 'field' | 'fieldList'>,
-  { words, language }: Reader,
+  { messages, language }: Reader,
 ): Required<Pick<Static<Body>, Name & keyof Static<Body>>> {
   const read = ([name, declared]: [string, DeclaredField]) => {
     const { kind, input = name, isRequired = false, toDecimal = decimalOrText } = declared;
@@ -145,7 +145,7 @@ export function readFields<Body extends TObject, Name extends string>(
     if (kind === 'integer' || kind === 'number') return Number(decimalOrText(text, language));
     return kind === 'decimal' ? toDecimal(text, language) : text;
   };
-  const entries = Object.entries<DeclaredField>(form.fieldsIn(words));
+  const entries = Object.entries<DeclaredField>(form.fieldsIn(messages));
   return Object.fromEntries(entries.map((entry) => [entry[0], read(entry)])) as never;
 }
 
@@ -155,9 +155,9 @@ const decimalOrText = (typed: string, language: Language) => parseLocalisedDecim
 export function optionsOf(
   ...forms: readonly DeclaredForm[]
 ): Required<Pick<FormOptions, 'limits' | 'labels'>> {
-  const entriesIn = (words: Words) =>
+  const entriesIn = (messages: AdminMessages) =>
     forms.flatMap((form) =>
-      Object.entries(form.fieldsIn(words)).map(([name, field]) => ({ form, name, field })),
+      Object.entries(form.fieldsIn(messages)).map(([name, field]) => ({ form, name, field })),
     );
   const texts = entriesIn(wordsIn('en')).map(({ form, name, field }): [string, TextLimit] => {
     const limit = limitOf(form, name, field);
@@ -166,7 +166,8 @@ export function optionsOf(
   });
   return {
     limits: { texts: Object.fromEntries(texts) },
-    labels: (words) => Object.fromEntries(entriesIn(words).map(({ name, field }) => [name, field.label])),
+    labels: (messages) =>
+      Object.fromEntries(entriesIn(messages).map(({ name, field }) => [name, field.label])),
   };
 }
 

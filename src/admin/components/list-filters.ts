@@ -9,7 +9,7 @@ export function filterForm<Row>(
   state: ListState,
   query: Query,
 ): Markup {
-  const words = visit.words.list;
+  const messages = visit.messages.list;
   const tab = list.tabs && { [list.tabs.name]: query[list.tabs.name] };
   const hidden = { sort: query['sort'], columns: query['columns'], ...tab };
   return html`<form
@@ -26,14 +26,14 @@ export function filterForm<Row>(
     ${Object.entries(hidden).map(
       ([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}" />`,
     )}
-    ${list.filters.map((filter) => filterField(filter, state.filter(filter.name), words.any))}
-    <button class="without-script">${words.filter}</button>
+    ${list.filters.map((filter) => filterField(filter, state.filter(filter.name), messages.any))}
+    <button class="without-script">${messages.filter}</button>
     <span class="space"></span>
-    ${columnChooser(list, query, words.columns)}
+    ${columnChooser(list, query, messages.columns)}
     ${
       list.exportPath !== undefined &&
       html`<a class="button" href="${adminPath(visit, list.exportPath, query)}" hx-boost="false"
-        >${words.export}</a
+        >${messages.export}</a
       >`
     }
   </form>`;

@@ -27,7 +27,7 @@ export function listTable<Row>(
               type="checkbox"
               class="with-script"
               data-choose-all
-              aria-label="${visit.words.list.chooseAll}"
+              aria-label="${visit.messages.list.chooseAll}"
             />
           </th>`
         }
@@ -53,7 +53,7 @@ export function listTable<Row>(
 }
 
 function tableRow<Row>(
-  { words }: ShopVisit,
+  { messages }: ShopVisit,
   list: ListDefinition<Row>,
   columns: readonly Column<Row>[],
   row: Row,
@@ -65,7 +65,7 @@ function tableRow<Row>(
       idOf &&
       hasBulk(list) &&
       html`<td class="choose">
-        <input type="checkbox" name="id" value="${idOf(row)}" aria-label="${words.list.choose}" />
+        <input type="checkbox" name="id" value="${idOf(row)}" aria-label="${messages.list.choose}" />
       </td>`
     }
     ${columns.map((column, index) => {
@@ -102,7 +102,7 @@ export function pageLinks<Row>(
   state: ListState,
   query: Query,
 ): Markup {
-  const words = visit.words.list;
+  const messages = visit.messages.list;
   const { page, limit, offset } = state;
   const { lastPage = LAST_PAGE } = list;
   const href = (to_: number) =>
@@ -110,16 +110,16 @@ export function pageLinks<Row>(
   const last = offset + list.rows.length;
   const isLast = list.rows.length < limit || (!list.isMore && last >= list.results);
   const number = (value: number) => value.toLocaleString(visit.language);
-  return html`<nav class="pages" aria-label="${words.pages}">
+  return html`<nav class="pages" aria-label="${messages.pages}">
     <span class="quiet"
-      >${words.range({
+      >${messages.range({
         first: number(offset + 1),
         last: number(last),
         results: number(Math.max(list.results, last)) + (list.isMore ? '+' : ''),
       })}</span
     >
-    ${page > 1 && html`<a class="button" rel="prev" href="${href(page - 1)}">${words.previous}</a>`}
-    ${!isLast && page < lastPage && html`<a class="button" rel="next" href="${href(page + 1)}">${words.next}</a>`}
-    ${!isLast && page === lastPage && html`<span class="quiet">${words.narrow}</span>`}
+    ${page > 1 && html`<a class="button" rel="prev" href="${href(page - 1)}">${messages.previous}</a>`}
+    ${!isLast && page < lastPage && html`<a class="button" rel="next" href="${href(page + 1)}">${messages.next}</a>`}
+    ${!isLast && page === lastPage && html`<span class="quiet">${messages.narrow}</span>`}
   </nav>`;
 }

@@ -25,8 +25,8 @@ export async function listView<Row>(
       ${
         list.rows.length === 0
           ? html`<div class="empty">
-              ${isFiltered ? visit.words.list.nothingFound : list.empty}
-              ${list.isMore && visit.words.list.tooMuch}
+              ${isFiltered ? visit.messages.list.nothingFound : list.empty}
+              ${list.isMore && visit.messages.list.tooMuch}
             </div>`
           : html`${listTable(visit, list, columns, state, query)} ${pageLinks(visit, list, state, query)}`
       }
@@ -46,12 +46,12 @@ function viewTabs<Row>(
   search: string,
   query: Query,
 ): Markup {
-  const words = visit.words.list;
+  const messages = visit.messages.list;
   const href = (query: string) => adminPath(visit, path) + (query === '' ? '' : `?${query}`);
   const isTab = tabs !== undefined && (search === '' || search === `${tabs.name}=${tabs.current}`);
   const isView = views.some((view) => view.query === search);
   const isSaved = search === '' || isTab || isView;
-  return html`<nav class="views" aria-label="${words.views}">
+  return html`<nav class="views" aria-label="${messages.views}">
     ${
       tabs
         ? tabs.tabs.map(
@@ -62,27 +62,27 @@ function viewTabs<Row>(
                 >${text}${count !== undefined && html` <span class="count">${count.toLocaleString(visit.language)}</span>`}</a
               >`,
           )
-        : html`<a href="${href('')}" ${search === '' && html`aria-current="page"`}>${words.all}</a>`
+        : html`<a href="${href('')}" ${search === '' && html`aria-current="page"`}>${messages.all}</a>`
     }
     ${views.map(
       ({ viewId, name, query: saved }) =>
         html`<span class="view"
           ><a href="${href(saved)}" ${saved === search && html`aria-current="page"`}>${name}</a>
           <form method="post" action="${adminPath(visit, `/views/${viewId}/delete`)}">
-            <button class="link" aria-label="${words.deleteView({ name })}">×</button>
+            <button class="link" aria-label="${messages.deleteView({ name })}">×</button>
           </form></span
         >`,
     )}
     ${
       !isSaved &&
       html`<details class="save-view">
-        <summary>${words.saveView}</summary>
+        <summary>${messages.saveView}</summary>
         <form method="post" action="${adminPath(visit, '/views')}" class="popover">
           <input type="hidden" name="list" value="${path}" />
           <input type="hidden" name="query" value="${search}" />
-          <label for="view-name">${words.viewName}</label>
+          <label for="view-name">${messages.viewName}</label>
           <input id="view-name" name="name" maxlength="60" required />
-          <button class="main">${words.save}</button>
+          <button class="main">${messages.save}</button>
         </form>
       </details>`
     }

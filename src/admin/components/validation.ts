@@ -1,20 +1,24 @@
 import { conflict, HttpError } from '../../http/errors.ts';
-import type { Words } from '../messages.ts';
+import type { AdminMessages } from '../messages.ts';
 
 /** The labels of fields by the last part of their path: `city` for `billingAddress.city`. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** A refusal in the reader's language, as far as it is about values. */
-export function refusalText(words: Words, { problems, message }: HttpError, labels: Labels = {}): string {
+export function refusalText(
+  messages: AdminMessages,
+  { problems, message }: HttpError,
+  labels: Labels = {},
+): string {
   if (problems.length === 0) return message;
-  const texts: Readonly<Record<string, string | undefined>> = words.validation;
+  const texts: Readonly<Record<string, string | undefined>> = messages.validation;
   return problems
     .map(({ code, field }) => {
       const name = field
         .split(/[./]/)
         .at(-1)!
         .replace(/\[\d+\]$/, '');
-      return `${labels[name] ?? name} ${texts[code] ?? words.validation.other}.`;
+      return `${labels[name] ?? name} ${texts[code] ?? messages.validation.other}.`;
     })
     .join(' ');
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { conflict } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { FormRequest } from '../pages.ts';
-import type { Words } from '../messages.ts';
+import type { AdminMessages } from '../messages.ts';
 
 /**
  * Optimistic locking: a form contains the state of the thing it was made from, and is refused when another user has
@@ -12,8 +12,8 @@ export function versionField(thing: unknown): Markup {
   return html`<input type="hidden" name="version" value="${versionOf(thing)}" />`;
 }
 
-export function requireUnchanged(form: FormRequest, thing: unknown, words: Words): void {
-  if (form.field('version') !== versionOf(thing)) throw conflict(words.layout.changedMeanwhile);
+export function requireUnchanged(form: FormRequest, thing: unknown, messages: AdminMessages): void {
+  if (form.field('version') !== versionOf(thing)) throw conflict(messages.layout.changedMeanwhile);
 }
 
 export function versionOf(thing: unknown): string {

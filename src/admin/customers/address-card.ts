@@ -5,8 +5,8 @@ import type { ShopVisit } from '../visit.ts';
 
 /** As on an envelope, with phone, email and the like below it. */
 export function addressCard(visit: ShopVisit, address: Address | null): Markup {
-  const words = visit.words.customers;
-  if (!address) return html`<p class="quiet">${words.noAddress}</p>`;
+  const messages = visit.messages.customers;
+  if (!address) return html`<p class="quiet">${messages.noAddress}</p>`;
   const join = (...parts: (string | null)[]) => parts.filter(Boolean).join(' ');
   const lines = [
     address.company,
@@ -27,7 +27,7 @@ export function addressCard(visit: ShopVisit, address: Address | null): Markup {
       ${shown.map(
         (name) =>
           address[name] &&
-          html`<dt>${words.fields[name]}</dt>
+          html`<dt>${messages.fields[name]}</dt>
             <dd>${contact(name, address[name])}</dd>`,
       )}
     </dl>`;

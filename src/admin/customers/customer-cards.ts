@@ -9,8 +9,11 @@ import { findMonthsOf, type CustomerOrderRow, type CustomerSummary } from './que
 export const SHOWN_ORDERS = 20;
 const SHOWN_MONTHS = 12;
 
-export function figures({ words, language, locale, settings }: ShopVisit, { sums }: CustomerSummary): Markup {
-  const titles = words.customers;
+export function figures(
+  { messages, language, locale, settings }: ShopVisit,
+  { sums }: CustomerSummary,
+): Markup {
+  const titles = messages.customers;
   const count = sums.reduce((sum, { orders }) => sum + orders, 0);
   const last = lastOf(sums);
   const main = sums[0];
@@ -40,29 +43,29 @@ export function orderTable(
   orders: readonly CustomerOrderRow[],
   { sums }: CustomerSummary,
 ): Markup {
-  const words = visit.words.customers;
-  if (orders.length === 0) return html`<p class="quiet">${words.noOrders}</p>`;
+  const messages = visit.messages.customers;
+  if (orders.length === 0) return html`<p class="quiet">${messages.noOrders}</p>`;
   const count = sums.reduce((sum, one) => sum + one.orders, 0);
   return html`<div class="list plain">
       <table>
         <thead>
           <tr>
-            <th scope="col">${words.order}</th>
-            <th scope="col">${words.date}</th>
-            <th scope="col">${words.state}</th>
-            <th scope="col" class="number">${words.total}</th>
+            <th scope="col">${messages.order}</th>
+            <th scope="col">${messages.date}</th>
+            <th scope="col">${messages.state}</th>
+            <th scope="col" class="number">${messages.total}</th>
           </tr>
         </thead>
         <tbody>
           ${orders.map((order) => {
             const [state, kind] = stateOf(order);
             return html`<tr>
-              <td data-title="${words.order}">
+              <td data-title="${messages.order}">
                 <a href="${adminPath(visit, `/orders/${order.orderId}`)}">${order.orderNumber}</a>
               </td>
-              <td data-title="${words.date}">${dayText(order.createdAt, visit.language)}</td>
-              <td data-title="${words.state}">${chip(words.states[state], kind)}</td>
-              <td data-title="${words.total}" class="number">
+              <td data-title="${messages.date}">${dayText(order.createdAt, visit.language)}</td>
+              <td data-title="${messages.state}">${chip(messages.states[state], kind)}</td>
+              <td data-title="${messages.total}" class="number">
                 ${moneyText(order.grandTotal, order.currency, visit.locale)}
               </td>
             </tr>`;
@@ -73,12 +76,12 @@ export function orderTable(
     ${
       orders.length === SHOWN_ORDERS &&
       html`<a href="${adminPath(visit, '/orders', { state: 'all', q: customerNumber })}"
-        >${words.allOrders({ count })}</a
+        >${messages.allOrders({ count })}</a
       >`
     }`;
 }
 
-type OrderState = keyof ShopVisit['words']['customers']['states'];
+type OrderState = keyof ShopVisit['messages']['customers']['states'];
 
 function stateOf(order: CustomerOrderRow): [OrderState, ChipKind] {
   if (order.isCancelled) return ['cancelled', 'neutral'];
@@ -90,7 +93,7 @@ function stateOf(order: CustomerOrderRow): [OrderState, ChipKind] {
 }
 
 export async function monthChart(visit: ShopVisit, customerId: string, currency: string): Promise<Markup> {
-  const { db, shopId, language, locale, words } = visit;
+  const { db, shopId, language, locale, messages } = visit;
   const { now } = db;
   const months = Array.from(
     { length: SHOWN_MONTHS },
@@ -99,7 +102,7 @@ export async function monthChart(visit: ShopVisit, customerId: string, currency:
   const sums = await findMonthsOf(db, shopId, { customerId, currency, since: months[0]! });
   const grossOf = new Map(sums.map(({ month, gross }) => [month, gross]));
   return barChart(
-    words.customers.overTime,
+    messages.customers.overTime,
     months.map((month) => {
       const value = grossOf.get(month.toISOString().slice(0, 7)) ?? 0;
       return {

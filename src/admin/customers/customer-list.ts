@@ -22,7 +22,7 @@ import {
 
 export function customerList(pages: ShopPages): void {
   pages.get('/customers', 'customers_read', async (visit, request) => {
-    const { db, shopId, settings, words } = visit;
+    const { db, shopId, settings, messages } = visit;
     const columns = customerColumns(visit);
     const state = listState(request, columns);
     const filter = filterOf(state);
@@ -35,37 +35,39 @@ export function customerList(pages: ShopPages): void {
       text: name,
     }));
     return {
-      title: words.layout.menuEntries.customers,
+      title: messages.layout.menuEntries.customers,
       menu: 'customers',
       actions: visit.may('customers_write')
-        ? html`<a class="button main" href="${adminPath(visit, '/customers/new')}">${words.customers.new}</a>`
+        ? html`<a class="button main" href="${adminPath(visit, '/customers/new')}"
+            >${messages.customers.new}</a
+          >`
         : undefined,
       main: await listView(visit, request, {
         path: '/customers',
-        caption: words.layout.menuEntries.customers,
+        caption: messages.layout.menuEntries.customers,
         columns,
         filters: [
-          { kind: 'search', name: 'q', label: words.customers.search },
+          { kind: 'search', name: 'q', label: messages.customers.search },
           ...(groups.length > 0
-            ? [{ kind: 'choice', name: 'group', label: words.customers.group, choices: groups } as const]
+            ? [{ kind: 'choice', name: 'group', label: messages.customers.group, choices: groups } as const]
             : []),
         ],
         rows,
         ...counted,
         href: ({ customerId }) => adminPath(visit, `/customers/${customerId}`),
         exportPath: '/customers/export.csv',
-        empty: words.customers.empty,
+        empty: messages.customers.empty,
       }),
     };
   });
 
   pages.file('/customers/export.csv', 'customers_read', async (visit, request) => {
-    const { db, words } = visit;
+    const { db, messages } = visit;
     const filter = filterOf(listState(request, []));
     await db.transaction((tx) => recordAction(tx, visit, '/customers/export.csv', {}, 'GET'));
     return {
       type: 'text/csv; charset=utf-8',
-      fileName: `${words.customers.fileName}.csv`,
+      fileName: `${messages.customers.fileName}.csv`,
       content: Readable.from(customerFile(visit, filter), { objectMode: false, highWaterMark: 65_536 }),
     };
   });
@@ -76,8 +78,8 @@ function filterOf(state: ListState): CustomerFilter {
   return { text: state.filter('q').trim(), customerGroupId: isId(group) ? group : '' };
 }
 
-function customerColumns({ words, language, locale, settings }: ShopVisit): Column<ListedCustomer>[] {
-  const titles = words.customers;
+function customerColumns({ messages, language, locale, settings }: ShopVisit): Column<ListedCustomer>[] {
+  const titles = messages.customers;
   return [
     { name: 'name', title: titles.name, cell: (row) => personName(row) || row.email || row.customerNumber },
     { name: 'email', title: titles.email, cell: ({ email }) => email },
@@ -144,10 +146,10 @@ const EXPORTED = [
 
 /** Streamed in parts. */
 export async function* customerFile(
-  { db, shopId, words, settings }: Pick<ShopVisit, 'db' | 'shopId' | 'words' | 'settings'>,
+  { db, shopId, messages, settings }: Pick<ShopVisit, 'db' | 'shopId' | 'messages' | 'settings'>,
   filter: CustomerFilter,
 ): AsyncGenerator<string> {
-  const titles = words.customers;
+  const titles = messages.customers;
   // Spreadsheets read UTF-8 only if the file says so.
   yield `\u{feff}${csvLine([
     titles.number,

@@ -5,7 +5,7 @@ import { personName } from './names.ts';
 
 export const listStep = (visit: ShopVisit) => ({
   href: adminPath(visit, '/customers'),
-  text: visit.words.layout.menuEntries.customers,
+  text: visit.messages.layout.menuEntries.customers,
 });
 
 export const customerStep = (visit: ShopVisit, customer: Customer) => ({

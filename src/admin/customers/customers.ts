@@ -17,13 +17,18 @@ import { customerStep, listStep, readCustomer, titleOf } from './customer-steps.
 import { privacyPages } from './privacy.ts';
 import { findCustomerSummary, findOrdersOf, type CustomerSummary } from './queries.ts';
 
-const DETAILS = declareForm(createCustomer, ({ customers: words }) => ({
-  customerNumber: { label: words.number },
-  internalNote: { kind: 'long text', label: words.note, hint: words.noteHint },
+const DETAILS = declareForm(createCustomer, ({ customers: messages }) => ({
+  customerNumber: { label: messages.number },
+  internalNote: { kind: 'long text', label: messages.note, hint: messages.noteHint },
 }));
 
-const GROUP = declareForm(setCustomerGroup, ({ customers: words }) => ({
-  customerGroupId: { kind: 'choice', label: words.group, hint: words.groupHint, empty: words.noGroup },
+const GROUP = declareForm(setCustomerGroup, ({ customers: messages }) => ({
+  customerGroupId: {
+    kind: 'choice',
+    label: messages.group,
+    hint: messages.groupHint,
+    empty: messages.noGroup,
+  },
 }));
 
 export function customerPages(pages: ShopPages): void {
@@ -35,16 +40,16 @@ export function customerPages(pages: ShopPages): void {
     { read: 'customers_write', write: 'customers_write' },
     {
       show: async (visit, _request, draft) => {
-        const words = visit.words.customers;
+        const messages = visit.messages.customers;
         const field = showFields(DETAILS, visit, { draft });
         return {
-          title: words.new,
+          title: messages.new,
           menu: 'customers',
           breadcrumbs: [listStep(visit)],
           main: html`<form method="post" class="card">
             ${problemOf(draft)} ${addressFields(visit, null, draft)}
-            ${field('customerNumber', { hint: words.numberHint })} ${field('internalNote')}
-            <button class="main">${visit.words.form.save}</button>
+            ${field('customerNumber', { hint: messages.numberHint })} ${field('internalNote')}
+            <button class="main">${visit.messages.form.save}</button>
           </form>`,
         };
       },
@@ -52,7 +57,7 @@ export function customerPages(pages: ShopPages): void {
         const { customerId } = await visit.call(createCustomer, {
           body: { ...readFields(DETAILS, form, visit), billingAddress: typedAddress(form) },
         });
-        return new Redirect(adminPath(visit, `/customers/${customerId}`), visit.words.customers.created);
+        return new Redirect(adminPath(visit, `/customers/${customerId}`), visit.messages.customers.created);
       },
     },
     optionsOf(DETAILS, ADDRESS),
@@ -66,7 +71,7 @@ export function customerPages(pages: ShopPages): void {
       save: async (visit, form) => {
         const customerId = form.params['customerId']!;
         const before = await readState(visit, customerId);
-        requireUnchanged(form, before, visit.words);
+        requireUnchanged(form, before, visit.messages);
         const typed = readFields(DETAILS, form, visit);
         const group = readFields(GROUP, form, visit);
         await visit.inTransaction(async (call) => {
@@ -86,7 +91,7 @@ export function customerPages(pages: ShopPages): void {
         const path = adminPath(visit, `/customers/${customerId}`);
         const { customerNumber, internalNote, customerGroupId } = before;
         return new Redirect(path, {
-          text: visit.words.form.saved,
+          text: visit.messages.form.saved,
           undo: {
             action: path,
             fields: {
@@ -109,21 +114,21 @@ export function customerPages(pages: ShopPages): void {
       show: async (visit, request, draft) => {
         const customer = await readCustomer(visit, request.params['customerId']!);
         return {
-          title: visit.words.customers.address,
+          title: visit.messages.customers.address,
           menu: 'customers',
           breadcrumbs: [listStep(visit), customerStep(visit, customer)],
           main: html`<form method="post" class="card">
             ${problemOf(draft)} ${versionField(customer.billingAddress)}
             ${addressFields(visit, customer.billingAddress, draft)}
-            ${visit.may('customers_write') && html`<button class="main">${visit.words.form.save}</button>`}
+            ${visit.may('customers_write') && html`<button class="main">${visit.messages.form.save}</button>`}
           </form>`,
         };
       },
       save: async (visit, form) => {
-        const { words } = visit;
+        const { messages } = visit;
         const customerId = form.params['customerId']!;
         const before = await readCustomer(visit, customerId);
-        requireUnchanged(form, before.billingAddress, words);
+        requireUnchanged(form, before.billingAddress, messages);
         const address = typedAddress(form);
         const isEmpty = Object.values(address).every((value) => value === null);
         await visit.call(updateCustomer, {
@@ -136,7 +141,7 @@ export function customerPages(pages: ShopPages): void {
         });
         const after = await readCustomer(visit, customerId);
         return new Redirect(adminPath(visit, `/customers/${customerId}`), {
-          text: words.form.saved,
+          text: messages.form.saved,
           undo: {
             action: adminPath(visit, `/customers/${customerId}/address`),
             fields: {
@@ -164,7 +169,7 @@ async function readState(visit: ShopVisit, customerId: string) {
 
 async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const { db, shopId, settings } = visit;
-  const words = visit.words.customers;
+  const messages = visit.messages.customers;
   const customer = await readCustomer(visit, request.params['customerId']!);
   const { customerId } = customer;
   const summary = (await findCustomerSummary(db, shopId, customerId))!;
@@ -186,26 +191,26 @@ async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draf
         ${
           mayReadOrders &&
           html`<section class="card">
-            <h2>${words.orders}</h2>
+            <h2>${messages.orders}</h2>
             ${orderTable(visit, customer.customerNumber, orders, summary)}
           </section>`
         }
         ${
           chart &&
           html`<section class="card">
-            <h2>${words.overTime}</h2>
+            <h2>${messages.overTime}</h2>
             ${chart}
           </section>`
         }
       </div>
       <div class="stack">
         <section class="card">
-          <h2>${words.address}</h2>
+          <h2>${messages.address}</h2>
           ${addressCard(visit, customer.billingAddress)}
           ${
             visit.may('customers_write') &&
             html`<a class="button" href="${adminPath(visit, `/customers/${customerId}/address`)}"
-              >${words.editAddress}</a
+              >${messages.editAddress}</a
             >`
           }
         </section>
@@ -221,7 +226,7 @@ function detailsForm(
   { customerGroupId }: CustomerSummary,
   draft: Draft | undefined,
 ): Markup {
-  const words = visit.words.customers;
+  const messages = visit.messages.customers;
   const mayWrite = visit.may('customers_write');
   const groups = visit.settings.customerGroups;
   const choices = groups.map((group) => ({ value: group.customerGroupId, text: group.name }));
@@ -229,11 +234,11 @@ function detailsForm(
   const field = showFields(DETAILS, visit, { values: { customerNumber, internalNote }, ...shown });
   const groupField = showFields(GROUP, visit, { values: { customerGroupId }, ...shown });
   return html`<form method="post" class="card">
-    <h2>${words.details}</h2>
+    <h2>${messages.details}</h2>
     ${problemOf(draft)} ${versionField({ customerNumber, internalNote, customerGroupId })}
     ${field('internalNote')} ${choices.length > 0 && groupField('customerGroupId', { choices })}
     ${field('customerNumber', { isRequired: true })}
-    ${mayWrite && html`<button class="main">${visit.words.form.save}</button>`}
+    ${mayWrite && html`<button class="main">${visit.messages.form.save}</button>`}
   </form>`;
 }
 
@@ -242,27 +247,27 @@ function privacyCard(
   customerId: string,
   { accountSince, newsletters }: CustomerSummary,
 ): Markup {
-  const words = visit.words.customers;
+  const messages = visit.messages.customers;
   const day = accountSince && plainDay(accountSince, visit.language);
   const path = `/customers/${customerId}`;
   return html`<section class="card">
-    <h2>${words.privacy}</h2>
+    <h2>${messages.privacy}</h2>
     <dl class="pairs">
-      <dt>${words.account}</dt>
-      <dd>${day === null ? words.noAccount : words.accountSince({ day })}</dd>
-      <dt>${words.newsletters}</dt>
-      <dd>${newsletters.length === 0 ? words.noNewsletters : newsletters.join(', ')}</dd>
+      <dt>${messages.account}</dt>
+      <dd>${day === null ? messages.noAccount : messages.accountSince({ day })}</dd>
+      <dt>${messages.newsletters}</dt>
+      <dd>${newsletters.length === 0 ? messages.noNewsletters : newsletters.join(', ')}</dd>
     </dl>
-    <p class="hint">${words.exportHint}</p>
+    <p class="hint">${messages.exportHint}</p>
     <div class="actions">
       ${
         visit.may('orders_read') &&
-        html`<a class="button" href="${adminPath(visit, `${path}/export.json`)}">${words.exportData}</a>`
+        html`<a class="button" href="${adminPath(visit, `${path}/export.json`)}">${messages.exportData}</a>`
       }
       ${
         visit.may('customers_write') &&
         visit.may('orders_write') &&
-        html`<a class="button danger" href="${adminPath(visit, `${path}/erase`)}">${words.erase}</a>`
+        html`<a class="button danger" href="${adminPath(visit, `${path}/erase`)}">${messages.erase}</a>`
       }
     </div>
   </section>`;

@@ -24,23 +24,23 @@ export function privacyPages(pages: ShopPages): void {
     {
       show: async (visit, request, draft) => {
         const customer = await readCustomer(visit, request.params['customerId']!);
-        const words = visit.words.customers;
+        const messages = visit.messages.customers;
         const name = personName(customer.billingAddress ?? {}) || customer.customerNumber;
         return {
-          title: words.eraseTitle,
+          title: messages.eraseTitle,
           menu: 'customers',
           breadcrumbs: [listStep(visit), customerStep(visit, customer)],
           main: html`<form method="post" class="card prose">
             ${problemOf(draft)}
-            <p>${words.eraseQuestion({ name })}</p>
-            <h2>${words.eraseGoes}</h2>
-            <p>${words.eraseGoesList}</p>
-            <h2>${words.eraseStays}</h2>
-            <p>${words.eraseStaysList}</p>
-            ${tickField({ name: 'force', label: words.eraseForce, hint: words.eraseForceHint, draft })}
+            <p>${messages.eraseQuestion({ name })}</p>
+            <h2>${messages.eraseGoes}</h2>
+            <p>${messages.eraseGoesList}</p>
+            <h2>${messages.eraseStays}</h2>
+            <p>${messages.eraseStaysList}</p>
+            ${tickField({ name: 'force', label: messages.eraseForce, hint: messages.eraseForceHint, draft })}
             <div class="actions">
-              <button class="danger">${words.eraseButton}</button>
-              <a class="button" href="${customerStep(visit, customer).href}">${visit.words.form.cancel}</a>
+              <button class="danger">${messages.eraseButton}</button>
+              <a class="button" href="${customerStep(visit, customer).href}">${visit.messages.form.cancel}</a>
             </div>
           </form>`,
         };
@@ -53,7 +53,7 @@ export function privacyPages(pages: ShopPages): void {
         });
         return new Redirect(
           adminPath(visit, '/customers'),
-          visit.words.customers.erased({ number: customerNumber }),
+          visit.messages.customers.erased({ number: customerNumber }),
         );
       },
     },

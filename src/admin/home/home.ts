@@ -31,7 +31,7 @@ export function dashboardPages(pages: ShopPages): void {
       loadTasks(visit),
     ]);
     return {
-      title: visit.words.home.title,
+      title: visit.messages.home.title,
       menu: 'home',
       scripts: sales ? [UPLOT_STYLESHEET, UPLOT, HOME_SCRIPT] : [],
       main: html`${taskList(visit, tasks)} ${sales && salesCard(visit, sales, period)}
@@ -105,16 +105,16 @@ async function loadTasks(visit: ShopVisit): Promise<Tasks> {
 }
 
 function taskList(visit: ShopVisit, { counts }: Tasks): Markup {
-  const words = visit.words.home;
-  if (counts.length === 0) return html`<p class="notice">${words.nothingToDo}</p>`;
+  const messages = visit.messages.home;
+  if (counts.length === 0) return html`<p class="notice">${messages.nothingToDo}</p>`;
   return html`<section aria-labelledby="to-do">
-    <h2 id="to-do" class="hidden">${words.toDo}</h2>
+    <h2 id="to-do" class="hidden">${messages.toDo}</h2>
     <ul class="tasks">
       ${counts.map(
         ({ name, count, path }) =>
           html`<li>
             <a class="card" href="${adminPath(visit, path)}">
-              <span>${words.tasks[name]}</span>
+              <span>${messages.tasks[name]}</span>
               <strong>${count.toLocaleString(visit.language)}${isCapped(name, count) && '+'}</strong>
             </a>
           </li>`,
@@ -124,37 +124,37 @@ function taskList(visit: ShopVisit, { counts }: Tasks): Markup {
 }
 
 function salesCard(visit: ShopVisit, { comparison }: Sales, period: Period): Markup {
-  const words = visit.words.home;
+  const messages = visit.messages.home;
   const { current, before, today, days } = comparison;
   const money = (minor: number) => amountText(minor, visit);
   const numbers = [
-    { title: words.today, value: money(today.gross), note: words.orders({ count: today.orders }) },
+    { title: messages.today, value: money(today.gross), note: messages.orders({ count: today.orders }) },
     {
-      title: words.revenue,
+      title: messages.revenue,
       value: money(current.gross),
       note: changeText(visit, current.gross, before.gross),
     },
     {
-      title: words.orderCount,
+      title: messages.orderCount,
       value: current.orders.toLocaleString(visit.language),
       note: changeText(visit, current.orders, before.orders),
     },
     {
-      title: words.average,
+      title: messages.average,
       value: current.orders === 0 ? '–' : money(Math.round(current.gross / current.orders)),
       note: '',
     },
   ];
   return html`<section class="card" aria-labelledby="sales">
     <div class="title">
-      <h2 id="sales">${words.sales}</h2>
-      <nav class="tabs" aria-label="${words.period}">
+      <h2 id="sales">${messages.sales}</h2>
+      <nav class="tabs" aria-label="${messages.period}">
         ${PERIODS.map(
           (choice) =>
             html`<a
               href="${adminPath(visit, '', { days: String(choice) })}"
               ${choice === period && html`aria-current="page"`}
-              >${words.days({ count: choice })}</a
+              >${messages.days({ count: choice })}</a
             >`,
         )}
       </nav>
@@ -169,18 +169,23 @@ function salesCard(visit: ShopVisit, { comparison }: Sales, period: Period): Mar
           </div>`,
       )}
     </dl>
-    <div id="chart" class="chart with-script" role="img" aria-label="${words.chart({ count: period })}"></div>
+    <div
+      id="chart"
+      class="chart with-script"
+      role="img"
+      aria-label="${messages.chart({ count: period })}"
+    ></div>
     ${jsonScript('chart-data', chartData(visit, comparison))}
     <details>
-      <summary>${words.asTable}</summary>
+      <summary>${messages.asTable}</summary>
       <div class="scroll">
         <table>
           <thead>
             <tr>
-              <th scope="col">${words.day}</th>
-              <th scope="col" class="number">${words.revenue}</th>
-              <th scope="col" class="number">${words.orderCount}</th>
-              <th scope="col" class="number">${words.periodBefore}</th>
+              <th scope="col">${messages.day}</th>
+              <th scope="col" class="number">${messages.revenue}</th>
+              <th scope="col" class="number">${messages.orderCount}</th>
+              <th scope="col" class="number">${messages.periodBefore}</th>
             </tr>
           </thead>
           <tbody>
@@ -207,27 +212,27 @@ function chartData(visit: ShopVisit, { days }: Comparison): object {
     days: days.map(({ day }) => Date.parse(day) / 1000),
     current: days.map(({ gross }) => gross / scale),
     before: days.map(({ grossBefore }) => grossBefore / scale),
-    labels: { current: visit.words.home.thisPeriod, before: visit.words.home.periodBefore },
+    labels: { current: visit.messages.home.thisPeriod, before: visit.messages.home.periodBefore },
     currency: visit.settings.defaultCurrency,
     language: REGIONS[visit.language],
   };
 }
 
-function changeText({ words, language }: ShopVisit, current: number, before: number): string {
-  if (before === 0) return words.home.noPeriodBefore;
+function changeText({ messages, language }: ShopVisit, current: number, before: number): string {
+  if (before === 0) return messages.home.noPeriodBefore;
   const change = Math.round(((current - before) / before) * 100);
   const percent = `${change > 0 ? '+' : ''}${change.toLocaleString(language)} %`;
-  return words.home.change({ percent });
+  return messages.home.change({ percent });
 }
 
 function bestSellerCard(visit: ShopVisit, { best, since }: Sales): Markup {
-  const words = visit.words.home;
+  const messages = visit.messages.home;
   const from = best[0]?.linesSince ?? since;
   return html`<section class="card" aria-labelledby="best">
-    <h2 id="best">${words.bestSellers}</h2>
+    <h2 id="best">${messages.bestSellers}</h2>
     ${
       best.length === 0
-        ? html`<p class="quiet">${words.nothingSold}</p>`
+        ? html`<p class="quiet">${messages.nothingSold}</p>`
         : html`<table>
             <tbody>
               ${best.map(
@@ -236,7 +241,7 @@ function bestSellerCard(visit: ShopVisit, { best, since }: Sales): Markup {
                     <td>
                       ${
                         productNumber === null
-                          ? words.deletedProduct
+                          ? messages.deletedProduct
                           : html`<a href="${adminPath(visit, `/products/${productId}`)}"
                               >${nameOf(visit, name, productNumber)}</a
                             >`
@@ -252,7 +257,7 @@ function bestSellerCard(visit: ShopVisit, { best, since }: Sales): Markup {
     ${
       from > since &&
       html`<p class="hint">
-        ${words.newestLines({
+        ${messages.newestLines({
           lines: MAX_SUMMED_LINES.toLocaleString(visit.language),
           day: plainDay(from, visit.language),
         })}
@@ -264,7 +269,7 @@ function bestSellerCard(visit: ShopVisit, { best, since }: Sales): Markup {
 function shortStockCard(visit: ShopVisit, short: readonly ShortProduct[]): Markup | false {
   if (short.length === 0) return false;
   return html`<section class="card" aria-labelledby="short">
-    <h2 id="short">${visit.words.home.shortStock}</h2>
+    <h2 id="short">${visit.messages.home.shortStock}</h2>
     <table>
       <tbody>
         ${short.map(

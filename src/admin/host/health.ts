@@ -19,7 +19,7 @@ const SLOW_QUEUE = 5 * 60_000;
 
 export function health(pages: Pages): void {
   pages.get('/host/health', 'host', async (visit) => {
-    const words = visit.words.host;
+    const messages = visit.messages.host;
     const startedAt = performance.now();
     const database = (await findDatabaseState(visit.db))!;
     const milliseconds = Math.round(performance.now() - startedAt);
@@ -30,38 +30,38 @@ export function health(pages: Pages): void {
     ]);
     const delay = waiting.since ? visit.db.now.getTime() - waiting.since.getTime() : 0;
     return {
-      title: words.title,
+      title: messages.title,
       main: html`${hostTabs(visit, 'health')}
         <div class="stack">
           <section class="card">
-            <h2>${words.tabs.health}</h2>
+            <h2>${messages.tabs.health}</h2>
             <dl class="pairs">
-              ${line(words.database, true, words.answersIn({ milliseconds }), visit)}
+              ${line(messages.database, true, messages.answersIn({ milliseconds }), visit)}
               ${line(
-                words.queue,
+                messages.queue,
                 delay < SLOW_QUEUE,
                 delay < SLOW_QUEUE
-                  ? words.waiting({ count: waiting.count })
-                  : words.queueWaits({ minutes: Math.round(delay / 60_000) }),
+                  ? messages.waiting({ count: waiting.count })
+                  : messages.queueWaits({ minutes: Math.round(delay / 60_000) }),
                 visit,
               )}
               ${line(
-                words.failedEmails,
+                messages.failedEmails,
                 failed === 0,
                 failed === 0
-                  ? words.noneFailed
-                  : html`<a href="/admin/host/jobs">${words.failedCount({ count: failed })}</a>`,
+                  ? messages.noneFailed
+                  : html`<a href="/admin/host/jobs">${messages.failedCount({ count: failed })}</a>`,
                 visit,
               )}
-              ${line(words.mediaStore, mediaProblem === undefined, mediaProblem ?? words.works, visit)}
+              ${line(messages.mediaStore, mediaProblem === undefined, mediaProblem ?? messages.works, visit)}
             </dl>
           </section>
           <section class="card">
-            <h2>${words.versions}</h2>
+            <h2>${messages.versions}</h2>
             <dl class="pairs">
               <dt>Kontor</dt>
               <dd>${VERSION}</dd>
-              <dt>${words.schema}</dt>
+              <dt>${messages.schema}</dt>
               <dd>${database.schema.replace(/\.sql$/, '')}</dd>
               <dt>PostgreSQL</dt>
               <dd>${database.version} (${megabytes(visit, database.bytes)})</dd>
@@ -74,7 +74,7 @@ export function health(pages: Pages): void {
   });
 }
 
-function line(title: string, isGood: boolean, text: Part, { words }: Visit<'host'>): Markup {
+function line(title: string, isGood: boolean, text: Part, { messages }: Visit<'host'>): Markup {
   return html`<dt>${title}</dt>
-    <dd>${isGood ? chip(words.host.good, 'good') : chip(words.host.bad, 'bad')} ${text}</dd>`;
+    <dd>${isGood ? chip(messages.host.good, 'good') : chip(messages.host.bad, 'bad')} ${text}</dd>`;
 }

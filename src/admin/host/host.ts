@@ -21,10 +21,10 @@ const LAST_PAGE = 2_000;
 /** For the operator of the installation: its shops, its jobs, and its health. */
 export function host(pages: Pages): void {
   pages.get('/host', 'host', async (visit, request) => {
-    const words = visit.words.host;
+    const messages = visit.messages.host;
     return {
-      title: words.title,
-      actions: html`<a class="button main" href="/admin/host/shops/new">${words.newShop}</a>`,
+      title: messages.title,
+      actions: html`<a class="button main" href="/admin/host/shops/new">${messages.newShop}</a>`,
       main: html`${hostTabs(visit, 'shops')} ${await shopList(visit, request)}`,
     };
   });
@@ -47,10 +47,10 @@ function suspension(pages: Pages, action: 'suspend' | 'open', suspendedAt: (now:
         if ((await updateSuspension(tx, shopId, suspendedAt(tx.now))) === 0) throw notFound();
         await recordInShop(tx, shopId, visit.user, `/admin/host/shops/:shopId/${action}`);
       });
-      const words = visit.words.host;
+      const messages = visit.messages.host;
       const opposite = action === 'suspend' ? 'open' : 'suspend';
       return new Redirect('/admin/host', {
-        text: action === 'suspend' ? words.suspended({ shopId }) : words.opened({ shopId }),
+        text: action === 'suspend' ? messages.suspended({ shopId }) : messages.opened({ shopId }),
         undo: { action: `/admin/host/shops/${shopId}/${opposite}`, fields: {} },
       });
     },
@@ -75,7 +75,7 @@ function backup(pages: Pages): void {
 }
 
 async function shopList(visit: Visit<'host'>, request: PageRequest): Promise<Markup> {
-  const words = visit.words.host;
+  const messages = visit.messages.host;
   const beginning = request.query('q')?.slice(0, 63) ?? '';
   const number = Number(request.query('page') ?? 1);
   const page = Number.isInteger(number) && number > 0 ? Math.min(number, LAST_PAGE) : 1;
@@ -90,78 +90,80 @@ async function shopList(visit: Visit<'host'>, request: PageRequest): Promise<Mar
   const href = (to: number) =>
     `/admin/host?${new URLSearchParams({ q: beginning, page: String(to) }).toString()}`;
   return html`<form class="filters" method="get" action="/admin/host">
-      <label for="filter-q" class="hidden">${words.search}</label>
+      <label for="filter-q" class="hidden">${messages.search}</label>
       <input
         type="search"
         id="filter-q"
         name="q"
         value="${beginning}"
         maxlength="63"
-        placeholder="${words.search}"
+        placeholder="${messages.search}"
       />
-      <button>${visit.words.list.filter}</button>
+      <button>${visit.messages.list.filter}</button>
     </form>
     <div id="list" class="list">
       ${
         shops.length === 0
-          ? html`<div class="empty">${beginning === '' ? words.noShops : visit.words.list.nothingFound}</div>`
+          ? html`<div class="empty">
+              ${beginning === '' ? messages.noShops : visit.messages.list.nothingFound}
+            </div>`
           : shopTable(visit, shops)
       }
       ${
         (page > 1 || found.length > PER_PAGE) &&
-        html`<nav class="pages" aria-label="${visit.words.list.pages}">
-          ${page > 1 && html`<a class="button" rel="prev" href="${href(page - 1)}">${visit.words.list.previous}</a>`}
-          ${found.length > PER_PAGE && html`<a class="button" rel="next" href="${href(page + 1)}">${visit.words.list.next}</a>`}
+        html`<nav class="pages" aria-label="${visit.messages.list.pages}">
+          ${page > 1 && html`<a class="button" rel="prev" href="${href(page - 1)}">${visit.messages.list.previous}</a>`}
+          ${found.length > PER_PAGE && html`<a class="button" rel="next" href="${href(page + 1)}">${visit.messages.list.next}</a>`}
         </nav>`
       }
     </div>`;
 }
 
 function shopTable(visit: Visit<'host'>, shops: readonly HostedShop[]): Markup {
-  const { host: words } = visit.words;
+  const { host: messages } = visit.messages;
   const quota = visit.config.MEDIA_QUOTA_MB;
   return html`<table>
     <caption class="hidden">
-      ${words.shops}
+      ${messages.shops}
     </caption>
     <thead>
       <tr>
-        ${[words.shop, words.domain, words.state].map((title) => html`<th scope="col">${title}</th>`)}
-        ${[words.orders, words.lastOrder, words.images].map(
+        ${[messages.shop, messages.domain, messages.state].map((title) => html`<th scope="col">${title}</th>`)}
+        ${[messages.orders, messages.lastOrder, messages.images].map(
           (title) => html`<th scope="col" class="number">${title}</th>`,
         )}
-        <th scope="col"><span class="hidden">${words.actions}</span></th>
+        <th scope="col"><span class="hidden">${messages.actions}</span></th>
       </tr>
     </thead>
     <tbody>
       ${shops.map(
         ({ shopId, name, domain, isMember, suspendedAt, orders, lastOrderAt, mediaBytes }) =>
           html`<tr>
-            <td data-title="${words.shop}">
+            <td data-title="${messages.shop}">
               <span
                 >${isMember ? html`<a href="/admin/shops/${shopId}">${name}</a>` : name}
                 ${name !== shopId && html`<span class="quiet">${shopId}</span>`}</span
               >
             </td>
-            <td data-title="${words.domain}">
+            <td data-title="${messages.domain}">
               ${
                 isMember
-                  ? html`<a href="/admin/shops/${shopId}/settings/domains">${domain ?? words.noDomain}</a>`
-                  : (domain ?? words.noDomain)
+                  ? html`<a href="/admin/shops/${shopId}/settings/domains">${domain ?? messages.noDomain}</a>`
+                  : (domain ?? messages.noDomain)
               }
             </td>
-            <td data-title="${words.state}">
-              ${suspendedAt ? chip(words.isSuspended, 'warning') : chip(words.isOpen, 'good')}
+            <td data-title="${messages.state}">
+              ${suspendedAt ? chip(messages.isSuspended, 'warning') : chip(messages.isOpen, 'good')}
             </td>
-            <td class="number" data-title="${words.orders}">${orders.toLocaleString(visit.language)}</td>
-            <td class="number" data-title="${words.lastOrder}">
+            <td class="number" data-title="${messages.orders}">${orders.toLocaleString(visit.language)}</td>
+            <td class="number" data-title="${messages.lastOrder}">
               ${lastOrderAt ? dayText(lastOrderAt, visit.language) : '–'}
             </td>
-            <td class="number" data-title="${words.images}">
+            <td class="number" data-title="${messages.images}">
               ${
                 quota === 0
                   ? megabytes(visit, mediaBytes)
-                  : words.ofQuota({
+                  : messages.ofQuota({
                       used: megabytes(visit, mediaBytes),
                       quota: megabytes(visit, quota * 1e6),
                     })
@@ -169,14 +171,14 @@ function shopTable(visit: Visit<'host'>, shops: readonly HostedShop[]): Markup {
             </td>
             <td>
               <div class="actions row-actions">
-                ${buttonForm({ action: `/admin/host/shops/${shopId}/backup`, text: words.backup })}
+                ${buttonForm({ action: `/admin/host/shops/${shopId}/backup`, text: messages.backup })}
                 ${
                   suspendedAt
-                    ? buttonForm({ action: `/admin/host/shops/${shopId}/open`, text: words.open })
+                    ? buttonForm({ action: `/admin/host/shops/${shopId}/open`, text: messages.open })
                     : buttonForm({
                         action: `/admin/host/shops/${shopId}/suspend`,
-                        text: words.suspend,
-                        confirm: words.suspendQuestion({ name }),
+                        text: messages.suspend,
+                        confirm: messages.suspendQuestion({ name }),
                       })
                 }
               </div>

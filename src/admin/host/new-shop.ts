@@ -38,29 +38,29 @@ const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 export function newShop(pages: Pages): void {
   pages.form('/host/shops/new', 'host', {
     show: async (visit, _request, draft) => {
-      const words = visit.words.host;
+      const messages = visit.messages.host;
       const { language } = visit;
       const names = (type: 'currency' | 'language') => new Intl.DisplayNames([language], { type });
       const currencies = names('currency');
       const languages = names('language');
       return {
-        title: words.newShop,
-        breadcrumbs: [{ href: '/admin/host', text: words.title }],
+        title: messages.newShop,
+        breadcrumbs: [{ href: '/admin/host', text: messages.title }],
         main: html`<form method="post" class="card narrow">
           ${problemOf(draft)}
-          ${textField({ name: 'name', label: words.name, maxLength: 100, isRequired: true, draft })}
-          ${textField({ name: 'shopId', label: words.shopId, hint: words.shopIdHint, maxLength: 63, isRequired: true, draft })}
-          ${textField({ name: 'email', label: words.email, hint: words.emailHint, type: 'email', value: visit.user.email, maxLength: 254, isRequired: true, draft })}
+          ${textField({ name: 'name', label: messages.name, maxLength: 100, isRequired: true, draft })}
+          ${textField({ name: 'shopId', label: messages.shopId, hint: messages.shopIdHint, maxLength: 63, isRequired: true, draft })}
+          ${textField({ name: 'email', label: messages.email, hint: messages.emailHint, type: 'email', value: visit.user.email, maxLength: 254, isRequired: true, draft })}
           ${choiceField({
             name: 'country',
-            label: words.country,
+            label: messages.country,
             value: 'DE',
             choices: countryChoices(language, COUNTRIES),
             draft,
           })}
           ${choiceField({
             name: 'locale',
-            label: words.shopLanguage,
+            label: messages.shopLanguage,
             value: 'de_DE',
             choices: LOCALES.map((value) => ({
               value,
@@ -70,40 +70,40 @@ export function newShop(pages: Pages): void {
           })}
           ${choiceField({
             name: 'currency',
-            label: words.currency,
+            label: messages.currency,
             value: 'EUR',
             choices: CURRENCIES.map((value) => ({ value, text: `${currencies.of(value)} (${value})` })),
             draft,
           })}
-          <button class="main">${words.create}</button>
+          <button class="main">${messages.create}</button>
         </form>`,
       };
     },
     save: async (visit, form) => {
-      const words = visit.words.host;
+      const messages = visit.messages.host;
       const field = (name: string) => form.field(name);
       const [shopId, name, email] = [field('shopId'), field('name'), field('email')];
       const [country, locale, currency] = [field('country'), field('locale'), field('currency')];
-      if (!SHOP_ID.test(shopId)) throw badRequest(words.wrongId);
-      if (name === '' || name.length > 100) throw badRequest(words.wrongName);
-      if (!isEmailAddress(email)) throw badRequest(visit.words.signIn.wrongEmail);
+      if (!SHOP_ID.test(shopId)) throw badRequest(messages.wrongId);
+      if (name === '' || name.length > 100) throw badRequest(messages.wrongName);
+      if (!isEmailAddress(email)) throw badRequest(visit.messages.signIn.wrongEmail);
       const isKnown =
         COUNTRIES.includes(country) && LOCALES.includes(locale) && CURRENCIES.includes(currency);
-      if (!isKnown) throw badRequest(words.wrongChoice);
+      if (!isKnown) throw badRequest(messages.wrongChoice);
       try {
         await visit.db.transaction(async (tx) => {
           const similar = await findSimilarShop(tx, shopId);
-          if (similar !== undefined) throw conflict(words.taken({ shopId: similar }));
+          if (similar !== undefined) throw conflict(messages.taken({ shopId: similar }));
           const media = openMediaStorage(visit.config);
           await createShop(tx, media, { shopId, name, email, country, locale, currency });
           await putRole(tx, shopId, visit.user.userId, 'owner');
           await recordInShop(tx, shopId, visit.user, '/admin/host/shops/new');
         });
       } catch (error) {
-        if (violatedConstraint(error) === 'shop_pkey') throw conflict(words.taken({ shopId }));
+        if (violatedConstraint(error) === 'shop_pkey') throw conflict(messages.taken({ shopId }));
         throw error;
       }
-      return new Redirect(`/admin/shops/${shopId}`, words.created({ name }));
+      return new Redirect(`/admin/shops/${shopId}`, messages.created({ name }));
     },
   });
 }

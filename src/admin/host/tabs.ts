@@ -3,12 +3,12 @@ import type { Visit } from '../visit.ts';
 
 const TABS = { shops: '/admin/host', jobs: '/admin/host/jobs', health: '/admin/host/health' };
 
-export function hostTabs({ words }: Visit<'host'>, current: keyof typeof TABS): Markup {
-  return html`<nav class="tabs" aria-label="${words.host.title}">
+export function hostTabs({ messages }: Visit<'host'>, current: keyof typeof TABS): Markup {
+  return html`<nav class="tabs" aria-label="${messages.host.title}">
     ${(Object.keys(TABS) as (keyof typeof TABS)[]).map(
       (name) =>
         html`<a href="${TABS[name]}" ${name === current && html`aria-current="page"`}
-          >${words.host.tabs[name]}</a
+          >${messages.host.tabs[name]}</a
         >`,
     )}
   </nav>`;

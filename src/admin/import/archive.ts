@@ -22,7 +22,7 @@ export const ARCHIVE_LIMIT = 64 * 1_048_576;
 export function archivePages(pages: ShopPages): void {
   pages.post('/products/import/pictures/delete', 'products_write', async (visit) => {
     await visit.db.transaction((tx) => deleteSentPictures(tx, visit.shopId));
-    return new Redirect(adminPath(visit, '/products/import'), visit.words.import.picturesRemoved);
+    return new Redirect(adminPath(visit, '/products/import'), visit.messages.import.picturesRemoved);
   });
 }
 
@@ -32,51 +32,51 @@ export function archivePages(pages: ShopPages): void {
  */
 export async function takeArchive(visit: ShopVisit, path: string): Promise<Redirect> {
   const { db, shopId, user } = visit;
-  const words = visit.words.import;
+  const messages = visit.messages.import;
   try {
     return await db.transaction(async (tx) => {
       const { count, table } = await keepFiles(tx, visit, path);
-      if (count === 0 && !table) throw badRequest(words.emptyArchive);
-      if (!table) return new Redirect(adminPath(visit, '/products/import'), words.picturesKept({ count }));
+      if (count === 0 && !table) throw badRequest(messages.emptyArchive);
+      if (!table) return new Redirect(adminPath(visit, '/products/import'), messages.picturesKept({ count }));
       const given = await newImport(visit, table.name, await decodedText(table.bytes));
       const importId = await insertImport(tx, shopId, { ...given, author: user.email });
-      return new Redirect(adminPath(visit, `/products/import/${importId}`), words.picturesKept({ count }));
+      return new Redirect(adminPath(visit, `/products/import/${importId}`), messages.picturesKept({ count }));
     });
   } catch (error) {
     if (!(error instanceof ArchiveProblem)) throw error;
-    throw badRequest(words.unreadable({ reason: error.message }));
+    throw badRequest(messages.unreadable({ reason: error.message }));
   }
 }
 
-async function keepFiles(tx: Transaction, { shopId, words }: ShopVisit, path: string) {
+async function keepFiles(tx: Transaction, { shopId, messages }: ShopVisit, path: string) {
   const names = new Set<string>();
   let bytes = 0;
   let table: ArchiveFile | undefined;
   for await (const file of filesIn(path)) {
     if (file.kind === 'table') {
-      if (table) throw badRequest(words.import.twoTables);
+      if (table) throw badRequest(messages.import.twoTables);
       table = file;
       continue;
     }
     const name = sentName(file.name);
-    if (names.has(name)) throw badRequest(words.import.pictureTwice({ name: file.name }));
+    if (names.has(name)) throw badRequest(messages.import.pictureTwice({ name: file.name }));
     names.add(name);
     bytes += file.bytes.length;
-    if (!hasRoom({ count: names.size, bytes })) throw badRequest(words.import.picturesFull);
+    if (!hasRoom({ count: names.size, bytes })) throw badRequest(messages.import.picturesFull);
     await saveSentPicture(tx, shopId, name, file.bytes);
   }
-  if (!hasRoom(await countSentPictures(tx, shopId))) throw badRequest(words.import.picturesFull);
+  if (!hasRoom(await countSentPictures(tx, shopId))) throw badRequest(messages.import.picturesFull);
   return { count: names.size, table };
 }
 
 /** The pictures not yet named by a file. */
 export async function waitingPictures(visit: ShopVisit): Promise<Markup | false> {
-  const words = visit.words.import;
+  const messages = visit.messages.import;
   const { count, bytes } = await countSentPictures(visit.db, visit.shopId);
   if (count === 0) return false;
   const megabytes = Math.max(1, Math.round(bytes / 1_048_576));
   return html`<section class="card">
-    <p>${words.picturesWait({ count, megabytes })}</p>
-    ${buttonForm({ action: adminPath(visit, '/products/import/pictures/delete'), text: words.removePictures })}
+    <p>${messages.picturesWait({ count, megabytes })}</p>
+    ${buttonForm({ action: adminPath(visit, '/products/import/pictures/delete'), text: messages.removePictures })}
   </section>`;
 }

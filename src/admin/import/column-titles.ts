@@ -5,9 +5,9 @@ import type { ShopVisit } from '../visit.ts';
 
 /** The title of a column: `Name (German)`, `Price (EUR)`; a single language or currency is not named. */
 export function columnTitle(visit: ShopVisit, key: string): string {
-  const { words, language, settings } = visit;
+  const { messages, language, settings } = visit;
   const [base, part] = key.split('/') as [string, string?];
-  const titles: Readonly<Record<string, unknown>> = words.import.columns;
+  const titles: Readonly<Record<string, unknown>> = messages.import.columns;
   const title = titles[base];
   const name = typeof title === 'string' ? title : base;
   if (part === undefined) return name;

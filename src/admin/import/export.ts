@@ -25,7 +25,7 @@ const MAX_CATEGORIES = 500;
 /** The products as a file, with the chosen columns and filters. */
 export function exportPages(pages: ShopPages): void {
   pages.get('/products/export', 'products_read_batch', async (visit) => {
-    const words = visit.words.import;
+    const messages = visit.messages.import;
     const columns = columnChoices(visit, exportColumns(visit));
     const { pathOf } = await findCategoryTree(
       visit.db,
@@ -34,30 +34,32 @@ export function exportPages(pages: ShopPages): void {
       visit.settings.defaultLocale,
     );
     return {
-      title: words.exportTitle,
+      title: messages.exportTitle,
       menu: 'products',
-      breadcrumbs: [{ href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products }],
+      breadcrumbs: [
+        { href: adminPath(visit, '/products'), text: visit.messages.layout.menuEntries.products },
+      ],
       main: html`<form
         method="get"
         action="${adminPath(visit, '/products/export.csv')}"
         class="card"
         hx-boost="false"
       >
-        <p class="hint">${words.exportIntro}</p>
+        <p class="hint">${messages.exportIntro}</p>
         <div class="row">
           ${choiceField({
             name: 'visible',
-            label: words.exportFilter,
-            empty: words.exportAll,
+            label: messages.exportFilter,
+            empty: messages.exportAll,
             choices: [
-              { value: 'yes', text: words.exportShown },
-              { value: 'no', text: words.exportHidden },
+              { value: 'yes', text: messages.exportShown },
+              { value: 'no', text: messages.exportHidden },
             ],
           })}
           ${choiceField({
             name: 'category',
-            label: words.exportCategory,
-            empty: words.exportAnyCategory,
+            label: messages.exportCategory,
+            empty: messages.exportAnyCategory,
             choices: [...pathOf]
               .slice(0, MAX_CATEGORIES)
               .map(([value, text]) => ({ value, text }))
@@ -65,8 +67,8 @@ export function exportPages(pages: ShopPages): void {
           })}
         </div>
         <fieldset>
-          <legend>${words.choose}</legend>
-          <p class="hint">${words.numberAlways}</p>
+          <legend>${messages.choose}</legend>
+          <p class="hint">${messages.numberAlways}</p>
           <div class="export-columns">
             ${columns.map(
               ({ value, text }) =>
@@ -83,7 +85,7 @@ export function exportPages(pages: ShopPages): void {
             )}
           </div>
         </fieldset>
-        <button class="main">${words.exportButton}</button>
+        <button class="main">${messages.exportButton}</button>
       </form>`,
     };
   });
@@ -94,7 +96,7 @@ export function exportPages(pages: ShopPages): void {
     const category = request.query('category') ?? '';
     return {
       type: 'text/csv; charset=utf-8',
-      fileName: visit.words.import.exportFile,
+      fileName: visit.messages.import.exportFile,
       content: productFile(visit.db, visit.settings, {
         columns: exportColumns(visit).filter(({ key }) => chosen.has(key)),
         titleOf: ({ key }) => columnTitle(visit, key),

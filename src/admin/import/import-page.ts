@@ -36,7 +36,7 @@ export function importPages(pages: ShopPages): void {
         reading,
         from: ['checked'],
       });
-      if (!isStarted) throw conflict(visit.words.import.busy);
+      if (!isStarted) throw conflict(visit.messages.import.busy);
       await recordAction(tx, visit, '/products/import/:importId/start', { importId });
     });
     return new Redirect(adminPath(visit, `/products/import/${importId}`));
@@ -52,15 +52,15 @@ export async function loadImport(visit: ShopVisit, { params }: PageRequest): Pro
 
 async function showImport(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const found = await loadImport(visit, request);
-  const words = visit.words.import;
+  const messages = visit.messages.import;
   const isOpen =
     found.state === 'mapping' || (found.state === 'checked' && request.query('columns') === 'yes');
   return {
     title: found.fileName,
     menu: 'products',
     breadcrumbs: [
-      { href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products },
-      { href: adminPath(visit, '/products/import'), text: words.title },
+      { href: adminPath(visit, '/products'), text: visit.messages.layout.menuEntries.products },
+      { href: adminPath(visit, '/products/import'), text: messages.title },
     ],
     main: isOpen || draft ? await columnsForm(visit, found, draft) : reportView(visit, found),
   };
@@ -69,7 +69,7 @@ async function showImport(visit: ShopVisit, request: PageRequest, draft?: Draft)
 const SHOWN_VALUES = 3;
 
 async function columnsForm(visit: ShopVisit, found: StoredImport, draft?: Draft): Promise<Markup> {
-  const words = visit.words.import;
+  const messages = visit.messages.import;
   const content = await findImportContent(visit.db, visit.shopId, found.importId);
   const { header, sample } = await startOf(visit, found.fileName, content);
   const { mapping, decimalSign, visible } = found.reading;
@@ -103,16 +103,16 @@ async function columnsForm(visit: ShopVisit, found: StoredImport, draft?: Draft)
     action="${adminPath(visit, `/products/import/${found.importId}`)}"
   >
     ${problemOf(draft)}
-    <h2>${words.columnsTitle}</h2>
+    <h2>${messages.columnsTitle}</h2>
     <p class="hint">
-      ${words.columnsHint} ${words.recognised({ known: used, all: header.length })}
-      ${words.rows({ count: found.rowCount })}.
+      ${messages.columnsHint} ${messages.recognised({ known: used, all: header.length })}
+      ${messages.rows({ count: found.rowCount })}.
     </p>
     <table class="file-columns">
       <thead>
         <tr>
-          <th scope="col">${words.inFile}</th>
-          <th scope="col">${words.means}</th>
+          <th scope="col">${messages.inFile}</th>
+          <th scope="col">${messages.means}</th>
         </tr>
       </thead>
       <tbody>
@@ -121,16 +121,16 @@ async function columnsForm(visit: ShopVisit, found: StoredImport, draft?: Draft)
     </table>
     ${choiceField({
       name: 'decimalSign',
-      label: words.decimalSign,
+      label: messages.decimalSign,
       value: decimalSign,
       choices: [
-        { value: '.', text: words.signs.point },
-        { value: ',', text: words.signs.comma },
+        { value: '.', text: messages.signs.point },
+        { value: ',', text: messages.signs.comma },
       ],
       draft,
     })}
-    ${tickField({ name: 'visible', label: words.visible, value: visible, draft })}
-    <div class="actions"><button class="main">${words.check}</button></div>
+    ${tickField({ name: 'visible', label: messages.visible, value: visible, draft })}
+    <div class="actions"><button class="main">${messages.check}</button></div>
   </form>`;
 }
 
@@ -170,21 +170,21 @@ interface ShownColumn {
 }
 
 function columnRow(visit: ShopVisit, { title, place, values, chosen, options, likely }: ShownColumn): Markup {
-  const words = visit.words.import;
+  const messages = visit.messages.import;
   const name = `column.${place}`;
   return html`<tr>
     <td>
-      <label for="${name}">${title === '' ? `${words.column} ${place + 1}` : title.slice(0, 100)}</label>
+      <label for="${name}">${title === '' ? `${messages.column} ${place + 1}` : title.slice(0, 100)}</label>
       <span class="quiet samples"
-        >${values.length === 0 ? words.sampleEmpty : values.map((value) => value.slice(0, 40)).join(' · ')}</span
+        >${values.length === 0 ? messages.sampleEmpty : values.map((value) => value.slice(0, 40)).join(' · ')}</span
       >
     </td>
     <td>
       <select id="${name}" name="${name}">
-        <option value="">${words.leaveOut}</option>
+        <option value="">${messages.leaveOut}</option>
         ${options.map((option) => (option.key === chosen ? option.chosen : option.open))}
       </select>
-      ${likely !== undefined && html`<p class="hint">${words.likely({ name: columnTitle(visit, likely) })}</p>`}
+      ${likely !== undefined && html`<p class="hint">${messages.likely({ name: columnTitle(visit, likely) })}</p>`}
     </td>
   </tr>`;
 }
@@ -200,20 +200,20 @@ async function saveColumns(visit: ShopVisit, form: FormRequest): Promise<Redirec
       from: ['mapping', 'checked', 'failed'],
     }),
   );
-  if (!isStarted) throw conflict(visit.words.import.busy);
+  if (!isStarted) throw conflict(visit.messages.import.busy);
   return new Redirect(adminPath(visit, `/products/import/${importId}`));
 }
 
 function readColumns(visit: ShopVisit, form: FormRequest, { mapping }: Reading): Reading {
-  const words = visit.words.import;
+  const messages = visit.messages.import;
   const known = knownColumns(visit.settings);
   const chosen = mapping.map((_key, place) => {
     const key = form.field(`column.${place}`);
     return known.has(key) ? key : null;
   });
   const twice = chosen.find((key, place) => key !== null && chosen.indexOf(key) !== place);
-  if (twice) throw badRequest(words.columnTwice({ name: columnTitle(visit, twice) }));
-  if (!chosen.includes('Alias')) throw badRequest(words.numberMissing);
+  if (twice) throw badRequest(messages.columnTwice({ name: columnTitle(visit, twice) }));
+  if (!chosen.includes('Alias')) throw badRequest(messages.numberMissing);
   return {
     mapping: chosen,
     decimalSign: form.field('decimalSign') === ',' ? ',' : '.',

@@ -25,7 +25,7 @@ export function importFiles(pages: ShopPages): void {
     show: showFiles,
     save: async (visit, _request, { name, path }) => {
       if (/\.zip$/i.test(name)) return takeArchive(visit, path);
-      if ((await stat(path)).size > UPLOAD_LIMIT) throw badRequest(visit.words.import.tooLarge);
+      if ((await stat(path)).size > UPLOAD_LIMIT) throw badRequest(visit.messages.import.tooLarge);
       return takeTable(visit, name, await decodedText(await readFile(path)));
     },
   });
@@ -35,7 +35,7 @@ export function importFiles(pages: ShopPages): void {
     { read: 'products_write', write: 'products_write' },
     {
       show: showFiles,
-      save: (visit, form) => takeTable(visit, visit.words.import.pasted, form.field('rows')),
+      save: (visit, form) => takeTable(visit, visit.messages.import.pasted, form.field('rows')),
     },
     { limits: { texts: { rows: PASTED } } },
   );
@@ -45,7 +45,7 @@ export function importFiles(pages: ShopPages): void {
     if (!isId(importId!)) throw notFound();
     const deleted = await visit.db.transaction((tx) => deleteImport(tx, visit.shopId, importId!));
     if (deleted === 0) throw notFound();
-    return new Redirect(adminPath(visit, '/products/import'), visit.words.import.deleted);
+    return new Redirect(adminPath(visit, '/products/import'), visit.messages.import.deleted);
   });
 }
 
@@ -65,13 +65,13 @@ export const STATE_KINDS: Readonly<Record<ImportState, ChipKind>> = {
 };
 
 async function showFiles(visit: ShopVisit, _request: PageRequest, draft?: Draft): Promise<AdminPage> {
-  const words = visit.words.import;
+  const messages = visit.messages.import;
   return {
-    title: words.title,
+    title: messages.title,
     menu: 'products',
-    breadcrumbs: [{ href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products }],
+    breadcrumbs: [{ href: adminPath(visit, '/products'), text: visit.messages.layout.menuEntries.products }],
     main: html`${problemOf(draft)}
-      <p class="hint intro">${words.intro}</p>
+      <p class="hint intro">${messages.intro}</p>
       <div class="sides">
         <div class="stack">
           <form
@@ -80,9 +80,9 @@ async function showFiles(visit: ShopVisit, _request: PageRequest, draft?: Draft)
             action="${adminPath(visit, '/products/import')}"
             enctype="multipart/form-data"
           >
-            <h2>${words.newTitle}</h2>
+            <h2>${messages.newTitle}</h2>
             <div class="field">
-              <label for="file">${words.file}</label>
+              <label for="file">${messages.file}</label>
               <input
                 type="file"
                 id="file"
@@ -91,19 +91,21 @@ async function showFiles(visit: ShopVisit, _request: PageRequest, draft?: Draft)
                 aria-describedby="file-hint"
                 required
               />
-              <p class="hint" id="file-hint">${words.fileHint}</p>
+              <p class="hint" id="file-hint">${messages.fileHint}</p>
             </div>
-            <button class="main">${words.send}</button>
+            <button class="main">${messages.send}</button>
           </form>
           <form class="card" method="post" action="${adminPath(visit, '/products/import/paste')}">
-            ${longTextField({ name: 'rows', label: words.paste, rows: 5, maxLength: PASTED.characters, isCode: true, isRequired: true, draft })}
-            <button>${words.sendPasted}</button>
+            ${longTextField({ name: 'rows', label: messages.paste, rows: 5, maxLength: PASTED.characters, isCode: true, isRequired: true, draft })}
+            <button>${messages.sendPasted}</button>
           </form>
         </div>
         <div class="stack">
           <section class="card">
-            <p>${words.template}</p>
-            <p><a class="button" href="${adminPath(visit, '/products/export')}">${words.templateLink}</a></p>
+            <p>${messages.template}</p>
+            <p>
+              <a class="button" href="${adminPath(visit, '/products/export')}">${messages.templateLink}</a>
+            </p>
           </section>
           ${await waitingPictures(visit)} ${await recentImports(visit)}
         </div>
@@ -112,23 +114,25 @@ async function showFiles(visit: ShopVisit, _request: PageRequest, draft?: Draft)
 }
 
 async function recentImports(visit: ShopVisit): Promise<Markup> {
-  const words = visit.words.import;
+  const messages = visit.messages.import;
   const imports = await findImports(visit.db, visit.shopId);
   return html`<section class="card" aria-labelledby="recent">
-    <h2 id="recent">${words.recent}</h2>
-    ${imports.length === 0 && html`<p class="quiet">${words.none}</p>`}
+    <h2 id="recent">${messages.recent}</h2>
+    ${imports.length === 0 && html`<p class="quiet">${messages.none}</p>`}
     <ul class="things">
       ${imports.map(
         ({ importId, fileName, author, state, rowCount }) =>
           html`<li>
             <span
               ><a href="${adminPath(visit, `/products/import/${importId}`)}">${fileName}</a><br />
-              <span class="quiet">${words.rows({ count: rowCount })}, ${words.by({ author })}</span></span
+              <span class="quiet"
+                >${messages.rows({ count: rowCount })}, ${messages.by({ author })}</span
+              ></span
             >
             <span class="actions"
-              >${chip(words.states[state], STATE_KINDS[state])}
+              >${chip(messages.states[state], STATE_KINDS[state])}
               <form method="post" action="${adminPath(visit, `/products/import/${importId}/delete`)}">
-                <button class="link" aria-label="${words.remove({ name: fileName })}">×</button>
+                <button class="link" aria-label="${messages.remove({ name: fileName })}">×</button>
               </form></span
             >
           </li>`,

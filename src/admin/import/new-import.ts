@@ -14,11 +14,11 @@ export async function newImport(
   fileName: string,
   content: string,
 ): Promise<Omit<NewImport, 'author'>> {
-  const words = visit.words.import;
+  const messages = visit.messages.import;
   // A file in another encoding may be longer in ours.
-  if (Buffer.byteLength(content) > UPLOAD_LIMIT) throw badRequest(words.tooLarge);
+  if (Buffer.byteLength(content) > UPLOAD_LIMIT) throw badRequest(messages.tooLarge);
   const start = await readable(visit, () => inspectFile(textFile(fileName, content)));
-  if (start.rows === 0) throw badRequest(words.noRows);
+  if (start.rows === 0) throw badRequest(messages.noRows);
   const mapping = guessMapping(start.header, visit.settings);
   const decimalSign = decimalSignIn(start, namedColumns(mapping, visit.settings));
   return {
@@ -37,7 +37,7 @@ export function startOf(visit: ShopVisit, fileName: string, content: string): Pr
 
 /** Explains in the user's language why a file can't be read. */
 async function readable<Result>(
-  { words, language }: ShopVisit,
+  { messages, language }: ShopVisit,
   read: () => Promise<Result>,
 ): Promise<Result> {
   try {
@@ -46,7 +46,7 @@ async function readable<Result>(
     if (!(error instanceof FileProblem) || error.code === undefined) throw error;
     const { line, most } = error.values;
     const given = { line: Number(line), most: Number(most).toLocaleString(REGIONS[language]) };
-    const reason = words.import.fileProblems[error.code];
+    const reason = messages.import.fileProblems[error.code];
     throw badRequest(typeof reason === 'string' ? reason : reason(given));
   }
 }

@@ -24,7 +24,7 @@ export function refusedRows(pages: ShopPages): void {
     const found = await loadImport(visit, request);
     return {
       type: 'text/csv',
-      fileName: visit.words.import.refusedFile,
+      fileName: visit.messages.import.refusedFile,
       content: Readable.from(refusedLines(visit, found), { objectMode: false }),
     };
   });
@@ -45,9 +45,9 @@ export function refusedRows(pages: ShopPages): void {
         if (place === -1 || !form.fieldNames.includes(name)) continue;
         lines.push(await longCsvLine(padded(cells, header.length).with(place, form.field(name)), pause));
       }
-      if (lines.length === 0) throw badRequest(visit.words.import.noRows);
+      if (lines.length === 0) throw badRequest(visit.messages.import.noRows);
       const importId = await storeImport(visit, {
-        fileName: visit.words.import.mendedName({ name: found.fileName }),
+        fileName: visit.messages.import.mendedName({ name: found.fileName }),
         content: [headerLine(titles), ...lines].join(''),
         rowCount: lines.length,
         reading: found.reading,

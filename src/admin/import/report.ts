@@ -24,26 +24,27 @@ export function reportView(visit: ShopVisit, found: StoredImport): Markup {
 }
 
 function progressCard(visit: ShopVisit, { state, rowsDone, rowCount }: StoredImport, path: string): Markup {
-  const words = visit.words.import;
-  const text = words.progress({ done: numberText(visit, rowsDone), all: numberText(visit, rowCount) });
+  const messages = visit.messages.import;
+  const text = messages.progress({ done: numberText(visit, rowsDone), all: numberText(visit, rowCount) });
   return html`<section class="card">
-    <p>${state === 'checking' ? words.checkingText : words.importingText}</p>
-    <progress value="${rowsDone}" max="${rowCount}" aria-label="${words.states[state]}">${text}</progress>
+    <p>${state === 'checking' ? messages.checkingText : messages.importingText}</p>
+    <progress value="${rowsDone}" max="${rowCount}" aria-label="${messages.states[state]}">${text}</progress>
     <p class="quiet" role="status">${text}</p>
-    <p class="without-script"><a class="button" href="${path}">${words.reload}</a></p>
+    <p class="without-script"><a class="button" href="${path}">${messages.reload}</a></p>
   </section>`;
 }
 
 function resultCard(visit: ShopVisit, found: StoredImport, path: string): Markup {
-  const words = visit.words.import;
+  const messages = visit.messages.import;
   const { state, created, changed, unchanged, refused, newCategories } = found;
-  const text = { checked: words.checkedText, failed: words.failedText }[state as string] ?? words.doneText;
+  const text =
+    { checked: messages.checkedText, failed: messages.failedText }[state as string] ?? messages.doneText;
   const isChecked = state === 'checked';
   const counts: [string, number][] = [
-    [isChecked ? words.wouldCreate : words.created, created],
-    [isChecked ? words.wouldChange : words.changed, changed],
-    [words.unchanged, unchanged],
-    [words.refused, refused],
+    [isChecked ? messages.wouldCreate : messages.created, created],
+    [isChecked ? messages.wouldChange : messages.changed, changed],
+    [messages.unchanged, unchanged],
+    [messages.refused, refused],
   ];
   return html`<section class="card">
     <p role="status">${text}</p>
@@ -60,28 +61,28 @@ function resultCard(visit: ShopVisit, found: StoredImport, path: string): Markup
     ${
       newCategories.length > 0 &&
       html`<details>
-        <summary>${words.newCategories({ count: new Set(newCategories).size })}</summary>
+        <summary>${messages.newCategories({ count: new Set(newCategories).size })}</summary>
         <ul>
           ${[...new Set(newCategories)].slice(0, SHOWN_PROBLEMS).map((category) => html`<li>${category}</li>`)}
         </ul>
       </details>`
     }
-    ${isChecked && created + changed === 0 && html`<p class="quiet">${words.nothingToImport}</p>`}
+    ${isChecked && created + changed === 0 && html`<p class="quiet">${messages.nothingToImport}</p>`}
     <div class="actions">
       ${
         isChecked &&
         created + changed > 0 &&
         buttonForm({
           action: `${path}/start`,
-          text: words.start({ count: created + changed }),
+          text: messages.start({ count: created + changed }),
           kind: 'main',
         })
       }
-      ${isChecked && html`<a class="button" href="${path}?columns=yes">${words.changeColumns}</a>`}
+      ${isChecked && html`<a class="button" href="${path}?columns=yes">${messages.changeColumns}</a>`}
       ${
         !isChecked &&
-        html`<a class="button main" href="${adminPath(visit, '/products')}">${words.toProducts}</a>
-          <a class="button" href="${adminPath(visit, '/products/import')}">${words.another}</a>`
+        html`<a class="button main" href="${adminPath(visit, '/products')}">${messages.toProducts}</a>
+          <a class="button" href="${adminPath(visit, '/products/import')}">${messages.another}</a>`
       }
     </div>
   </section>`;
@@ -93,19 +94,19 @@ function numberText({ language }: ShopVisit, value: number): string {
 
 /** Bad cells can be fixed in place: the rows are then checked as a separate file. */
 function problemCard(visit: ShopVisit, found: StoredImport, path: string): Markup {
-  const words = visit.words.import;
+  const messages = visit.messages.import;
   const shown = found.problems.toSorted((left, right) => left.line - right.line);
   return html`<form class="card" method="post" action="${path}/mend" aria-labelledby="problems">
-    <h2 id="problems">${words.problemsTitle}</h2>
-    <p class="hint">${words.problemsHint}</p>
+    <h2 id="problems">${messages.problemsTitle}</h2>
+    <p class="hint">${messages.problemsHint}</p>
     <div class="scroll">
       <table class="row-problems">
         <thead>
           <tr>
-            <th scope="col">${words.row}</th>
-            <th scope="col">${words.column}</th>
-            <th scope="col">${words.wasRead}</th>
-            <th scope="col">${words.reason}</th>
+            <th scope="col">${messages.row}</th>
+            <th scope="col">${messages.column}</th>
+            <th scope="col">${messages.wasRead}</th>
+            <th scope="col">${messages.reason}</th>
           </tr>
         </thead>
         <tbody>
@@ -113,18 +114,18 @@ function problemCard(visit: ShopVisit, found: StoredImport, path: string): Marku
         </tbody>
       </table>
     </div>
-    ${found.refused > shown.length && html`<p>${words.moreProblems({ count: found.refused - shown.length })}</p>`}
+    ${found.refused > shown.length && html`<p>${messages.moreProblems({ count: found.refused - shown.length })}</p>`}
     <div class="actions">
-      <button class="main">${words.mend}</button>
-      <a class="button" href="${path}/refused.csv" hx-boost="false">${words.download}</a>
+      <button class="main">${messages.mend}</button>
+      <a class="button" href="${path}/refused.csv" hx-boost="false">${messages.download}</a>
     </div>
   </form>`;
 }
 
 function problemRow(visit: ShopVisit, { reading }: StoredImport, problem: RowProblem): Markup {
-  const words = visit.words.import;
+  const messages = visit.messages.import;
   const place = problem.column === null ? -1 : reading.mapping.indexOf(problem.column);
-  const column = problem.column === null ? words.wholeRow : columnTitle(visit, problem.column);
+  const column = problem.column === null ? messages.wholeRow : columnTitle(visit, problem.column);
   return html`<tr>
     <td>${problem.line}</td>
     <td>${column}</td>
@@ -135,7 +136,7 @@ function problemRow(visit: ShopVisit, { reading }: StoredImport, problem: RowPro
           : html`<input
               name="cell.${problem.line}"
               value="${problem.cell}"
-              aria-label="${words.mendField({ row: problem.line, column })}"
+              aria-label="${messages.mendField({ row: problem.line, column })}"
             />`
       }
     </td>
@@ -144,8 +145,8 @@ function problemRow(visit: ShopVisit, { reading }: StoredImport, problem: RowPro
 }
 
 /** Why a row is refused, in the user's language. */
-export function reasonText({ words }: ShopVisit, { code, values, text }: RowProblem): string {
-  const reasons: Readonly<Record<string, unknown>> = words.import.problems;
+export function reasonText({ messages }: ShopVisit, { code, values, text }: RowProblem): string {
+  const reasons: Readonly<Record<string, unknown>> = messages.import.problems;
   const reason = reasons[code];
   if (typeof reason === 'function') return (reason as (given: typeof values) => string)(values);
   return typeof reason === 'string' ? reason : text;

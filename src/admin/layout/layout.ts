@@ -14,7 +14,7 @@ const HTMX_CONFIG = JSON.stringify({ includeIndicatorCSS: false, defaultTimeout:
 
 /** The whole document: the page's content, and the layout around it. */
 export function documentBytes(visit: Visit<'anybody'> | ShopVisit, page: AdminPage): Buffer {
-  const { language, words } = visit;
+  const { language, messages } = visit;
   const isOfShop = 'shopId' in visit;
   return encodeHtml`<!doctype html>
     <html lang="${language}">
@@ -31,15 +31,15 @@ export function documentBytes(visit: Visit<'anybody'> | ShopVisit, page: AdminPa
         ${(page.scripts ?? []).map(({ path, type }) => pageAsset(path, type))}
       </head>
       <body class="${isOfShop ? 'with-menu' : 'alone'}">
-        <a class="skip" href="#main">${words.layout.skip}</a>
+        <a class="skip" href="#main">${messages.layout.skip}</a>
         ${isOfShop ? header(visit, page.menu) : brandHeader(visit)}
         <main id="main" tabindex="-1">
-          ${page.breadcrumbs && breadcrumbs(page.breadcrumbs, words.layout.breadcrumbs)}
+          ${page.breadcrumbs && breadcrumbs(page.breadcrumbs, messages.layout.breadcrumbs)}
           <div class="title">
             <h1>${page.title}</h1>
             ${page.actions && html`<div class="actions">${page.actions}</div>`}
           </div>
-          <div id="notices" aria-live="polite">${visit.notice && notice(visit.notice, words.layout.undo)}</div>
+          <div id="notices" aria-live="polite">${visit.notice && notice(visit.notice, messages.layout.undo)}</div>
           ${page.main}
         </main>
       </body>
@@ -57,16 +57,16 @@ function shopName({ settings, locale, shopId }: ShopVisit): string {
   return textIn(settings.name, locale, settings.defaultLocale) ?? shopId;
 }
 
-function brandHeader({ user, words }: Visit<'anybody'> | ShopVisit): Markup {
+function brandHeader({ user, messages }: Visit<'anybody'> | ShopVisit): Markup {
   return html`<header class="top">
     <a class="brand" href="/admin">Kontor</a>
-    ${user?.isHost && html`<a href="/admin/host">${words.host.title}</a>`}
-    ${user && html`<a href="/admin/account">${USER_ICON} ${words.layout.account}</a>`}
+    ${user?.isHost && html`<a href="/admin/host">${messages.host.title}</a>`}
+    ${user && html`<a href="/admin/account">${USER_ICON} ${messages.layout.account}</a>`}
   </header>`;
 }
 
 function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
-  const words = visit.words.layout;
+  const messages = visit.messages.layout;
   const entries = MENU.filter(({ permission }) => permission === 'member' || visit.may(permission));
   return html`<header class="top">
       <a class="brand" href="${visit.base}">${shopName(visit)}</a>
@@ -78,8 +78,8 @@ function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
           id="search"
           maxlength="100"
           autocomplete="off"
-          aria-label="${words.search}"
-          placeholder="${words.searchHint}"
+          aria-label="${messages.search}"
+          placeholder="${messages.searchHint}"
           hx-get="${adminPath(visit, '/search')}"
           hx-trigger="input changed delay:200ms"
           hx-target="#found"
@@ -89,26 +89,28 @@ function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
         <div id="found"></div>
       </form>
       <a class="quiet" href="${visit.storefront}" target="_blank" rel="noopener"
-        >${OPEN_ICON} ${words.storefront}</a
+        >${OPEN_ICON} ${messages.storefront}</a
       >
       <details class="user">
-        <summary aria-label="${words.account}">${USER_ICON}</summary>
+        <summary aria-label="${messages.account}">${USER_ICON}</summary>
         <div class="popover">
           <p class="quiet">${visit.user.email}</p>
-          <a href="/admin">${words.shops}</a>
-          ${visit.user.isHost && html`<a href="/admin/host">${visit.words.host.title}</a>`}
-          <a href="/admin/account">${words.account}</a>
-          <form method="post" action="/admin/sign-out"><button class="link">${words.signOut}</button></form>
+          <a href="/admin">${messages.shops}</a>
+          ${visit.user.isHost && html`<a href="/admin/host">${visit.messages.host.title}</a>`}
+          <a href="/admin/account">${messages.account}</a>
+          <form method="post" action="/admin/sign-out">
+            <button class="link">${messages.signOut}</button>
+          </form>
         </div>
       </details>
     </header>
-    <nav class="menu" aria-label="${words.menu}">
+    <nav class="menu" aria-label="${messages.menu}">
       <ul>
         ${entries.map(
           ({ name, path }) =>
             html`<li>
               <a href="${adminPath(visit, path)}" ${name === current && html`aria-current="page"`}
-                >${MENU_ICONS[name]} <span>${words.menuEntries[name]}</span></a
+                >${MENU_ICONS[name]} <span>${messages.menuEntries[name]}</span></a
               >
             </li>`,
         )}

@@ -24,7 +24,7 @@ const SHOWN_PRODUCTS = 3;
 export function abandonedCartPages(pages: ShopPages): void {
   pages.get('/marketing/carts', 'carts_read', async (visit, request) => {
     const { db, shopId, settings } = visit;
-    const words = visit.words.abandoned;
+    const messages = visit.messages.abandoned;
     const state = listState(request, []);
     const found = await findAbandonedCarts(db, shopId, { limit: state.limit + 1, offset: state.offset });
     const rows = found.slice(0, state.limit);
@@ -35,13 +35,13 @@ export function abandonedCartPages(pages: ShopPages): void {
       rows.flatMap(({ email }) => email ?? []),
     );
     return {
-      title: visit.words.layout.menuEntries.marketing,
+      title: visit.messages.layout.menuEntries.marketing,
       menu: 'marketing',
       main: html`${marketingTabs(visit, 'carts')}
-        <p class="intro">${words.intro}</p>
+        <p class="intro">${messages.intro}</p>
         ${await listView(visit, request, {
           path: '/marketing/carts',
-          caption: visit.words.marketing.tabs.carts,
+          caption: visit.messages.marketing.tabs.carts,
           columns: cartColumns(visit, consenting),
           filters: [],
           rows,
@@ -49,8 +49,10 @@ export function abandonedCartPages(pages: ShopPages): void {
           isMore: found.length > rows.length,
           href: ({ email }) => adminPath(visit, '/customers', { q: email ?? undefined }),
           idOf: ({ cartId }) => cartId,
-          bulk: visit.may('orders_write') ? [{ action: '/marketing/carts/remind', text: words.remind }] : [],
-          empty: words.empty,
+          bulk: visit.may('orders_write')
+            ? [{ action: '/marketing/carts/remind', text: messages.remind }]
+            : [],
+          empty: messages.empty,
         })}`,
     };
   });
@@ -63,22 +65,22 @@ export function abandonedCartPages(pages: ShopPages): void {
       if (reminded > 0) await recordAction(tx, visit, '/carts/remind');
       return reminded;
     });
-    const words = visit.words.abandoned;
+    const messages = visit.messages.abandoned;
     return new Redirect(
       adminPath(visit, '/marketing/carts'),
-      count === 0 ? words.nobody : words.reminded({ count }),
+      count === 0 ? messages.nobody : messages.reminded({ count }),
     );
   });
 }
 
 function cartColumns(visit: ShopVisit, consenting: ReadonlySet<string>): Column<Row>[] {
   const { db, settings, locale, language } = visit;
-  const words = visit.words.abandoned;
+  const messages = visit.messages.abandoned;
   return [
-    { name: 'who', title: words.who, cell: ({ email }) => email ?? words.unknown },
+    { name: 'who', title: messages.who, cell: ({ email }) => email ?? messages.unknown },
     {
       name: 'items',
-      title: words.items,
+      title: messages.items,
       cell: ({ products }) => {
         const names = products.map((product) => nameOf(product, settings, locale));
         const more = names.length - SHOWN_PRODUCTS;
@@ -87,21 +89,21 @@ function cartColumns(visit: ShopVisit, consenting: ReadonlySet<string>): Column<
     },
     {
       name: 'value',
-      title: words.value,
+      title: messages.value,
       isNumeric: true,
       cell: (cart) => moneyText(contentOf(cart, settings, db.now).totals.grandTotal, cart.currency, locale),
     },
-    { name: 'left', title: words.left, cell: ({ changedAt }) => momentText(changedAt, language) },
-    { name: 'consent', title: words.consent, cell: (cart) => reminderChip(visit, cart, consenting) },
+    { name: 'left', title: messages.left, cell: ({ changedAt }) => momentText(changedAt, language) },
+    { name: 'consent', title: messages.consent, cell: (cart) => reminderChip(visit, cart, consenting) },
   ];
 }
 
 function reminderChip(
-  { words, language }: ShopVisit,
+  { messages, language }: ShopVisit,
   { email, remindedAt }: Row,
   consenting: ReadonlySet<string>,
 ): Markup {
-  const texts = words.abandoned;
+  const texts = messages.abandoned;
   if (remindedAt) return chip(texts.sent({ day: plainDay(remindedAt, language) }));
   if (email === null) return chip(texts.noEmail);
   return consenting.has(email) ? chip(texts.allowed, 'good') : chip(texts.noConsent, 'warning');

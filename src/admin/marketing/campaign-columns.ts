@@ -11,48 +11,48 @@ import { MAX_COUNTED_CODES, type ListedCampaign } from './queries.ts';
 
 export function campaignColumns(visit: ShopVisit): Column<ListedCampaign>[] {
   const { locale, settings } = visit;
-  const words = visit.words.coupons;
+  const messages = visit.messages.coupons;
   return [
     {
       name: 'name',
-      title: words.name,
+      title: messages.name,
       cell: ({ name }) => textIn(name, locale, settings.defaultLocale) ?? Object.values(name)[0],
     },
-    { name: 'discount', title: words.discount, cell: (row) => discountText(visit, row) },
-    { name: 'state', title: words.state, cell: (row) => stateChip(visit, row) },
-    { name: 'used', title: words.used, isNumeric: true, cell: (row) => usedText(visit, row) },
+    { name: 'discount', title: messages.discount, cell: (row) => discountText(visit, row) },
+    { name: 'state', title: messages.state, cell: (row) => stateChip(visit, row) },
+    { name: 'used', title: messages.used, isNumeric: true, cell: (row) => usedText(visit, row) },
     {
       name: 'codes',
-      title: words.codes,
+      title: messages.codes,
       isNumeric: true,
       cell: ({ codes }) => countText(visit, codes, MAX_COUNTED_CODES.inList),
     },
-    { name: 'validity', title: words.validity, cell: (row) => validityText(visit, row) },
+    { name: 'validity', title: messages.validity, cell: (row) => validityText(visit, row) },
   ];
 }
 
-export function discountText({ words, locale }: ShopVisit, campaign: ListedCampaign): string {
+export function discountText({ messages, locale }: ShopVisit, campaign: ListedCampaign): string {
   const { kind, amount, currency, waiveShippingCosts } = campaign;
-  if (kind === 'SHIPPING') return words.coupons.kinds.SHIPPING;
+  if (kind === 'SHIPPING') return messages.coupons.kinds.SHIPPING;
   const text =
     kind === 'PERCENT'
       ? `${(amount! / 100).toLocaleString(locale.replace('_', '-'))} %`
       : moneyText(amount!, currency, locale);
-  return waiveShippingCosts ? `${text} ${words.coupons.plusDelivery}` : text;
+  return waiveShippingCosts ? `${text} ${messages.coupons.plusDelivery}` : text;
 }
 
 export function usedText(
-  { words, language }: ShopVisit,
+  { messages, language }: ShopVisit,
   { used, campaignUsageLimit }: ListedCampaign,
 ): string {
   const number = (value: number) => value.toLocaleString(language);
   return campaignUsageLimit === null
     ? number(used)
-    : words.coupons.usedOf({ used: number(used), limit: number(campaignUsageLimit) });
+    : messages.coupons.usedOf({ used: number(used), limit: number(campaignUsageLimit) });
 }
 
-export function stateChip({ words, db }: ShopVisit, campaign: ListedCampaign): Markup {
-  const { states } = words.coupons;
+export function stateChip({ messages, db }: ShopVisit, campaign: ListedCampaign): Markup {
+  const { states } = messages.coupons;
   const { validFrom, validTo, used, campaignUsageLimit, codes } = campaign;
   if (validTo && validTo < db.now) return chip(states.ended);
   if (campaignUsageLimit !== null && used >= campaignUsageLimit) return chip(states.usedUp);
@@ -60,9 +60,9 @@ export function stateChip({ words, db }: ShopVisit, campaign: ListedCampaign): M
   return codes === 0 ? chip(states.withoutCodes, 'warning') : chip(states.active, 'good');
 }
 
-function validityText({ words, language }: ShopVisit, { validFrom, validTo }: ListedCampaign): string {
+function validityText({ messages, language }: ShopVisit, { validFrom, validTo }: ListedCampaign): string {
   const day = (moment: Date) => plainDay(moment, language);
   if (validFrom && validTo) return `${day(validFrom)} – ${day(validTo)}`;
-  if (validFrom) return words.coupons.fromDay({ day: day(validFrom) });
-  return validTo ? words.coupons.untilDay({ day: day(validTo) }) : words.coupons.always;
+  if (validFrom) return messages.coupons.fromDay({ day: day(validFrom) });
+  return validTo ? messages.coupons.untilDay({ day: day(validTo) }) : messages.coupons.always;
 }

@@ -13,47 +13,49 @@ import type { ShopVisit } from '../visit.ts';
 /** One product per line, or separated by commas. */
 const PRODUCTS = { characters: 50_000, lines: 1_000 };
 
-const CAMPAIGN = declareForm(createCouponCampaign, ({ coupons: words }) => ({
-  name: { label: words.name, hint: words.nameHint, isRequired: true },
-  currency: { kind: 'choice', label: words.currency },
-  validFrom: { kind: 'date', label: words.from, input: 'from' },
-  validTo: { kind: 'date', label: words.to, input: 'to' },
-  minimumOrderValue: { kind: 'decimal', label: words.minimum, input: 'minimum' },
-  usageLimit: { kind: 'integer', label: words.usageLimit, hint: words.noLimit },
+const CAMPAIGN = declareForm(createCouponCampaign, ({ coupons: messages }) => ({
+  name: { label: messages.name, hint: messages.nameHint, isRequired: true },
+  currency: { kind: 'choice', label: messages.currency },
+  validFrom: { kind: 'date', label: messages.from, input: 'from' },
+  validTo: { kind: 'date', label: messages.to, input: 'to' },
+  minimumOrderValue: { kind: 'decimal', label: messages.minimum, input: 'minimum' },
+  usageLimit: { kind: 'integer', label: messages.usageLimit, hint: messages.noLimit },
   campaignUsageLimit: {
     kind: 'integer',
-    label: words.campaignLimit,
-    hint: words.noLimit,
+    label: messages.campaignLimit,
+    hint: messages.noLimit,
     input: 'campaignLimit',
   },
   productIds: {
     kind: 'long text',
-    label: words.products,
-    hint: words.productsHint,
+    label: messages.products,
+    hint: messages.productsHint,
     input: 'products',
     rows: 3,
     maxLength: PRODUCTS,
   },
-  shippingMethodIds: { kind: 'ticks', label: words.shipping, input: 'shipping' },
-  paymentMethodIds: { kind: 'ticks', label: words.payment, input: 'payment' },
+  shippingMethodIds: { kind: 'ticks', label: messages.shipping, input: 'shipping' },
+  paymentMethodIds: { kind: 'ticks', label: messages.payment, input: 'payment' },
 }));
 
-const DISCOUNT = declareForm({ body: NewCouponCampaign.properties.type }, ({ coupons: words }) => ({
+const DISCOUNT = declareForm({ body: NewCouponCampaign.properties.type }, ({ coupons: messages }) => ({
   name: {
     kind: 'choice',
-    label: words.kind,
+    label: messages.kind,
     input: 'kind',
-    choices: KINDS.map((value) => ({ value, text: words.kinds[value] })),
+    choices: KINDS.map((value) => ({ value, text: messages.kinds[value] })),
   },
-  amount: { kind: 'decimal', label: words.amount, hint: words.amountHint },
-  waiveShippingCosts: { kind: 'tick', label: words.waive, input: 'waive' },
+  amount: { kind: 'decimal', label: messages.amount, hint: messages.amountHint },
+  waiveShippingCosts: { kind: 'tick', label: messages.waive, input: 'waive' },
 }));
 
-export const IDENTIFIER = declareForm(createCouponCampaign, ({ coupons: words }) => ({
-  identifier: { label: words.identifier, hint: words.identifierHint },
+export const IDENTIFIER = declareForm(createCouponCampaign, ({ coupons: messages }) => ({
+  identifier: { label: messages.identifier, hint: messages.identifierHint },
 }));
 
-export const CODE = declareForm(addCampaignCoupon, ({ coupons: words }) => ({ code: { label: words.code } }));
+export const CODE = declareForm(addCampaignCoupon, ({ coupons: messages }) => ({
+  code: { label: messages.code },
+}));
 
 export const CAMPAIGN_OPTIONS = optionsOf(DISCOUNT, CAMPAIGN, IDENTIFIER, CODE);
 
@@ -66,7 +68,7 @@ export async function campaignFields(
   draft: Draft | undefined,
 ): Promise<Markup> {
   const { settings } = visit;
-  const words = visit.words.coupons;
+  const messages = visit.messages.coupons;
   const methods = methodChoices(visit);
   const shown = { draft, isDisabled: !visit.may('coupons_write') };
   const products = campaign?.productIds
@@ -105,7 +107,7 @@ export async function campaignFields(
     <div class="row">${field('validFrom')} ${field('validTo')}</div>
     <div class="row">${field('minimumOrderValue')} ${field('usageLimit')} ${field('campaignUsageLimit')}</div>
     <details ${isRestricted && html`open`}>
-      <summary>${words.restrictions}</summary>
+      <summary>${messages.restrictions}</summary>
       <div class="restrictions">
         ${field('productIds')} ${field('shippingMethodIds', { choices: methods.shipping })}
         ${field('paymentMethodIds', { choices: methods.payment })}
@@ -123,7 +125,7 @@ export async function typedCampaign(
   const currency = typed.currency || visit.settings.defaultCurrency;
   // A campaign may have a currency that the shop has dropped since, and the form shows it.
   if (!visit.settings.currencies.includes(currency)) {
-    throw badRequest(visit.words.settings.problems.foreignCurrency({ value: currency }));
+    throw badRequest(visit.messages.settings.problems.foreignCurrency({ value: currency }));
   }
   return {
     ...typed,
@@ -150,7 +152,7 @@ async function typedProducts(visit: ShopVisit, form: FormRequest): Promise<strin
   const known = new Set(found.map(({ productNumber }) => productNumber));
   const unknown = numbers.filter((number) => !known.has(number));
   if (unknown.length > 0) {
-    throw badRequest(visit.words.coupons.unknownProducts({ numbers: unknown.slice(0, 10).join(', ') }));
+    throw badRequest(visit.messages.coupons.unknownProducts({ numbers: unknown.slice(0, 10).join(', ') }));
   }
   return found.map(({ productId }) => productId);
 }

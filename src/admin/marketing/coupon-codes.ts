@@ -11,9 +11,9 @@ import { findCodesAfter, MAX_COUNTED_CODES, type ListedCampaign, type ListedCode
 
 export const SHOWN_CODES = 50;
 
-const NEW_CODES = declareForm(makeCouponCodes, ({ coupons: words }) => ({
-  count: { kind: 'number', label: words.count, isRequired: true },
-  prefix: { label: words.prefix },
+const NEW_CODES = declareForm(makeCouponCodes, ({ coupons: messages }) => ({
+  count: { kind: 'number', label: messages.count, isRequired: true },
+  prefix: { label: messages.prefix },
 }));
 
 export const CODES_OPTIONS = optionsOf(NEW_CODES, CODE);
@@ -35,41 +35,41 @@ export function codesCard(
     draft,
   }: { listed: ListedCampaign; codes: readonly ListedCode[]; wanted: string; draft: Draft | undefined },
 ): Markup {
-  const words = visit.words.coupons;
+  const messages = visit.messages.coupons;
   const field = showFields(NEW_CODES, visit, { values: { count: 100 }, draft });
   return html`<section class="card" id="codes">
-    <h2>${words.codes} (${countText(visit, listed.codes, MAX_COUNTED_CODES.alone)})</h2>
+    <h2>${messages.codes} (${countText(visit, listed.codes, MAX_COUNTED_CODES.alone)})</h2>
     ${problemOf(draft)}
     ${
       visit.may('coupons_write') &&
       html`<form method="post" action="${adminPath(visit, `${path}/codes`)}" class="row code-form">
           ${showFields(CODE, visit, { draft })('code', { isRequired: true })}
-          <button>${words.addCode}</button>
+          <button>${messages.addCode}</button>
         </form>
         <details ${Boolean(draft?.field('count')) && html`open`}>
-          <summary>${words.generate}</summary>
-          <p class="hint">${words.generateHint}</p>
+          <summary>${messages.generate}</summary>
+          <p class="hint">${messages.generateHint}</p>
           <form method="post" action="${adminPath(visit, `${path}/codes`)}" class="row code-form">
             ${field('count')} ${field('prefix')}
-            <button>${words.generate}</button>
+            <button>${messages.generate}</button>
           </form>
         </details>`
     }
     ${
       listed.codes === 0
-        ? html`<p class="quiet">${words.noCodes}</p>`
+        ? html`<p class="quiet">${messages.noCodes}</p>`
         : html`<div class="actions">
-              <a class="button" href="${adminPath(visit, `${path}/codes.csv`)}">${words.download}</a>
+              <a class="button" href="${adminPath(visit, `${path}/codes.csv`)}">${messages.download}</a>
               ${
                 listed.codes > SHOWN_CODES &&
                 html`<form method="get" action="${adminPath(visit, path)}" class="code-search">
-                  <label class="hidden" for="find-code">${words.findCode}</label>
+                  <label class="hidden" for="find-code">${messages.findCode}</label>
                   <input
                     type="search"
                     id="find-code"
                     name="code"
                     value="${wanted}"
-                    placeholder="${words.findCode}"
+                    placeholder="${messages.findCode}"
                   />
                 </form>`
               }
@@ -78,33 +78,33 @@ export function codesCard(
             ${
               listed.codes > SHOWN_CODES &&
               wanted === '' &&
-              html`<p class="hint">${words.more({ count: SHOWN_CODES })}</p>`
+              html`<p class="hint">${messages.more({ count: SHOWN_CODES })}</p>`
             }`
     }
   </section>`;
 }
 
 function codeTable(visit: ShopVisit, codes: readonly ListedCode[]): Markup {
-  const words = visit.words.coupons;
-  if (codes.length === 0) return html`<p class="quiet">${visit.words.list.nothingFound}</p>`;
+  const messages = visit.messages.coupons;
+  if (codes.length === 0) return html`<p class="quiet">${visit.messages.list.nothingFound}</p>`;
   return html`<div class="list plain">
     <table>
       <thead>
         <tr>
-          <th scope="col">${words.code}</th>
-          <th scope="col" class="number">${words.used}</th>
-          <th scope="col">${words.createdAt}</th>
+          <th scope="col">${messages.code}</th>
+          <th scope="col" class="number">${messages.used}</th>
+          <th scope="col">${messages.createdAt}</th>
         </tr>
       </thead>
       <tbody>
         ${codes.map(
           ({ code, used, createdAt, isWithdrawn }) =>
             html`<tr>
-              <td data-title="${words.code}">
-                <span><code>${code}</code> ${isWithdrawn && chip(words.withdrawn)}</span>
+              <td data-title="${messages.code}">
+                <span><code>${code}</code> ${isWithdrawn && chip(messages.withdrawn)}</span>
               </td>
-              <td data-title="${words.used}" class="number">${used}</td>
-              <td data-title="${words.createdAt}">${dayText(createdAt, visit.language)}</td>
+              <td data-title="${messages.used}" class="number">${used}</td>
+              <td data-title="${messages.createdAt}">${dayText(createdAt, visit.language)}</td>
             </tr>`,
         )}
       </tbody>
@@ -116,8 +116,8 @@ const AT_ONCE = 5_000;
 
 /** All codes as a file, read in parts. */
 export async function* codesText(visit: ShopVisit, campaignId: string): AsyncGenerator<string> {
-  const words = visit.words.coupons;
-  yield `\u{feff}${csvLine([words.code, words.used, words.createdAt, words.withdrawn])}`;
+  const messages = visit.messages.coupons;
+  yield `\u{feff}${csvLine([messages.code, messages.used, messages.createdAt, messages.withdrawn])}`;
   let after = '';
   for (;;) {
     const rows = await findCodesAfter(visit.db, visit.shopId, campaignId, { after, limit: AT_ONCE });
@@ -127,7 +127,7 @@ export async function* codesText(visit: ShopVisit, campaignId: string): AsyncGen
           escapeFormula(code),
           String(used),
           createdAt.toISOString().slice(0, 10),
-          isWithdrawn ? visit.words.form.yes : visit.words.form.no,
+          isWithdrawn ? visit.messages.form.yes : visit.messages.form.no,
         ]),
       )
       .join('');

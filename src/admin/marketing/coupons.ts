@@ -36,7 +36,7 @@ const SHOWN_DAYS = 30;
 
 export function coupons(pages: ShopPages): void {
   pages.get('/marketing', 'coupons_read', async (visit, request) => {
-    const words = visit.words.coupons;
+    const messages = visit.messages.coupons;
     const columns = campaignColumns(visit);
     const state = listState(request, columns);
     const [rows, results] = await Promise.all([
@@ -44,21 +44,23 @@ export function coupons(pages: ShopPages): void {
       countCampaigns(visit.db, visit.shopId),
     ]);
     return {
-      title: visit.words.layout.menuEntries.marketing,
+      title: visit.messages.layout.menuEntries.marketing,
       menu: 'marketing',
       actions: visit.may('coupons_write')
-        ? html`<a class="button main" href="${adminPath(visit, '/marketing/coupons/new')}">${words.new}</a>`
+        ? html`<a class="button main" href="${adminPath(visit, '/marketing/coupons/new')}"
+            >${messages.new}</a
+          >`
         : undefined,
       main: html`${marketingTabs(visit, 'coupons')}
       ${await listView(visit, request, {
         path: '/marketing',
-        caption: visit.words.marketing.tabs.coupons,
+        caption: visit.messages.marketing.tabs.coupons,
         columns,
         filters: [],
         rows,
         results,
         href: ({ campaignId }) => adminPath(visit, `/marketing/coupons/${campaignId}`),
-        empty: words.empty,
+        empty: messages.empty,
       })}`,
     };
   });
@@ -68,34 +70,34 @@ export function coupons(pages: ShopPages): void {
     { read: 'coupons_write', write: 'coupons_write' },
     {
       show: async (visit, _request, draft) => {
-        const words = visit.words.coupons;
+        const messages = visit.messages.coupons;
         return {
-          title: words.new,
+          title: messages.new,
           menu: 'marketing',
           breadcrumbs: [marketingStep(visit)],
           main: html`<form method="post" class="card prose">
             ${problemOf(draft)} ${await campaignFields(visit, undefined, draft)}
-            ${showFields(CODE, visit, { draft })('code', { label: words.firstCode, hint: words.firstCodeHint })}
+            ${showFields(CODE, visit, { draft })('code', { label: messages.firstCode, hint: messages.firstCodeHint })}
             ${showFields(IDENTIFIER, visit, { draft })('identifier')}
-            <button class="main">${visit.words.form.save}</button>
+            <button class="main">${visit.messages.form.save}</button>
           </form>`,
         };
       },
       save: async (visit, form) => {
-        const { words } = visit;
+        const { messages } = visit;
         const code = form.field('code');
         const body = {
           ...(await typedCampaign(visit, form)),
           identifier: form.field('identifier') || identifierOf(form.field('name')),
         };
         const { campaignId } = await visit.inTransaction(async (call) => {
-          const made = await withConflictText(words.coupons.identifierTaken, () =>
+          const made = await withConflictText(messages.coupons.identifierTaken, () =>
             call(createCouponCampaign, { query: { locale: visit.locale }, body }),
           );
           if (code !== '') await addCode(visit, call, made.campaignId, code);
           return made;
         });
-        return new Redirect(adminPath(visit, `/marketing/coupons/${campaignId}`), words.coupons.created);
+        return new Redirect(adminPath(visit, `/marketing/coupons/${campaignId}`), messages.coupons.created);
       },
     },
     CAMPAIGN_OPTIONS,
@@ -107,15 +109,18 @@ export function coupons(pages: ShopPages): void {
     {
       show: campaignPage,
       save: async (visit, form) => {
-        const { words } = visit;
+        const { messages } = visit;
         const { campaign } = await loadCampaign(visit, form);
-        requireUnchanged(form, campaign, words);
+        requireUnchanged(form, campaign, messages);
         await visit.call(changeCouponCampaign, {
           params: { couponCampaignId: campaign.campaignId },
           query: { locale: visit.locale },
           body: await typedCampaign(visit, form),
         });
-        return new Redirect(adminPath(visit, `/marketing/coupons/${campaign.campaignId}`), words.form.saved);
+        return new Redirect(
+          adminPath(visit, `/marketing/coupons/${campaign.campaignId}`),
+          messages.form.saved,
+        );
       },
     },
     CAMPAIGN_OPTIONS,
@@ -127,19 +132,19 @@ export function coupons(pages: ShopPages): void {
     {
       show: (visit, request, draft) => campaignPage(visit, request, undefined, draft),
       save: async (visit, form) => {
-        const { words } = visit;
+        const { messages } = visit;
         const { campaignId } = await readCampaign(visit, form);
         const path = adminPath(visit, `/marketing/coupons/${campaignId}`);
         const code = form.field('code');
         if (code !== '') {
           await addCode(visit, visit.call, campaignId, code);
-          return new Redirect(path, words.coupons.codeAdded({ code }));
+          return new Redirect(path, messages.coupons.codeAdded({ code }));
         }
         const { codes } = await visit.call(makeCouponCodes, {
           params: { couponCampaignId: campaignId },
           body: typedCodes(visit, form),
         });
-        return new Redirect(path, words.coupons.generated({ count: codes.length }));
+        return new Redirect(path, messages.coupons.generated({ count: codes.length }));
       },
     },
     CODES_OPTIONS,
@@ -148,7 +153,7 @@ export function coupons(pages: ShopPages): void {
   pages.post('/marketing/coupons/:campaignId/delete', 'coupons_write', async (visit, form) => {
     const { campaignId, name } = await readCampaign(visit, form);
     await visit.call(deleteCouponCampaign, { params: { couponCampaignId: campaignId } });
-    return new Redirect(adminPath(visit, '/marketing'), visit.words.coupons.deleted({ name }));
+    return new Redirect(adminPath(visit, '/marketing'), visit.messages.coupons.deleted({ name }));
   });
 
   pages.file('/marketing/coupons/:campaignId/codes.csv', 'coupons_read', async (visit, request) => {
@@ -162,7 +167,7 @@ export function coupons(pages: ShopPages): void {
 }
 
 function addCode(visit: ShopVisit, call: CallOperation, campaignId: string, code: string): Promise<unknown> {
-  return withConflictText(visit.words.coupons.codeTaken({ code }), () =>
+  return withConflictText(visit.messages.coupons.codeTaken({ code }), () =>
     call(addCampaignCoupon, { params: { couponCampaignId: campaignId }, body: { code } }),
   );
 }
@@ -199,7 +204,7 @@ async function campaignPage(
   codeDraft?: Draft,
 ): Promise<AdminPage> {
   const { db, shopId } = visit;
-  const words = visit.words.coupons;
+  const messages = visit.messages.coupons;
   const { campaign, listed } = await loadCampaign(visit, request);
   const { campaignId } = campaign;
   const wanted = (request.query('code') ?? '').trim().slice(0, 100);
@@ -219,50 +224,50 @@ async function campaignPage(
     actions: mayWrite
       ? buttonForm({
           action: adminPath(visit, `${path}/delete`),
-          text: words.delete,
+          text: messages.delete,
           kind: 'danger',
-          confirm: words.deleteSure,
+          confirm: messages.deleteSure,
         })
       : undefined,
     main: html`<div class="sides">
       <div class="stack">
         <dl class="card figures">
           <div>
-            <dt>${words.discount}</dt>
+            <dt>${messages.discount}</dt>
             <dd>${discountText(visit, listed)}</dd>
           </div>
           <div>
-            <dt>${words.state}</dt>
+            <dt>${messages.state}</dt>
             <dd>${stateChip(visit, listed)}</dd>
           </div>
           <div>
-            <dt>${words.used}</dt>
+            <dt>${messages.used}</dt>
             <dd>${usedText(visit, listed)}</dd>
           </div>
         </dl>
         <section class="card">
-          <h2>${words.overTime}</h2>
+          <h2>${messages.overTime}</h2>
           ${usesChart(visit, since, days)}
-          <p class="hint">${words.overTimeHint}</p>
+          <p class="hint">${messages.overTimeHint}</p>
         </section>
         ${codesCard(visit, path, { listed, codes, wanted, draft: codeDraft })}
       </div>
       <form method="post" action="${adminPath(visit, path)}" class="card">
         ${problemOf(draft)} ${versionField(campaign)} ${await campaignFields(visit, campaign, draft)}
-        ${mayWrite && html`<button class="main">${visit.words.form.save}</button>`}
+        ${mayWrite && html`<button class="main">${visit.messages.form.save}</button>`}
       </form>
     </div>`,
   };
 }
 
 function usesChart(
-  { words, language }: ShopVisit,
+  { messages, language }: ShopVisit,
   since: Date,
   days: readonly { day: string; orders: number }[],
 ): Markup {
   const ordersOf = new Map(days.map(({ day, orders }) => [day, orders]));
   return barChart(
-    words.coupons.overTime,
+    messages.coupons.overTime,
     Array.from({ length: SHOWN_DAYS }, (_, index) => {
       const day = new Date(since.getTime() + index * DAY);
       const value = ordersOf.get(day.toISOString().slice(0, 10)) ?? 0;

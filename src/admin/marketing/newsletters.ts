@@ -18,19 +18,19 @@ const MAX_CHOSEN = 100;
 
 export function newsletterPages(pages: ShopPages): void {
   pages.get('/marketing/newsletters', 'newsletters_read', async (visit) => {
-    const words = visit.words.newsletters;
+    const messages = visit.messages.newsletters;
     const { items } = await visit.call(listNewsletterCampaigns, {
       query: { resultsPerPage: 100 },
     });
     const languages = new Intl.DisplayNames([visit.language], { type: 'language' });
     return {
-      title: visit.words.layout.menuEntries.marketing,
+      title: visit.messages.layout.menuEntries.marketing,
       menu: 'marketing',
       main: html`${marketingTabs(visit, 'newsletters')}
-        <p class="intro">${words.intro}</p>
+        <p class="intro">${messages.intro}</p>
         ${
           items.length === 0
-            ? html`<p class="list empty">${words.empty}</p>`
+            ? html`<p class="list empty">${messages.empty}</p>`
             : html`<ul class="cards">
                 ${items.map(
                   ({ campaignId, name, language, numberOfSubscribers }) =>
@@ -39,9 +39,9 @@ export function newsletterPages(pages: ShopPages): void {
                         <a href="${adminPath(visit, `/marketing/newsletters/${campaignId}`)}">${name}</a>
                       </h2>
                       <dl class="pairs">
-                        <dt>${words.subscribers}</dt>
+                        <dt>${messages.subscribers}</dt>
                         <dd>${numberOfSubscribers.toLocaleString(visit.language)}</dd>
-                        <dt>${words.inLanguage}</dt>
+                        <dt>${messages.inLanguage}</dt>
                         <dd>${languages.of(language)}</dd>
                       </dl>
                     </li>`,
@@ -52,7 +52,7 @@ export function newsletterPages(pages: ShopPages): void {
   });
 
   pages.get('/marketing/newsletters/:campaignId', 'newsletters_read', async (visit, request) => {
-    const words = visit.words.newsletters;
+    const messages = visit.messages.newsletters;
     const { campaignId, name } = requireNewsletter(visit, request);
     const columns = subscriberColumns(visit);
     const state = listState(request, columns);
@@ -68,23 +68,23 @@ export function newsletterPages(pages: ShopPages): void {
       menu: 'marketing',
       breadcrumbs: [
         marketingStep(visit),
-        { href: adminPath(visit, '/marketing/newsletters'), text: visit.words.marketing.tabs.newsletters },
+        { href: adminPath(visit, '/marketing/newsletters'), text: visit.messages.marketing.tabs.newsletters },
       ],
       main: await listView(visit, request, {
         path,
-        caption: words.subscribers,
+        caption: messages.subscribers,
         columns,
-        filters: [{ kind: 'search', name: 'q', label: words.search }],
+        filters: [{ kind: 'search', name: 'q', label: messages.search }],
         rows: shown,
         results: state.offset + shown.length,
         isMore: rows.length > shown.length,
         href: ({ email }) => `mailto:${email}`,
         idOf: ({ email }) => email,
         bulk: visit.may('customers_write')
-          ? [{ action: `${path}/unsubscribe`, text: words.unsubscribe, kind: 'danger' }]
+          ? [{ action: `${path}/unsubscribe`, text: messages.unsubscribe, kind: 'danger' }]
           : [],
         exportPath: `${path}/export.csv`,
-        empty: words.noSubscribers,
+        empty: messages.noSubscribers,
       }),
     };
   });
@@ -100,7 +100,7 @@ export function newsletterPages(pages: ShopPages): void {
     });
     return new Redirect(
       adminPath(visit, `/marketing/newsletters/${campaignId}`),
-      visit.words.newsletters.done({ count }),
+      visit.messages.newsletters.done({ count }),
     );
   });
 
@@ -124,8 +124,8 @@ function requireNewsletter({ settings }: ShopVisit, { params }: Pick<PageRequest
   return campaign;
 }
 
-function subscriberColumns({ words, language }: ShopVisit): Column<ListedSubscriber>[] {
-  const titles = words.newsletters;
+function subscriberColumns({ messages, language }: ShopVisit): Column<ListedSubscriber>[] {
+  const titles = messages.newsletters;
   return [
     { name: 'email', title: titles.email, cell: ({ email }) => email },
     { name: 'name', title: titles.name, cell: ({ name }) => name },
@@ -142,8 +142,8 @@ function subscriberColumns({ words, language }: ShopVisit): Column<ListedSubscri
 const AT_ONCE = 2_000;
 
 /** Only active subscribers, so that no one writes to the others by mistake. */
-async function* fileText({ db, shopId, words }: ShopVisit, campaignId: string): AsyncGenerator<string> {
-  const titles = words.newsletters;
+async function* fileText({ db, shopId, messages }: ShopVisit, campaignId: string): AsyncGenerator<string> {
+  const titles = messages.newsletters;
   yield `\u{feff}${csvLine([titles.email, titles.name, titles.since])}`;
   let after = '';
   for (;;) {

@@ -11,12 +11,12 @@ const TABS = [
 export type MarketingTab = (typeof TABS)[number]['name'];
 
 export function marketingTabs(visit: ShopVisit, current: MarketingTab): Markup {
-  const words = visit.words.marketing.tabs;
-  return html`<nav class="tabs" aria-label="${words.label}">
+  const messages = visit.messages.marketing.tabs;
+  return html`<nav class="tabs" aria-label="${messages.label}">
     ${TABS.filter(({ permission }) => visit.may(permission)).map(
       ({ name, path }) =>
         html`<a href="${adminPath(visit, path)}" ${name === current && html`aria-current="page"`}
-          >${words[name]}</a
+          >${messages[name]}</a
         >`,
     )}
   </nav>`;
@@ -24,5 +24,5 @@ export function marketingTabs(visit: ShopVisit, current: MarketingTab): Markup {
 
 export const marketingStep = (visit: ShopVisit) => ({
   href: adminPath(visit, '/marketing'),
-  text: visit.words.layout.menuEntries.marketing,
+  text: visit.messages.layout.menuEntries.marketing,
 });

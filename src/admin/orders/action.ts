@@ -1,7 +1,7 @@
 import type { Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import type { DeclaredForm } from '../components/declared-form.ts';
-import type { Words } from '../messages.ts';
+import type { AdminMessages } from '../messages.ts';
 import type { Notice } from '../page.ts';
 import type { Draft, FormRequest } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
@@ -26,4 +26,4 @@ export interface SavedAction extends Notice {
   query?: Readonly<Record<string, string>>;
 }
 
-export type ActionName = Exclude<keyof Words['orders']['actions'], 'language'>;
+export type ActionName = Exclude<keyof AdminMessages['orders']['actions'], 'language'>;

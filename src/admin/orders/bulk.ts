@@ -5,7 +5,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { longTextField, problemOf } from '../components/form.ts';
 import { refusalText } from '../components/validation.ts';
-import type { Words } from '../messages.ts';
+import type { AdminMessages } from '../messages.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -30,7 +30,7 @@ export function bulkOrders(pages: ShopPages): void {
     const done: string[] = [];
     // The oldest order gets the first number.
     for (const { orderId, orderNumber } of orders.toReversed()) {
-      const problem = await problemWith(visit.words, () =>
+      const problem = await problemWith(visit.messages, () =>
         visit.call(finaliseInvoice, { params: { orderId }, body: {} }),
       );
       if (problem === undefined) done.push(orderId);
@@ -56,46 +56,51 @@ interface Refused {
 }
 
 /** The refusal of a call; undefined: it succeeded. */
-async function problemWith(words: Words, call: () => Promise<unknown>): Promise<string | undefined> {
+async function problemWith(
+  messages: AdminMessages,
+  call: () => Promise<unknown>,
+): Promise<string | undefined> {
   try {
     await call();
     return undefined;
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
-    return refusalText(words, error);
+    return refusalText(messages, error);
   }
 }
 
 const breadcrumbsOf = (visit: ShopVisit) => [
-  { href: adminPath(visit, '/orders'), text: visit.words.layout.menuEntries.orders },
+  { href: adminPath(visit, '/orders'), text: visit.messages.layout.menuEntries.orders },
 ];
 
 function invoicedPage(
   visit: ShopVisit,
   { done, refusals, all }: { done: readonly string[]; refusals: readonly Refused[]; all: readonly string[] },
 ): AdminPage {
-  const words = visit.words.orders.bulk;
+  const messages = visit.messages.orders.bulk;
   const href = adminPath(visit, '/orders/files/invoices.pdf', { id: all });
   return {
-    title: words.invoice,
+    title: messages.invoice,
     menu: 'orders',
     breadcrumbs: breadcrumbsOf(visit),
     main:
       all.length === 0
-        ? html`<p class="empty">${words.none}</p>`
+        ? html`<p class="empty">${messages.none}</p>`
         : html`<div class="card">
-            <p>${words.invoiced({ count: done.length })}</p>
+            <p>${messages.invoiced({ count: done.length })}</p>
             ${refusals.length > 0 && refusalList(visit, refusals)}
             <p>
-              <a class="button main" href="${href}" target="_blank" rel="noopener">${words.printInvoices}</a>
+              <a class="button main" href="${href}" target="_blank" rel="noopener"
+                >${messages.printInvoices}</a
+              >
             </p>
           </div>`,
   };
 }
 
-function refusalList({ words }: ShopVisit, refusals: readonly Refused[]): Markup {
+function refusalList({ messages }: ShopVisit, refusals: readonly Refused[]): Markup {
   return html`<div role="alert">
-    <p>${words.orders.bulk.refused}</p>
+    <p>${messages.orders.bulk.refused}</p>
     <ul class="plain">
       ${refusals.map(({ orderNumber, problem }) => html`<li><strong>${orderNumber}</strong> ${problem}</li>`)}
     </ul>
@@ -109,9 +114,9 @@ async function chosenNumbers({ db, shopId }: ShopVisit, { queryList }: PageReque
 }
 
 function shipPage(visit: ShopVisit, codes: string, draft?: Draft, result?: Markup): AdminPage {
-  const words = visit.words.orders;
+  const messages = visit.messages.orders;
   return {
-    title: words.bulk.shipMany,
+    title: messages.bulk.shipMany,
     menu: 'orders',
     breadcrumbs: breadcrumbsOf(visit),
     main: html`${result}
@@ -119,8 +124,8 @@ function shipPage(visit: ShopVisit, codes: string, draft?: Draft, result?: Marku
         ${draft?.problem !== '' && problemOf(draft)}
         ${longTextField({
           name: 'codes',
-          label: words.bulk.paste,
-          hint: words.bulk.pasteHint,
+          label: messages.bulk.paste,
+          hint: messages.bulk.pasteHint,
           value: codes,
           rows: 12,
           maxLength: CODES.characters,
@@ -129,18 +134,18 @@ function shipPage(visit: ShopVisit, codes: string, draft?: Draft, result?: Marku
           draft,
         })}
         ${carrierField(visit, draft)}
-        <p class="hint">${words.shipping.tellsCustomer}</p>
-        ${visit.may('orders_write') && html`<button class="main">${words.submit.ship}</button>`}
+        <p class="hint">${messages.shipping.tellsCustomer}</p>
+        ${visit.may('orders_write') && html`<button class="main">${messages.submit.ship}</button>`}
       </form>`,
   };
 }
 
 /** Failed lines stay in the field, so that they can be fixed and sent again. */
 async function shipped(visit: ShopVisit, form: FormRequest): Promise<AdminPage> {
-  const words = visit.words.orders;
+  const messages = visit.messages.orders;
   const codes = pastedCodes(form.field('codes'));
-  if (codes.length === 0) throw badRequest(words.bulk.none);
-  if (codes.length > MAX_AT_ONCE) throw badRequest(words.bulk.tooMany({ most: MAX_AT_ONCE }));
+  if (codes.length === 0) throw badRequest(messages.bulk.none);
+  if (codes.length > MAX_AT_ONCE) throw badRequest(messages.bulk.tooMany({ most: MAX_AT_ONCE }));
   const carrier = form.field('carrier') || null;
   const refusals: (Refused & { text: string })[] = [];
   for (const code of codes) {
@@ -154,11 +159,11 @@ async function shipped(visit: ShopVisit, form: FormRequest): Promise<AdminPage> 
     problem: '',
   };
   const count = codes.length - refusals.length;
-  const result = html`${count > 0 && html`<p class="notice" role="status">${words.bulk.shipped({ count })}</p>`}
+  const result = html`${count > 0 && html`<p class="notice" role="status">${messages.bulk.shipped({ count })}</p>`}
   ${
     refusals.length > 0 &&
     html`<div class="card">
-      <p>${words.bulk.shipRefused({ count: refusals.length })}</p>
+      <p>${messages.bulk.shipRefused({ count: refusals.length })}</p>
       ${refusalList(visit, refusals)}
     </div>`
   }`;
@@ -170,11 +175,11 @@ async function shipOne(
   { number, trackingCode }: PastedCode,
   carrier: string | null,
 ): Promise<string | undefined> {
-  const words = visit.words.orders.bulk;
+  const messages = visit.messages.orders.bulk;
   const [order, another] = await findOrdersByNumberSuffix(visit.db, visit.shopId, number);
-  if (!order) return words.unknownNumber;
-  if (another) return words.severalOrders;
-  return problemWith(visit.words, () =>
+  if (!order) return messages.unknownNumber;
+  if (another) return messages.severalOrders;
+  return problemWith(visit.messages, () =>
     visit.call(createShipment, { params: { orderId: order.orderId }, body: { carrier, trackingCode } }),
   );
 }

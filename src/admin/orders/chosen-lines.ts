@@ -137,10 +137,10 @@ export function contentLineName({ locale, settings }: ShopVisit, { name, variati
 }
 
 /** The headings of the rows; each field also has its own label for screen readers. */
-export function chosenHeads({ words }: ShopVisit): Markup {
+export function chosenHeads({ messages }: ShopVisit): Markup {
   return html`<li class="heads" aria-hidden="true">
-    <span class="grow"></span><span>${words.orders.edit.quantity}</span><span>${words.orders.edit.price}</span
-    ><span class="last"></span>
+    <span class="grow"></span><span>${messages.orders.edit.quantity}</span
+    ><span>${messages.orders.edit.price}</span><span class="last"></span>
   </li>`;
 }
 
@@ -150,7 +150,7 @@ export function chosenRows(
   { lines, content, products }: ChosenProducts,
   { hasHeads = false } = {},
 ): Markup {
-  const words = visit.words.orders;
+  const messages = visit.messages.orders;
   return html`<ul class="chosen">
     ${hasHeads && chosenHeads(visit)}
     ${lines.map(({ productId, quantity, price }) => {
@@ -164,17 +164,22 @@ export function chosenRows(
           name="quantity"
           value="${quantity}"
           inputmode="decimal"
-          aria-label="${words.edit.quantity}: ${name}"
+          aria-label="${messages.edit.quantity}: ${name}"
         />
         <input
           name="price"
           value="${price}"
           inputmode="decimal"
-          aria-label="${words.edit.price}: ${name}"
+          aria-label="${messages.edit.price}: ${name}"
           placeholder="${line && moneyText(line.unitPrice, content.currency, visit.language)}"
         />
         <span class="number">${line && moneyText(line.amount, content.currency, visit.language)}</span>
-        <button name="do" value="remove:${productId}" class="link" aria-label="${words.edit.remove}: ${name}">
+        <button
+          name="do"
+          value="remove:${productId}"
+          class="link"
+          aria-label="${messages.edit.remove}: ${name}"
+        >
           ×
         </button>
       </li>`;
@@ -188,10 +193,10 @@ export function productFinder(
   text: string,
   { found, content, products }: ChosenProducts,
 ): Markup {
-  const words = visit.words.orders.edit;
+  const messages = visit.messages.orders.edit;
   const stockOf = (productId: string) => products.find((one) => one.productId === productId)?.stock ?? null;
   return html`<div class="field">
-      <label for="field-q">${words.add}</label>
+      <label for="field-q">${messages.add}</label>
       <span class="finder">
         <input
           type="search"
@@ -199,13 +204,13 @@ export function productFinder(
           id="field-q"
           value="${text}"
           maxlength="100"
-          placeholder="${words.find}"
+          placeholder="${messages.find}"
           autocomplete="off"
         />
-        <button name="do" value="find">${words.findButton}</button>
+        <button name="do" value="find">${messages.findButton}</button>
       </span>
     </div>
-    ${found?.length === 0 && html`<p class="quiet">${words.nothing}</p>`}
+    ${found?.length === 0 && html`<p class="quiet">${messages.nothing}</p>`}
     ${
       found &&
       found.length > 0 &&
@@ -215,10 +220,10 @@ export function productFinder(
           const name = contentLineName(visit, line);
           return html`<li>
             <span class="grow">${name} <span class="quiet">${line.productNumber}</span></span>
-            ${stock !== null && html`<span class="quiet">${words.stock({ quantity: stock })}</span>`}
+            ${stock !== null && html`<span class="quiet">${messages.stock({ quantity: stock })}</span>`}
             <span class="number">${moneyText(line.unitPrice, content.currency, visit.language)}</span>
-            <button name="do" value="add:${line.productId}" aria-label="${words.addOne}: ${name}">
-              ${words.addOne}
+            <button name="do" value="add:${line.productId}" aria-label="${messages.addOne}: ${name}">
+              ${messages.addOne}
             </button>
           </li>`;
         })}

@@ -12,18 +12,18 @@ import { contentLineName } from './chosen-lines.ts';
 import { typedDecimal } from './decimal.ts';
 import type { OrderView } from './order-view.ts';
 
-const CREDIT = declareForm(finaliseCreditNote, ({ form, orders: { documents: words } }) => ({
+const CREDIT = declareForm(finaliseCreditNote, ({ form, orders: { documents: messages } }) => ({
   shipping: {
     kind: 'choice',
-    label: words.creditShipping,
-    empty: words.creditShippingRest,
+    label: messages.creditShipping,
+    empty: messages.creditShippingRest,
     choices: [
       { value: 'yes', text: form.yes },
       { value: 'no', text: form.no },
     ],
   },
-  note: { kind: 'long text', label: words.note, hint: words.noteHint, rows: 2 },
-  refund: { kind: 'tick', label: words.creditRefund, hint: words.creditRefundHint },
+  note: { kind: 'long text', label: messages.note, hint: messages.noteHint, rows: 2 },
+  refund: { kind: 'tick', label: messages.creditRefund, hint: messages.creditRefundHint },
 }));
 
 /** Credits an invoice, or some of its lines, and refunds the money with it. */
@@ -33,11 +33,11 @@ export const credit: OrderAction = {
   form: CREDIT,
   fields: (view, draft) => {
     const { visit, order } = view;
-    const words = visit.words.orders.documents;
+    const messages = visit.messages.orders.documents;
     const { paidAmount, refundedAmount } = order.management;
     const creditable = creditableIn(view);
     const field = showFields(CREDIT, visit, { draft });
-    return html`<p>${words.creditText}</p>
+    return html`<p>${messages.creditText}</p>
       ${creditable.map((one, index) => invoiceFields(visit, one, { isFirst: index === 0, isOnly: creditable.length === 1, draft }))}
       ${field('shipping')} ${field('note')} ${paidAmount.amount > refundedAmount.amount && field('refund')}`;
   },
@@ -55,9 +55,9 @@ export const credit: OrderAction = {
         refund,
       },
     });
-    const words = visit.words.orders.documents;
+    const messages = visit.messages.orders.documents;
     const number = documentNumber;
-    const text = refund ? words.creditedAndRefunded({ number }) : words.credited({ number });
+    const text = refund ? messages.creditedAndRefunded({ number }) : messages.credited({ number });
     return { text, query: { document: documentId } };
   },
 };
@@ -89,10 +89,10 @@ function invoiceFields(
   { invoice, left }: Creditable,
   { isFirst, isOnly, draft }: { isFirst: boolean; isOnly: boolean; draft: Draft | undefined },
 ): Markup {
-  const { documents: words, lines } = visit.words.orders;
+  const { documents: messages, lines } = visit.messages.orders;
   const { number, content } = invoice;
   const isChosen = draft ? draft.field('invoiceNumber') === String(number) : isFirst;
-  const title = `${words.kinds.Invoice} ${number}`;
+  const title = `${messages.kinds.Invoice} ${number}`;
   return html`<fieldset>
     <legend>
       ${
@@ -130,12 +130,12 @@ function invoiceFields(
   </fieldset>`;
 }
 
-function typedLines({ words }: ShopVisit, form: FormRequest, invoiceNumber: string) {
+function typedLines({ messages }: ShopVisit, form: FormRequest, invoiceNumber: string) {
   const prefix = fieldName(invoiceNumber, '');
   const lines = form.fieldNames
     .filter((name) => name.startsWith(prefix))
     .map((name) => ({ lineItemId: name.slice(prefix.length), quantity: typedDecimal(form.field(name)) }))
     .filter(({ quantity }) => quantity !== '' && Number(quantity) !== 0);
-  if (lines.length === 0) throw badRequest(words.orders.lines.noneChosen);
+  if (lines.length === 0) throw badRequest(messages.orders.lines.noneChosen);
   return lines;
 }

@@ -14,8 +14,8 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
 import { readOrder } from './order-view.ts';
 
-const NOTE = declareForm({ body: Order }, ({ orders: { note: words } }) => ({
-  internalNote: { kind: 'long text', label: words.label, hint: words.hint, maxLength: MAX_NOTE_LENGTH },
+const NOTE = declareForm({ body: Order }, ({ orders: { note: messages } }) => ({
+  internalNote: { kind: 'long text', label: messages.label, hint: messages.hint, maxLength: MAX_NOTE_LENGTH },
 }));
 
 export const note: OrderAction = {
@@ -48,8 +48,8 @@ export const shippingAddress: OrderAction = {
   save: (visit, form, order) => saveAddress(visit, form, order, 'shippingAddress'),
 };
 
-const CANCELLATION = declareForm(cancelOrder, ({ orders: { cancelling: words } }) => ({
-  reason: { label: words.reason, hint: words.reasonHint },
+const CANCELLATION = declareForm(cancelOrder, ({ orders: { cancelling: messages } }) => ({
+  reason: { label: messages.reason, hint: messages.reasonHint },
 }));
 
 export const cancel: OrderAction = {
@@ -58,14 +58,14 @@ export const cancel: OrderAction = {
   kind: 'danger',
   isPossible: ({ order }) => order.management.cancelledOn === null && order.dispatchedOn === null,
   fields: ({ visit, order }, draft) => {
-    const words = visit.words.orders.cancelling;
+    const messages = visit.messages.orders.cancelling;
     const isPaid = order.management.paidAmount.amount > order.management.refundedAmount.amount;
-    return html`<p>${words.text}</p>
-      ${isPaid && html`<p>${words.paid}</p>`} ${showFields(CANCELLATION, visit, { draft })('reason')}`;
+    return html`<p>${messages.text}</p>
+      ${isPaid && html`<p>${messages.paid}</p>`} ${showFields(CANCELLATION, visit, { draft })('reason')}`;
   },
   save: async (visit, form, { orderId }) => {
     await visit.call(cancelOrder, { params: { orderId }, body: readFields(CANCELLATION, form, visit) });
-    return { text: visit.words.orders.cancelling.done };
+    return { text: visit.messages.orders.cancelling.done };
   },
 };
 
@@ -93,7 +93,7 @@ async function patched(
   await visit.call(updateOrder, { params: { orderId }, body });
   const version = versionOf(await readOrder(visit, orderId));
   return {
-    text: visit.words.form.saved,
+    text: visit.messages.form.saved,
     undo: { action: adminPath(visit, `/orders/${orderId}/${name}`), fields: { ...before, version } },
   };
 }

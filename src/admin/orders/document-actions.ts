@@ -5,9 +5,9 @@ import { declareForm, readFields, showFields } from '../components/declared-form
 import type { OrderAction } from './action.ts';
 import { documentTitleIn } from './documents.ts';
 
-const INVOICE = declareForm(finaliseInvoice, ({ orders: { documents: words } }) => ({
-  note: { kind: 'long text', label: words.note, hint: words.noteHint, rows: 2 },
-  issueDate: { kind: 'date', label: words.issueDate, hint: words.issueDateHint },
+const INVOICE = declareForm(finaliseInvoice, ({ orders: { documents: messages } }) => ({
+  note: { kind: 'long text', label: messages.note, hint: messages.noteHint, rows: 2 },
+  issueDate: { kind: 'date', label: messages.issueDate, hint: messages.issueDateHint },
 }));
 
 export const invoice: OrderAction = {
@@ -15,9 +15,9 @@ export const invoice: OrderAction = {
   isPossible: ({ order }) => order.invoicedOn === null && order.management.cancelledOn === null,
   form: INVOICE,
   fields: ({ visit, order }, draft) => {
-    const words = visit.words.orders.documents;
+    const messages = visit.messages.orders.documents;
     const field = showFields(INVOICE, visit, { draft });
-    return html`<p>${order.partiallyInvoicedOn === null ? words.invoiceText : words.invoiceRest}</p>
+    return html`<p>${order.partiallyInvoicedOn === null ? messages.invoiceText : messages.invoiceRest}</p>
       ${field('note')} ${field('issueDate')}`;
   },
   save: async (visit, form, { orderId }) => {
@@ -25,13 +25,13 @@ export const invoice: OrderAction = {
       params: { orderId },
       body: readFields(INVOICE, form, visit),
     });
-    const text = visit.words.orders.documents.invoiced({ number: documentNumber });
+    const text = visit.messages.orders.documents.invoiced({ number: documentNumber });
     return { text, query: { document: documentId } };
   },
 };
 
-const EMAIL = declareForm(sendOrderEmail, ({ orders: { email: words } }) => ({
-  documentId: { kind: 'choice', label: words.which, empty: words.confirmation },
+const EMAIL = declareForm(sendOrderEmail, ({ orders: { email: messages } }) => ({
+  documentId: { kind: 'choice', label: messages.which, empty: messages.confirmation },
 }));
 
 /** Sends the confirmation, or a document, once more. */
@@ -44,11 +44,11 @@ export const email: OrderAction = {
       value: document.documentId,
       text: documentTitleIn(visit, document),
     }));
-    return html`<p>${visit.words.orders.email.to({ email: order.billingAddress.emailAddress ?? '' })}</p>
+    return html`<p>${visit.messages.orders.email.to({ email: order.billingAddress.emailAddress ?? '' })}</p>
       ${showFields(EMAIL, visit, { draft })('documentId', { choices })}`;
   },
   save: async (visit, form, { orderId }) => {
     await visit.call(sendOrderEmail, { params: { orderId }, body: readFields(EMAIL, form, visit) });
-    return { text: visit.words.orders.email.sent };
+    return { text: visit.messages.orders.email.sent };
   },
 };

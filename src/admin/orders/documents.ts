@@ -21,20 +21,20 @@ export function orderDocuments(pages: ShopPages): void {
 
 /** `Invoice 1001` */
 export function documentTitleIn(
-  { words }: Pick<ShopVisit, 'words'>,
+  { messages }: Pick<ShopVisit, 'messages'>,
   { kind, number }: Pick<DocumentRow, 'kind' | 'number'>,
 ): string {
-  return `${words.orders.documents.kinds[kind]} ${number}`;
+  return `${messages.orders.documents.kinds[kind]} ${number}`;
 }
 
 /** The documents of an order; one of them is shown in place. */
 export function documentsCard({ visit, order, documents }: OrderView, shownId: string | undefined): Markup {
-  const words = visit.words.orders.documents;
+  const messages = visit.messages.orders.documents;
   const path = `/orders/${order.orderId}`;
   const shown = documents.find(({ documentId }) => documentId === shownId);
   const fileHref = (documentId: string) => adminPath(visit, `${path}/documents/${documentId}`);
   return html`<section class="card" id="documents">
-    <h2>${words.title}</h2>
+    <h2>${messages.title}</h2>
     <ul class="plain">
       ${documents.map(
         (document) =>
@@ -67,7 +67,7 @@ export function documentsCard({ visit, order, documents }: OrderView, shownId: s
           title="${documentTitleIn(visit, shown)}"
         ></iframe>
         <p>
-          <a href="${fileHref(shown.documentId)}" target="_blank" rel="noopener">${words.open}</a>
+          <a href="${fileHref(shown.documentId)}" target="_blank" rel="noopener">${messages.open}</a>
         </p>`
     }
   </section>`;

@@ -36,14 +36,14 @@ export function editPages(pages: ShopPages): void {
         const order = await readOrder(visit, form.params['orderId']!);
         // Every other button shows the form again, with changed products.
         if (form.field('do') !== 'save') return editPage(visit, order, { ...form, problem: '' });
-        requireUnchanged(form, order, visit.words);
+        requireUnchanged(form, order, visit.messages);
         await visit.inTransaction(async (call) => {
           const params = { orderId: order.orderId };
           await call(startOrderEditing, { params });
           await saveEdits(visit, call, order, form);
           await call(endOrderEditing, { params });
         });
-        return new Redirect(adminPath(visit, `/orders/${order.orderId}`), visit.words.orders.edit.saved);
+        return new Redirect(adminPath(visit, `/orders/${order.orderId}`), visit.messages.orders.edit.saved);
       },
     },
     {
@@ -58,7 +58,7 @@ export function editPages(pages: ShopPages): void {
   pages.post('/orders/:orderId/edit/end', 'orders_write', async (visit, { params }) => {
     const { orderId } = await readOrder(visit, params['orderId']!);
     await visit.call(endOrderEditing, { params: { orderId }, query: { force: true } });
-    return new Redirect(adminPath(visit, `/orders/${orderId}`), visit.words.orders.edit.ended);
+    return new Redirect(adminPath(visit, `/orders/${orderId}`), visit.messages.orders.edit.ended);
   });
 }
 
@@ -100,7 +100,7 @@ async function saveEdits(
 }
 
 async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Draft): Promise<AdminPage> {
-  const words = visit.words.orders.edit;
+  const messages = visit.messages.orders.edit;
   const text = draft?.field('q') ?? '';
   const chosen = await loadChosen(visit, draft ? chosenLines(draft) : [], text, {
     currency: order.currencyId,
@@ -111,22 +111,22 @@ async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Dra
   const delivery = showFields(DELIVERY, visit, { draft });
   const path = `/orders/${order.orderId}`;
   return {
-    title: words.title,
+    title: messages.title,
     menu: 'orders',
     breadcrumbs: [
-      { href: adminPath(visit, '/orders'), text: visit.words.layout.menuEntries.orders },
+      { href: adminPath(visit, '/orders'), text: visit.messages.layout.menuEntries.orders },
       { href: adminPath(visit, path), text: order.orderNumber },
     ],
     main: html`<form method="post" action="${adminPath(visit, `${path}/edit`)}" class="card">
       ${draft?.problem !== '' && problemOf(draft)} ${versionField(order)}
-      <button name="do" value="find" class="hidden" tabindex="-1">${words.findButton}</button>
+      <button name="do" value="find" class="hidden" tabindex="-1">${messages.findButton}</button>
       <ul class="chosen">
         ${chosenHeads(visit)} ${linesOf(order).map((line) => lineRow(visit, line, draft))}
       </ul>
       ${chosen.lines.length > 0 && chosenRows(visit, chosen)} ${productFinder(visit, text, chosen)}
       <div class="row">
         ${delivery('shippingMethodId', {
-          empty: order.shippingData?.shippingMethod.name ?? words.unchanged,
+          empty: order.shippingData?.shippingMethod.name ?? messages.unchanged,
           choices: methods.shipping,
         })}
         ${delivery('price', {
@@ -134,21 +134,21 @@ async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Dra
           placeholder: order.shippingData ? decimalText(order.shippingData.price.amount, visit.language) : '',
         })}
         ${showFields(PAYMENT_METHOD, visit, { draft })('paymentMethodId', {
-          empty: order.paymentData?.paymentMethod?.name ?? words.unchanged,
+          empty: order.paymentData?.paymentMethod?.name ?? messages.unchanged,
           choices: methods.payment,
         })}
       </div>
-      <p class="hint">${words.hint}</p>
+      <p class="hint">${messages.hint}</p>
       <div class="actions">
-        <button class="main" name="do" value="save">${visit.words.form.save}</button>
-        <a class="button" href="${adminPath(visit, path)}">${visit.words.form.cancel}</a>
+        <button class="main" name="do" value="save">${visit.messages.form.save}</button>
+        <a class="button" href="${adminPath(visit, path)}">${visit.messages.form.cancel}</a>
       </div>
     </form>`,
   };
 }
 
 function lineRow(visit: ShopVisit, line: OrderLine, draft: Draft | undefined): Markup {
-  const words = visit.words.orders.edit;
+  const messages = visit.messages.orders.edit;
   const name = lineName(line);
   const field = (kind: 'quantity' | 'price', label: string, value: string) => {
     const fieldName = nameOf(kind, line);
@@ -164,8 +164,8 @@ function lineRow(visit: ShopVisit, line: OrderLine, draft: Draft | undefined): M
   const removeName = nameOf('remove', line);
   return html`<li>
     ${linePicture(line)} <span class="grow">${name} <span class="quiet">${line.sku}</span></span>
-    ${field('quantity', words.quantity, decimalText(line.quantity.amount, visit.language))}
-    ${field('price', words.price, decimalText(amount, visit.language, currencyDigits(currency)))}
+    ${field('quantity', messages.quantity, decimalText(line.quantity.amount, visit.language))}
+    ${field('price', messages.price, decimalText(amount, visit.language, currencyDigits(currency)))}
     <label class="remove"
       ><input
         type="checkbox"
@@ -173,7 +173,7 @@ function lineRow(visit: ShopVisit, line: OrderLine, draft: Draft | undefined): M
         value="yes"
         ${draft?.field(removeName) === 'yes' && html`checked`}
       />
-      ${words.remove}</label
+      ${messages.remove}</label
     >
   </li>`;
 }

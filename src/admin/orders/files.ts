@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
 import { notFound } from '../../http/errors.ts';
 import { newPauses } from '../../http/pauses.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { toDecimal } from '../../kernel/money.ts';
 import { addresseeName } from '../../orders/documents/address-lines.ts';
 import { printOf } from '../../orders/documents/pdf.ts';
@@ -18,7 +18,7 @@ import {
 import type { ManagedOrder } from '../../orders/queries.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { listState } from '../components/list-state.ts';
-import type { Words } from '../messages.ts';
+import type { AdminMessages } from '../messages.ts';
 import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import { chosenIds, MAX_AT_ONCE } from './bulk.ts';
@@ -56,7 +56,7 @@ async function* listText(
   state: Parameters<typeof findOrderPage>[1],
 ): AsyncGenerator<string> {
   const pause = newPauses();
-  yield orderTitles(visit.words);
+  yield orderTitles(visit.messages);
   for (let offset = 0; offset < MAX_ROWS; offset += ROWS_AT_ONCE) {
     const { rows } = await findOrderPage(visit, { ...state, limit: ROWS_AT_ONCE, offset });
     yield orderLines(rows);
@@ -66,9 +66,13 @@ async function* listText(
 }
 
 /** All orders of a shop, newest first; orders placed meanwhile are not included. */
-export async function* orderFile(db: Database, shopId: string, words: Words): AsyncGenerator<string> {
+export async function* orderFile(
+  db: Database,
+  shopId: string,
+  messages: AdminMessages,
+): AsyncGenerator<string> {
   const pause = newPauses();
-  yield orderTitles(words);
+  yield orderTitles(messages);
   for await (const orders of everyPage(db, (filter, sort) => findManagedOrders(db, shopId, filter, sort))) {
     yield orderLines(orders);
     await pause();
@@ -76,13 +80,17 @@ export async function* orderFile(db: Database, shopId: string, words: Words): As
 }
 
 /** The same with one row per order line, preceded by the columns of the order. */
-export async function* orderLineFile(db: Database, settings: Settings, words: Words): AsyncGenerator<string> {
-  const titles = messages(settings.defaultLocale).documents;
-  yield orderTitles(words, [
+export async function* orderLineFile(
+  db: Database,
+  settings: Settings,
+  messages: AdminMessages,
+): AsyncGenerator<string> {
+  const titles = messagesIn(settings.defaultLocale).documents;
+  yield orderTitles(messages, [
     titles.article,
     titles.name,
     titles.quantity,
-    words.products.fields.unit,
+    messages.products.fields.unit,
     titles.unitPrice,
     titles.amount,
     `${titles.taxRate} %`,
@@ -119,7 +127,7 @@ async function* everyPage<Order>(
   }
 }
 
-function orderTitles({ orders }: Words, more: readonly string[] = []): string {
+function orderTitles({ orders }: AdminMessages, more: readonly string[] = []): string {
   const titles = orders.columns;
   // Spreadsheets take a file for UTF-8 when it begins with this mark.
   return `\u{FEFF}${csvLine([

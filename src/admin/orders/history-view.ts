@@ -6,21 +6,21 @@ import { linesOf, moneyIn, type Entry, type OrderView } from './order-view.ts';
 /** The changes of the order with their authors, newest first. */
 export function historyCard(view: OrderView): Markup {
   const { visit, history, emails } = view;
-  const words = visit.words.orders.history;
+  const messages = visit.messages.orders.history;
   const whoIs = ({ appId, appName }: Entry) =>
-    appName ?? (appId === null ? undefined : (emails.get(appId.toUpperCase()) ?? words.unknown));
+    appName ?? (appId === null ? undefined : (emails.get(appId.toUpperCase()) ?? messages.unknown));
   // The start and end of editing add nothing to the changes themselves.
   const shown = history
     .filter(({ kind }) => kind !== 'editing started' && kind !== 'editing ended')
     .toReversed();
   return html`<section class="card">
-    <h2>${words.title}</h2>
+    <h2>${messages.title}</h2>
     <ol class="timeline">
       ${shown.map((entry) => {
         const detail = detailText(entry, view);
         const who = whoIs(entry);
         return html`<li>
-          <strong>${words.kinds[entry.kind]}</strong>
+          <strong>${messages.kinds[entry.kind]}</strong>
           ${detail !== '' && html`<span>${detail}</span>`}
           <span class="quiet"
             >${momentText(new Date(entry.date), visit.language)}${who !== undefined && ` · ${who}`}</span
@@ -59,10 +59,10 @@ const DETAIL_TEXTS: Partial<Record<Entry['kind'], DetailText>> = {
   'document finalised': documentText,
   'email sent': documentText,
   patched: ({ paths }, { visit }) => {
-    const words: Readonly<Record<string, string>> = visit.words.orders.history.fields;
+    const messages: Readonly<Record<string, string>> = visit.messages.orders.history.fields;
     return ((paths ?? []) as string[])
       .map((path) => path.slice(1))
-      .map((field) => words[field] ?? field)
+      .map((field) => messages[field] ?? field)
       .join(', ');
   },
 };
@@ -102,9 +102,9 @@ function partsText({ lines }: Details, view: OrderView): string {
 }
 
 function documentText({ documentType, documentNumber }: Details, { visit }: OrderView): string {
-  const { kinds } = visit.words.orders.documents;
+  const { kinds } = visit.messages.orders.documents;
   if (documentType !== 'Invoice' && documentType !== 'CreditNote') {
-    return visit.words.orders.email.confirmation;
+    return visit.messages.orders.email.confirmation;
   }
   return `${kinds[documentType]} ${documentNumber as string}`;
 }

@@ -2,7 +2,7 @@ import { anyText } from '../../catalogue/products/render.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { formatsOf } from '../../http/formats.ts';
 import type { Localised } from '../../http/locale.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { typedText } from '../../orders/line-text.ts';
 import type { Content, ContentLine, ContentTax } from '../../pricing/content.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
@@ -26,7 +26,7 @@ export function lineRows(
   settings: Pick<Settings, 'defaultLocale' | 'units'>,
 ): readonly LineRow[] {
   const locale = settings.defaultLocale;
-  const words = messages(locale).documents;
+  const messages = messagesIn(locale).documents;
   const text = (texts: Localised | null | undefined) => anyText(texts ?? undefined, locale, locale);
   const extra = (name: string, amount: number, taxRate: number | null = null): LineRow[] =>
     amount === 0 ? [] : [{ number: '', name, quantity: '', unit: '', unitPrice: null, amount, taxRate }];
@@ -47,24 +47,24 @@ export function lineRows(
   };
   const { shipping, payment, coupon } = content;
   const label = (label: string, name: string | null) =>
-    name ? words.labelled({ label, text: name }) : label;
+    name ? messages.labelled({ label, text: name }) : label;
   return [
     ...content.lines.flatMap((line) => [
       productRow(line),
-      ...extra(label(words.deposit, text(line.name)), line.deposit, line.taxClass.rate),
-      ...extra(label(words.ecoParticipation, text(line.name)), line.ecoParticipation, line.taxClass.rate),
+      ...extra(label(messages.deposit, text(line.name)), line.deposit, line.taxClass.rate),
+      ...extra(label(messages.ecoParticipation, text(line.name)), line.ecoParticipation, line.taxClass.rate),
     ]),
-    ...extra(words.basketDiscount, content.basketDiscount),
-    ...extra(words.coupon, coupon?.amount ?? 0),
-    ...extra(label(words.shipping, text(shipping?.name)), shipping?.price ?? 0, onlyRate(shipping?.taxes)),
+    ...extra(messages.basketDiscount, content.basketDiscount),
+    ...extra(messages.coupon, coupon?.amount ?? 0),
+    ...extra(label(messages.shipping, text(shipping?.name)), shipping?.price ?? 0, onlyRate(shipping?.taxes)),
     ...extra(
-      label(words.payment, payment?.method ? text(payment.method.name) : (payment?.name ?? null)),
+      label(messages.payment, payment?.method ? text(payment.method.name) : (payment?.name ?? null)),
       payment?.price ?? 0,
       onlyRate(payment?.taxes),
     ),
     // In prices with tax it is included.
     ...(content.taxType === 'NET' ? content.taxes : []).flatMap(({ rate, tax }) =>
-      extra(words.tax({ rate: formatsOf(locale).percent.format(rate / 10_000) }), tax),
+      extra(messages.tax({ rate: formatsOf(locale).percent.format(rate / 10_000) }), tax),
     ),
   ];
 }

@@ -3,11 +3,11 @@ import { declareForm } from '../components/declared-form.ts';
 import { typedDecimal } from './decimal.ts';
 
 /** Delivery and payment of an order that is edited, or placed by hand. */
-export const DELIVERY = declareForm(updateOrderShipping, ({ orders: { edit: words } }) => ({
-  shippingMethodId: { kind: 'choice', label: words.shippingMethod },
-  price: { kind: 'decimal', toDecimal: typedDecimal, label: words.shippingPrice, input: 'shippingPrice' },
+export const DELIVERY = declareForm(updateOrderShipping, ({ orders: { edit: messages } }) => ({
+  shippingMethodId: { kind: 'choice', label: messages.shippingMethod },
+  price: { kind: 'decimal', toDecimal: typedDecimal, label: messages.shippingPrice, input: 'shippingPrice' },
 }));
 
-export const PAYMENT_METHOD = declareForm(updateOrderPayment, ({ orders: { edit: words } }) => ({
-  paymentMethodId: { kind: 'choice', label: words.paymentMethod },
+export const PAYMENT_METHOD = declareForm(updateOrderPayment, ({ orders: { edit: messages } }) => ({
+  paymentMethodId: { kind: 'choice', label: messages.paymentMethod },
 }));

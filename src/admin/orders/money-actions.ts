@@ -7,10 +7,10 @@ import type { OrderAction } from './action.ts';
 import { typedDecimal } from './decimal.ts';
 import { moneyIn, payableAmount } from './order-view.ts';
 
-const PAYMENT = declareForm(createOrderPayment, ({ orders: { payment: words } }) => ({
-  amount: { kind: 'decimal', toDecimal: typedDecimal, label: words.amount, isRequired: true },
-  reference: { label: words.reference },
-  note: { label: words.note },
+const PAYMENT = declareForm(createOrderPayment, ({ orders: { payment: messages } }) => ({
+  amount: { kind: 'decimal', toDecimal: typedDecimal, label: messages.amount, isRequired: true },
+  reference: { label: messages.reference },
+  note: { label: messages.note },
 }));
 
 export const pay: OrderAction = {
@@ -29,7 +29,7 @@ export const pay: OrderAction = {
     const body = readFields(PAYMENT, form, visit);
     await visit.call(createOrderPayment, { params: { orderId }, body });
     const money = moneyIn(visit)({ amount: Number(body.amount), currency: currencyId });
-    return { text: visit.words.orders.payment.recorded({ amount: money }) };
+    return { text: visit.messages.orders.payment.recorded({ amount: money }) };
   },
 };
 
@@ -38,16 +38,16 @@ export const capture: OrderAction = {
   name: 'capture',
   isPossible: ({ order }) =>
     order.management.paymentAttempts?.some(({ state }) => state === 'authorized') ?? false,
-  fields: ({ visit }) => html`<p>${visit.words.orders.payment.captureText}</p>`,
+  fields: ({ visit }) => html`<p>${visit.messages.orders.payment.captureText}</p>`,
   save: async (visit, _form, { orderId }) => {
     await visit.call(captureOrderPayment, { params: { orderId } });
-    return { text: visit.words.orders.payment.captured };
+    return { text: visit.messages.orders.payment.captured };
   },
 };
 
-const REFUND = declareForm(createOrderRefund, ({ orders: { payment: words } }) => ({
-  amount: { kind: 'decimal', toDecimal: typedDecimal, label: words.amount, isRequired: true },
-  note: { label: words.refundNote },
+const REFUND = declareForm(createOrderRefund, ({ orders: { payment: messages } }) => ({
+  amount: { kind: 'decimal', toDecimal: typedDecimal, label: messages.amount, isRequired: true },
+  note: { label: messages.refundNote },
 }));
 
 export const refund: OrderAction = {
@@ -55,20 +55,22 @@ export const refund: OrderAction = {
   isPossible: ({ order: { management } }) => management.paidAmount.amount > management.refundedAmount.amount,
   form: REFUND,
   fields: ({ visit, order }, draft) => {
-    const words = visit.words.orders.payment;
+    const messages = visit.messages.orders.payment;
     const { paidAmount, refundedAmount, paymentAttempts = [] } = order.management;
     const left = { ...paidAmount, amount: Number((paidAmount.amount - refundedAmount.amount).toFixed(4)) };
     const provider = paymentAttempts.find(({ state }) => state === 'paid')?.provider;
     const values = { amount: decimalText(left.amount, visit.language, currencyDigits(left.currency)) };
-    const hint = words.refundable({ amount: moneyIn(visit)(left) });
+    const hint = messages.refundable({ amount: moneyIn(visit)(left) });
     const field = showFields(REFUND, visit, { values, draft });
     return html`<div class="row">${field('amount', { unit: left.currency, hint })} ${field('note')}</div>
-      <p class="hint">${provider === undefined ? words.refundByHand : words.refundThrough({ provider })}</p>`;
+      <p class="hint">
+        ${provider === undefined ? messages.refundByHand : messages.refundThrough({ provider })}
+      </p>`;
   },
   save: async (visit, form, { orderId, currencyId }) => {
     const body = readFields(REFUND, form, visit);
     await visit.call(createOrderRefund, { params: { orderId }, body });
     const money = moneyIn(visit)({ amount: Number(body.amount), currency: currencyId });
-    return { text: visit.words.orders.payment.refunded({ amount: money }) };
+    return { text: visit.messages.orders.payment.refunded({ amount: money }) };
   },
 };

@@ -34,7 +34,7 @@ export function newOrderPages(pages: ShopPages): void {
         const { orderId, orderNumber } = await placeByHand(visit, form);
         return new Redirect(
           adminPath(visit, `/orders/${orderId}`),
-          visit.words.orders.byHand.placed({ number: orderNumber }),
+          visit.messages.orders.byHand.placed({ number: orderNumber }),
         );
       },
     },
@@ -60,7 +60,7 @@ async function draftOf(visit: ShopVisit, form: FormRequest): Promise<Draft> {
 
 async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage> {
   const { settings, db, shopId } = visit;
-  const words = visit.words.orders;
+  const messages = visit.messages.orders;
   const text = draft?.field('q') ?? '';
   const customerText = draft?.field('customer') ?? '';
   const methods = methodChoices(visit);
@@ -82,27 +82,27 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
     customerText === '' ? undefined : searchCustomers(db, shopId, customerText),
   ]);
   return {
-    title: words.byHand.title,
+    title: messages.byHand.title,
     menu: 'orders',
-    breadcrumbs: [{ href: adminPath(visit, '/orders'), text: visit.words.layout.menuEntries.orders }],
+    breadcrumbs: [{ href: adminPath(visit, '/orders'), text: visit.messages.layout.menuEntries.orders }],
     main: html`<form method="post" action="${adminPath(visit, '/orders/new')}">
       ${draft?.problem !== '' && problemOf(draft)}
-      <button name="do" value="compute" class="hidden" tabindex="-1">${words.byHand.compute}</button>
+      <button name="do" value="compute" class="hidden" tabindex="-1">${messages.byHand.compute}</button>
       <div class="sides">
         <div class="stack">
           ${itemsCard(visit, text, chosen)} ${customerCard(visit, customers, customerText, draft)}
         </div>
         <div class="stack">
           <section class="card">
-            <h2>${words.byHand.delivery}</h2>
+            <h2>${messages.byHand.delivery}</h2>
             ${delivery('shippingMethodId', { choices: methods.shipping })}
-            ${delivery('price', { hint: words.byHand.priceHint, unit: currency })}
+            ${delivery('price', { hint: messages.byHand.priceHint, unit: currency })}
             ${showFields(PAYMENT_METHOD, visit, { draft })('paymentMethodId', { choices: methods.payment })}
             ${
               settings.currencies.length > 1 &&
               choiceField({
                 name: 'currency',
-                label: words.currency,
+                label: messages.currency,
                 value: currency,
                 choices: settings.currencies.map((value) => ({ value, text: value })),
                 draft,
@@ -112,7 +112,7 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
               settings.locales.length > 1 &&
               choiceField({
                 name: 'locale',
-                label: words.byHand.language,
+                label: messages.byHand.language,
                 value: settings.defaultLocale,
                 choices: settings.locales.map((value) => ({
                   value,
@@ -121,7 +121,7 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
                 draft,
               })
             }
-            ${longTextField({ name: 'note', label: words.note.label, hint: words.note.hint, rows: 2, maxLength: MAX_NOTE_LENGTH, draft })}
+            ${longTextField({ name: 'note', label: messages.note.label, hint: messages.note.hint, rows: 2, maxLength: MAX_NOTE_LENGTH, draft })}
           </section>
           ${sumsCard(visit, chosen.content)}
         </div>
@@ -131,14 +131,14 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
 }
 
 function itemsCard(visit: ShopVisit, text: string, chosen: ChosenProducts): Markup {
-  const words = visit.words.orders.byHand;
+  const messages = visit.messages.orders.byHand;
   return html`<section class="card" id="items">
-    <h2>${words.items}</h2>
+    <h2>${messages.items}</h2>
     ${
       chosen.lines.length === 0
-        ? html`<p class="quiet">${words.noItems}</p>`
+        ? html`<p class="quiet">${messages.noItems}</p>`
         : html`${chosenRows(visit, chosen, { hasHeads: true })}
-            <p class="hint">${words.priceHint}</p>`
+            <p class="hint">${messages.priceHint}</p>`
     }
     ${productFinder(visit, text, chosen)}
   </section>`;
@@ -150,15 +150,15 @@ function customerCard(
   text: string,
   draft: Draft | undefined,
 ): Markup {
-  const words = visit.words.orders;
+  const messages = visit.messages.orders;
   const customerId = draft?.field('customerId') ?? '';
   const number = draft?.field('customerNumber') ?? '';
   return html`<section class="card">
-    <h2>${words.byHand.customer}</h2>
+    <h2>${messages.byHand.customer}</h2>
     ${
       visit.may('customers_read') &&
       html`<div class="field">
-          <label for="field-customer">${words.byHand.findCustomer}</label>
+          <label for="field-customer">${messages.byHand.findCustomer}</label>
           <span class="finder">
             <input
               type="search"
@@ -168,10 +168,10 @@ function customerCard(
               maxlength="254"
               autocomplete="off"
             />
-            <button name="do" value="findCustomer">${words.edit.findButton}</button>
+            <button name="do" value="findCustomer">${messages.edit.findButton}</button>
           </span>
         </div>
-        ${customers?.length === 0 && html`<p class="quiet">${words.byHand.nobody}</p>`}
+        ${customers?.length === 0 && html`<p class="quiet">${messages.byHand.nobody}</p>`}
         ${
           customers &&
           customers.length > 0 &&
@@ -186,9 +186,9 @@ function customerCard(
                   <button
                     name="do"
                     value="customer:${customer.customerId}"
-                    aria-label="${words.byHand.choose}: ${customer.name}"
+                    aria-label="${messages.byHand.choose}: ${customer.name}"
                   >
-                    ${words.byHand.choose}
+                    ${messages.byHand.choose}
                   </button>
                 </li>`,
             )}
@@ -197,17 +197,17 @@ function customerCard(
     }
     <input type="hidden" name="customerId" value="${customerId}" />
     <input type="hidden" name="customerNumber" value="${number}" />
-    ${customerId !== '' && html`<p><strong>${words.customer({ number })}</strong></p>`}
+    ${customerId !== '' && html`<p><strong>${messages.customer({ number })}</strong></p>`}
     ${addressFields(visit, null, draft, { isOfOrder: true, prefix: BILLING })}
     <details ${draft !== undefined && isElsewhere(draft) && html`open`}>
-      <summary>${words.byHand.elsewhere}</summary>
+      <summary>${messages.byHand.elsewhere}</summary>
       <div class="stack">${addressFields(visit, null, draft, { isOfOrder: true, prefix: SHIPPING })}</div>
     </details>
   </section>`;
 }
 
 function sumsCard(visit: ShopVisit, content: Content): Markup {
-  const words = visit.words.orders;
+  const messages = visit.messages.orders;
   const money = (minor: number) => moneyText(minor, content.currency, visit.language);
   const row = (name: string, minor: number, kind = '') =>
     html`<div class="${kind}">
@@ -215,18 +215,18 @@ function sumsCard(visit: ShopVisit, content: Content): Markup {
       <dd>${money(minor)}</dd>
     </div>`;
   return html`<section class="card">
-    <h2>${words.byHand.sums}</h2>
+    <h2>${messages.byHand.sums}</h2>
     <dl class="totals">
-      ${row(words.totals.subTotal, content.subTotal)}
-      ${content.basketDiscount !== 0 && row(words.totals.discount, content.basketDiscount)}
-      ${row(words.totals.shipping, content.shippingPrice)}
-      ${content.payment !== null && content.payment.price !== 0 && row(words.totals.payment, content.payment.price)}
-      ${row(words.totals.tax, content.totalTax, 'quiet')}
-      ${row(words.totals.total, content.grandTotal, 'total')}
+      ${row(messages.totals.subTotal, content.subTotal)}
+      ${content.basketDiscount !== 0 && row(messages.totals.discount, content.basketDiscount)}
+      ${row(messages.totals.shipping, content.shippingPrice)}
+      ${content.payment !== null && content.payment.price !== 0 && row(messages.totals.payment, content.payment.price)}
+      ${row(messages.totals.tax, content.totalTax, 'quiet')}
+      ${row(messages.totals.total, content.grandTotal, 'total')}
     </dl>
     <div class="actions">
-      <button name="do" value="compute">${words.byHand.compute}</button>
-      <button name="do" value="place" class="main">${words.byHand.place}</button>
+      <button name="do" value="compute">${messages.byHand.compute}</button>
+      <button name="do" value="place" class="main">${messages.byHand.place}</button>
     </div>
   </section>`;
 }

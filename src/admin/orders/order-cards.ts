@@ -15,11 +15,11 @@ import { leftToShip } from './quantities.ts';
 
 export function linesCard(view: OrderView): Markup {
   const { visit, order } = view;
-  const words = visit.words.orders.lines;
+  const messages = visit.messages.orders.lines;
   const left = leftToShip(order);
   const isOpen = order.dispatchedOn === null && order.management.cancelledOn === null;
   return html`<section class="card">
-    <h2>${words.title}</h2>
+    <h2>${messages.title}</h2>
     <ul class="order-lines">
       ${linesOf(order).map((line) => lineItem(view, line, isOpen ? (left.get(line.lineItemId) ?? 0) : 0))}
     </ul>
@@ -28,7 +28,7 @@ export function linesCard(view: OrderView): Markup {
 }
 
 function lineItem({ visit, order }: OrderView, line: OrderLine, left: number): Markup {
-  const words = visit.words.orders.lines;
+  const messages = visit.messages.orders.lines;
   const money = moneyIn(visit);
   const { quantity, sku, productId } = line;
   const isPartlySent = left > 0 && left < quantity.amount;
@@ -42,8 +42,8 @@ function lineItem({ visit, order }: OrderView, line: OrderLine, left: number): M
         line.customText !== undefined &&
         html`<p class="typed">${typedText(line.customText, line.customTextHeadline, visit.locale)}</p>`
       }
-      ${isPartlySent && html`<p class="quiet">${words.left({ quantity: left })}</p>`}
-      ${isSent && html`<p class="quiet">${words.sent}</p>`}
+      ${isPartlySent && html`<p class="quiet">${messages.left({ quantity: left })}</p>`}
+      ${isSent && html`<p class="quiet">${messages.sent}</p>`}
     </div>
     <span class="number quiet"
       >${quantity.amount.toLocaleString(visit.language)} × ${money(line.singleItemPrice)}</span
@@ -53,7 +53,7 @@ function lineItem({ visit, order }: OrderView, line: OrderLine, left: number): M
 }
 
 function totals({ visit, order }: OrderView): Markup {
-  const words = visit.words.orders.totals;
+  const messages = visit.messages.orders.totals;
   const money = moneyIn(visit);
   const { lineItemContainer, shippingData, paymentData, management } = order;
   const { basketDiscount, couponLineItem, deposits, ecoParticipations } = lineItemContainer;
@@ -65,28 +65,28 @@ function totals({ visit, order }: OrderView): Markup {
       <dd>${text}</dd>
     </div>`;
   return html`<dl class="totals">
-    ${row(words.subTotal, money(lineItemContainer.lineItemsSubTotal))}
+    ${row(messages.subTotal, money(lineItemContainer.lineItemsSubTotal))}
     ${
       basketDiscount.lineItemPrice &&
-      row(basketDiscount.name ?? words.discount, money(basketDiscount.lineItemPrice))
+      row(basketDiscount.name ?? messages.discount, money(basketDiscount.lineItemPrice))
     }
     ${
       couponLineItem &&
       couponLineItem.lineItemPrice.amount !== 0 &&
-      row(words.coupon, money(couponLineItem.lineItemPrice))
+      row(messages.coupon, money(couponLineItem.lineItemPrice))
     }
     ${[...deposits, ...ecoParticipations].map(({ name, lineItemPrice }) => row(name, money(lineItemPrice)))}
     ${shippingData && row(shippingData.shippingMethod.name, money(shippingData.price))}
     ${
       paymentData &&
       paymentData.price.amount !== 0 &&
-      row(paymentData.paymentMethod?.name ?? words.payment, money(paymentData.price))
+      row(paymentData.paymentMethod?.name ?? messages.payment, money(paymentData.price))
     }
-    ${row(words.tax, money(lineItemContainer.totalTax), 'quiet')}
-    ${row(words.total, money(lineItemContainer.grandTotal), 'total')}
-    ${paidAmount.amount > 0 && row(words.paid, money(paidAmount))}
-    ${refundedAmount.amount > 0 && row(words.refunded, money({ ...refundedAmount, amount: -refundedAmount.amount }))}
-    ${payable.amount > 0 && row(words.outstanding, money(payable), 'warning')}
+    ${row(messages.tax, money(lineItemContainer.totalTax), 'quiet')}
+    ${row(messages.total, money(lineItemContainer.grandTotal), 'total')}
+    ${paidAmount.amount > 0 && row(messages.paid, money(paidAmount))}
+    ${refundedAmount.amount > 0 && row(messages.refunded, money({ ...refundedAmount, amount: -refundedAmount.amount }))}
+    ${payable.amount > 0 && row(messages.outstanding, money(payable), 'warning')}
   </dl>`;
 }
 
@@ -111,9 +111,9 @@ const textOfParts = (
 
 function shipmentsCard(view: OrderView): Markup {
   const { visit, order } = view;
-  const words = visit.words.orders.shipping;
+  const messages = visit.messages.orders.shipping;
   return html`<section class="card">
-    <h2>${words.parcels}</h2>
+    <h2>${messages.parcels}</h2>
     <ul class="plain">
       ${order.management.shipments.map(({ shippedOn, lines, carrier, trackingCode }) => {
         const href = trackingUrl({ carrier, trackingCode }, visit.settings);
@@ -132,15 +132,17 @@ function shipmentsCard(view: OrderView): Markup {
 
 function returnsCard(view: OrderView): Markup {
   const { visit, order } = view;
-  const words = visit.words.orders.returns;
+  const messages = visit.messages.orders.returns;
   return html`<section class="card">
-    <h2>${words.title}</h2>
+    <h2>${messages.title}</h2>
     <ul class="plain">
       ${order.management.returns.map((returned) => {
         const { returnId, returnedOn, state, lines, unsentLines, reason, note } = returned;
         const goods = [textOfParts(view, lines), ...unsentLines.map(({ text }) => text)].filter(Boolean);
         return html`<li>
-          <p><strong>${words.states[state]}</strong> ${momentText(new Date(returnedOn), visit.language)}</p>
+          <p>
+            <strong>${messages.states[state]}</strong> ${momentText(new Date(returnedOn), visit.language)}
+          </p>
           <p>${goods.join(', ')}</p>
           ${[reason, note].map((text) => text !== null && html`<p class="quiet">${text}</p>`)}
           ${
@@ -148,7 +150,7 @@ function returnsCard(view: OrderView): Markup {
             stepsOf(returned).length > 0 &&
             html`<p>
               <a class="button" href="${adminPath(visit, `/orders/${order.orderId}/returns/${returnId}`)}"
-                >${words.next}</a
+                >${messages.next}</a
               >
             </p>`
           }
@@ -159,17 +161,17 @@ function returnsCard(view: OrderView): Markup {
 }
 
 function paymentsCard({ visit, order }: OrderView): Markup {
-  const words = visit.words.orders.payment;
+  const messages = visit.messages.orders.payment;
   const money = moneyIn(visit);
   const { payments, paymentAttempts = [] } = order.management;
   return html`<section class="card">
-    <h2>${words.title}</h2>
+    <h2>${messages.title}</h2>
     <ul class="plain">
       ${payments.map(
         ({ recordedOn, kind, amount, reference, note, state }) =>
           html`<li class="split">
             <span
-              >${words.kinds[kind]}${state !== undefined && ` (${words.states[state]})`}
+              >${messages.kinds[kind]}${state !== undefined && ` (${messages.states[state]})`}
               <span class="quiet">${momentText(new Date(recordedOn), visit.language)}</span>
               ${[reference, note].filter((text) => text !== null).map((text) => html`<br /><span class="quiet">${text}</span>`)}</span
             >
@@ -184,7 +186,7 @@ function paymentsCard({ visit, order }: OrderView): Markup {
           ({ startedOn, provider, state, amount, error }) =>
             html`<li class="split">
               <span
-                >${provider}: ${words.attempts[state]}
+                >${provider}: ${messages.attempts[state]}
                 <span class="quiet">${momentText(new Date(startedOn), visit.language)}</span>
                 ${error !== null && html`<br /><span class="quiet">${error}</span>`}</span
               >
@@ -198,7 +200,7 @@ function paymentsCard({ visit, order }: OrderView): Markup {
 /** The customer, the delivery address, and the notes. */
 export function sideCards(view: OrderView): Markup {
   const { visit, order } = view;
-  const words = visit.words.orders;
+  const messages = visit.messages.orders;
   const { customerId, customerNumber, billingAddress, shippingAddress, customerComment, internalNote } =
     order;
   const { emailAddress, phoneNumber } = billingAddress;
@@ -208,57 +210,59 @@ export function sideCards(view: OrderView): Markup {
     html`<a
       class="edit"
       href="${adminPath(visit, `/orders/${order.orderId}/${name}`)}"
-      aria-label="${label}: ${words.change}"
-      >${words.change}</a
+      aria-label="${label}: ${messages.change}"
+      >${messages.change}</a
     >`;
   const address = (lines: Address) =>
     html`<p class="lines">${addressLines(lines, visit.settings.country, visit.language).join('\n')}</p>`;
   return html`${
       customerComment !== null &&
       html`<section class="card">
-        <h2>${words.comment}</h2>
+        <h2>${messages.comment}</h2>
         <p class="lines">${customerComment}</p>
       </section>`
     }
     <section class="card">
       <div class="split">
-        <h2>${words.note.label}</h2>
-        ${edit('note', words.note.label)}
+        <h2>${messages.note.label}</h2>
+        ${edit('note', messages.note.label)}
       </div>
-      ${internalNote === null ? html`<p class="quiet">${words.note.none}</p>` : html`<p class="lines">${internalNote}</p>`}
+      ${internalNote === null ? html`<p class="quiet">${messages.note.none}</p>` : html`<p class="lines">${internalNote}</p>`}
     </section>
     <section class="card">
-      <h2>${words.columns.customer}</h2>
+      <h2>${messages.columns.customer}</h2>
       <p>
         ${
           visit.may('customers_read')
             ? html`<a href="${adminPath(visit, `/customers/${customerId}`)}"
-                >${words.customer({ number: customerNumber })}</a
+                >${messages.customer({ number: customerNumber })}</a
               >`
-            : words.customer({ number: customerNumber })
+            : messages.customer({ number: customerNumber })
         }
       </p>
       ${emailAddress !== null && html`<p><a href="mailto:${emailAddress}">${emailAddress}</a></p>`}
       ${phoneNumber !== null && html`<p><a href="tel:${phoneNumber}">${phoneNumber}</a></p>`}
       <p>
-        <a href="${visit.storefront}/order/${token}" target="_blank" rel="noopener">${words.customerPage}</a>
+        <a href="${visit.storefront}/order/${token}" target="_blank" rel="noopener"
+          >${messages.customerPage}</a
+        >
       </p>
-      <p class="hint">${words.customerPageHint}</p>
+      <p class="hint">${messages.customerPageHint}</p>
     </section>
     <section class="card">
       <div class="split">
-        <h2>${words.address.shipping}</h2>
-        ${edit('shipping-address', words.address.shipping)}
+        <h2>${messages.address.shipping}</h2>
+        ${edit('shipping-address', messages.address.shipping)}
       </div>
       ${address(shippingAddress ?? billingAddress)}
       ${order.shippingData && html`<p class="quiet">${order.shippingData.shippingMethod.name}</p>`}
     </section>
     <section class="card">
       <div class="split">
-        <h2>${words.address.billing}</h2>
-        ${edit('billing-address', words.address.billing)}
+        <h2>${messages.address.billing}</h2>
+        ${edit('billing-address', messages.address.billing)}
       </div>
-      ${shippingAddress === null ? html`<p class="quiet">${words.address.same}</p>` : address(billingAddress)}
+      ${shippingAddress === null ? html`<p class="quiet">${messages.address.same}</p>` : address(billingAddress)}
       ${order.paymentData?.paymentMethod && html`<p class="quiet">${order.paymentData.paymentMethod.name}</p>`}
     </section>`;
 }

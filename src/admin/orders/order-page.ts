@@ -45,7 +45,7 @@ export function orderPages(pages: ShopPages): void {
           orderPage(await loadView(visit, request.params['orderId']!), request, { action }, draft),
         save: async (visit, form) => {
           const order = await readOrder(visit, form.params['orderId']!);
-          requireUnchanged(form, order, visit.words);
+          requireUnchanged(form, order, visit.messages);
           const { query, ...notice } = await action.save(visit, form, order);
           return new Redirect(adminPath(visit, `/orders/${order.orderId}`, query), notice);
         },
@@ -67,7 +67,7 @@ export function orderPages(pages: ShopPages): void {
       },
       save: async (visit, form) => {
         const order = await readOrder(visit, form.params['orderId']!);
-        requireUnchanged(form, order, visit.words);
+        requireUnchanged(form, order, visit.messages);
         const notice = await saveReturn(visit, form, order);
         return new Redirect(adminPath(visit, `/orders/${order.orderId}`), notice);
       },
@@ -102,11 +102,11 @@ function orderPage(
   draft?: Draft,
 ): AdminPage {
   const { visit, order } = view;
-  const { words, language } = visit;
+  const { messages, language } = visit;
   return {
-    title: words.orders.title({ number: order.orderNumber }),
+    title: messages.orders.title({ number: order.orderNumber }),
     menu: 'orders',
-    breadcrumbs: [{ href: adminPath(visit, '/orders'), text: words.layout.menuEntries.orders }],
+    breadcrumbs: [{ href: adminPath(visit, '/orders'), text: messages.layout.menuEntries.orders }],
     actions: actionButtons(view),
     main: html`<p class="facts">
         ${stateChips(view)}
@@ -131,7 +131,7 @@ function stateChips({ visit, order }: OrderView): Markup {
     paid: management.paidAmount.amount,
     refunded: management.refundedAmount.amount,
   };
-  return chipsView([...paymentChips(chipped), ...goodsChips(chipped)], visit.words);
+  return chipsView([...paymentChips(chipped), ...goodsChips(chipped)], visit.messages);
 }
 
 const pathOf = (visit: ShopVisit, orderId: string, name: ActionName) =>
@@ -139,7 +139,7 @@ const pathOf = (visit: ShopVisit, orderId: string, name: ActionName) =>
 
 function actionButtons(view: OrderView): Markup {
   const { visit, order } = view;
-  const words = visit.words.orders;
+  const messages = visit.messages.orders;
   const link = (action: OrderAction, kind: string) => {
     const href = pathOf(visit, order.orderId, action.name);
     return html`<a
@@ -149,7 +149,7 @@ function actionButtons(view: OrderView): Markup {
       hx-target="#panel"
       hx-select="#panel"
       hx-swap="outerHTML"
-      >${words.actions[action.name]}</a
+      >${messages.actions[action.name]}</a
     >`;
   };
   const mayWrite = visit.may('orders_write');
@@ -158,12 +158,12 @@ function actionButtons(view: OrderView): Markup {
   const isEditable = mayWrite && order.management.cancelledOn === null && view.documents.length === 0;
   return html`${shown(BUTTONS).map((action) => link(action, 'button'))}
     <details class="more">
-      <summary class="button">${words.more}</summary>
+      <summary class="button">${messages.more}</summary>
       <div class="popover">
-        ${isEditable && html`<a href="${adminPath(visit, `/orders/${order.orderId}/edit`)}">${words.edit.title}</a>`}
+        ${isEditable && html`<a href="${adminPath(visit, `/orders/${order.orderId}/edit`)}">${messages.edit.title}</a>`}
         ${shown(MORE).map((action) => link(action, action.kind ?? ''))}
         <a href="${adminPath(visit, '/orders/packing-slips', { id: order.orderId })}"
-          >${words.bulk.packingSlip}</a
+          >${messages.bulk.packingSlip}</a
         >
       </div>
     </details>`;
@@ -172,7 +172,7 @@ function actionButtons(view: OrderView): Markup {
 /** The open form. The element exists even without one, so that a form can be put into it. */
 function panelView(view: OrderView, panel: Panel | undefined, draft: Draft | undefined): Markup {
   const { visit, order } = view;
-  const { words } = visit;
+  const { messages } = visit;
   const isShown = panel !== undefined && visit.may('orders_write');
   if (!isShown) return html`<div id="panel"></div>`;
   const path = `/orders/${order.orderId}`;
@@ -183,17 +183,17 @@ function panelView(view: OrderView, panel: Panel | undefined, draft: Draft | und
     </form>`;
   if ('returned' in panel) {
     const { returned } = panel;
-    const title = words.orders.returns.states[returned.state];
+    const title = messages.orders.returns.states[returned.state];
     return form(`returns/${returned.returnId}`, title, returnFields(view, returned, draft));
   }
   const { action } = panel;
   return form(
     action.name,
-    words.orders.actions[action.name],
+    messages.orders.actions[action.name],
     action.fields(view, draft),
     html`<div class="actions">
-      <button class="${action.kind ?? 'main'}">${words.orders.submit[action.name]}</button>
-      ${action.name !== 'pay' && action.name !== 'ship' && html`<a class="button" href="${adminPath(visit, path)}">${words.form.cancel}</a>`}
+      <button class="${action.kind ?? 'main'}">${messages.orders.submit[action.name]}</button>
+      ${action.name !== 'pay' && action.name !== 'ship' && html`<a class="button" href="${adminPath(visit, path)}">${messages.form.cancel}</a>`}
     </div>`,
   );
 }
@@ -202,14 +202,14 @@ function panelView(view: OrderView, panel: Panel | undefined, draft: Draft | und
 function editingNotice({ visit, order, emails }: OrderView): Markup | false {
   const { editing } = order.management;
   if (!editing) return false;
-  const words = visit.words.orders.edit;
-  const who = emails.get(editing.appId.toUpperCase()) ?? words.anApp;
+  const messages = visit.messages.orders.edit;
+  const who = emails.get(editing.appId.toUpperCase()) ?? messages.anApp;
   return html`<div class="problem">
-    <span>${words.isEdited({ who })}</span>
+    <span>${messages.isEdited({ who })}</span>
     ${
       visit.may('orders_write') &&
       html`<form method="post" action="${adminPath(visit, `/orders/${order.orderId}/edit/end`)}">
-        <button class="link">${words.end}</button>
+        <button class="link">${messages.end}</button>
       </form>`
     }
   </div>`;

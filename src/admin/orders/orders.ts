@@ -22,7 +22,7 @@ import { goodsChips, PARTS, paymentChips } from './states.ts';
 export function orderListPages(pages: ShopPages): void {
   pages.get('/orders', 'orders_read', async (visit, request) => {
     const { db, shopId } = visit;
-    const words = visit.words.orders;
+    const messages = visit.messages.orders;
     const columns = orderColumns(visit);
     const lastPage = isPagedByDate(listState(request, columns)) ? LAST_PAGE : undefined;
     const state = listState(request, columns, lastPage);
@@ -34,43 +34,45 @@ export function orderListPages(pages: ShopPages): void {
     const part = orderPartOf(state);
     const mayWrite = visit.may('orders_write');
     return {
-      title: visit.words.layout.menuEntries.orders,
+      title: visit.messages.layout.menuEntries.orders,
       menu: 'orders',
       actions:
         mayWrite &&
-        html`<a class="button" href="${adminPath(visit, '/orders/ship')}">${words.bulk.shipMany}</a> ${
+        html`<a class="button" href="${adminPath(visit, '/orders/ship')}">${messages.bulk.shipMany}</a> ${
             visit.may('carts_price_write') &&
-            html`<a class="button main" href="${adminPath(visit, '/orders/new')}">${words.byHand.title}</a>`
+            html`<a class="button main" href="${adminPath(visit, '/orders/new')}"
+              >${messages.byHand.title}</a
+            >`
           }`,
       main: await listView(visit, request, {
         path: '/orders',
-        caption: visit.words.layout.menuEntries.orders,
+        caption: visit.messages.layout.menuEntries.orders,
         columns,
         filters: [
-          { kind: 'search', name: 'q', label: words.search },
-          { kind: 'date', name: 'from', label: words.from },
-          { kind: 'date', name: 'to', label: words.to },
+          { kind: 'search', name: 'q', label: messages.search },
+          { kind: 'date', name: 'from', label: messages.from },
+          { kind: 'date', name: 'to', label: messages.to },
         ],
         tabs: {
           name: 'state',
           current: part,
-          tabs: PARTS.map((value) => ({ value, text: words.parts[value], count: counts[value] })),
+          tabs: PARTS.map((value) => ({ value, text: messages.parts[value], count: counts[value] })),
         },
         rows,
         results,
         isMore,
         ...(lastPage && { lastPage }),
-        unread: { text: words.new, is: ({ isNew }) => isNew },
+        unread: { text: messages.new, is: ({ isNew }) => isNew },
         href: ({ orderId }) => adminPath(visit, `/orders/${orderId}`),
         idOf: ({ orderId }) => orderId,
         bulk: [
-          ...(mayWrite ? [{ action: '/orders/invoices', text: words.bulk.invoice }] : []),
-          { action: '/orders/packing-slips', text: words.bulk.packingSlips, method: 'get' as const },
-          { action: '/orders/pick-list', text: words.bulk.pickList, method: 'get' as const },
-          ...(mayWrite ? [{ action: '/orders/ship', text: words.bulk.ship, method: 'get' as const }] : []),
+          ...(mayWrite ? [{ action: '/orders/invoices', text: messages.bulk.invoice }] : []),
+          { action: '/orders/packing-slips', text: messages.bulk.packingSlips, method: 'get' as const },
+          { action: '/orders/pick-list', text: messages.bulk.pickList, method: 'get' as const },
+          ...(mayWrite ? [{ action: '/orders/ship', text: messages.bulk.ship, method: 'get' as const }] : []),
         ],
         exportPath: '/orders/files/orders.csv',
-        empty: part === 'todo' ? words.nothingToDo : words.empty,
+        empty: part === 'todo' ? messages.nothingToDo : messages.empty,
       }),
     };
   });
@@ -123,8 +125,8 @@ export async function findOrderPage({ db, shopId }: ShopVisit, state: ListState)
 }
 
 function orderColumns(visit: ShopVisit): Column<ListedManagedOrder>[] {
-  const { words, language } = visit;
-  const titles = words.orders.columns;
+  const { messages, language } = visit;
+  const titles = messages.orders.columns;
   const chipped = (order: ListedManagedOrder) => ({
     ...order,
     isCancelled: order.cancelledAt !== null,
@@ -143,9 +145,9 @@ function orderColumns(visit: ShopVisit): Column<ListedManagedOrder>[] {
     {
       name: 'payment',
       title: titles.payment,
-      cell: (order) => chipsView(paymentChips(chipped(order)), words),
+      cell: (order) => chipsView(paymentChips(chipped(order)), messages),
     },
-    { name: 'goods', title: titles.goods, cell: (order) => chipsView(goodsChips(chipped(order)), words) },
+    { name: 'goods', title: titles.goods, cell: (order) => chipsView(goodsChips(chipped(order)), messages) },
     {
       name: 'total',
       title: titles.total,

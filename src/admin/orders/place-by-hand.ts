@@ -23,12 +23,12 @@ export const SHIPPING = 'shipping-';
 
 /** Places an order from the typed values. */
 export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<Order> {
-  const words = visit.words.orders;
+  const messages = visit.messages.orders;
   const lines = chosenLines(form);
-  if (lines.length === 0) throw badRequest(words.byHand.noItems);
+  if (lines.length === 0) throw badRequest(messages.byHand.noItems);
   const country = form.field(`${isElsewhere(form) ? SHIPPING : BILLING}country`);
   if (isCountry(country) && !visit.settings.countries.includes(country)) {
-    throw badRequest(words.byHand.notDelivered({ country: countryName(country, visit.language) }));
+    throw badRequest(messages.byHand.notDelivered({ country: countryName(country, visit.language) }));
   }
   return visit.inTransaction((call) => orderCart(visit, call, form, lines));
 }
@@ -40,7 +40,7 @@ async function orderCart(
   form: FormRequest,
   lines: ReturnType<typeof chosenLines>,
 ): Promise<Order> {
-  const words = visit.words.orders;
+  const messages = visit.messages.orders;
   const customerId = form.field('customerId');
   let cartToken: string | undefined;
   const cart = await call(createCart, {
@@ -60,7 +60,7 @@ async function orderCart(
     const line = productLineItems.find((one) => one.productId === productId);
     // A cart limits quantities to the stock and corrects invalid ones; here a person decides.
     if (line && line.quantity.amount !== Number(quantity)) {
-      throw badRequest(words.byHand.short({ product: line.sku, quantity: line.quantity.amount }));
+      throw badRequest(messages.byHand.short({ product: line.sku, quantity: line.quantity.amount }));
     }
     if (line && price !== '') {
       const body = { singleItemPrice: price };

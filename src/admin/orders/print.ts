@@ -18,13 +18,13 @@ export function printPages(pages: ShopPages): void {
   pages.get('/orders/packing-slips', 'orders_read', async (visit, request) => {
     const packed = await loadPacked(visit, request);
     const main = html`<div class="slips">${packed.map((order) => packingSlip(visit, order))}</div>`;
-    return printPage(visit, visit.words.orders.bulk.packingSlips, packed, main);
+    return printPage(visit, visit.messages.orders.bulk.packingSlips, packed, main);
   });
 
   pages.get('/orders/pick-list', 'orders_read', async (visit, request) => {
     const packed = await loadPacked(visit, request);
     const main = pickTable(visit, packed);
-    return printPage(visit, visit.words.orders.bulk.pickList, packed, main);
+    return printPage(visit, visit.messages.orders.bulk.pickList, packed, main);
   });
 }
 
@@ -55,18 +55,18 @@ async function loadPacked({ db, shopId }: ShopVisit, { queryList }: PageRequest)
 }
 
 function printPage(visit: ShopVisit, title: string, packed: readonly PackedOrder[], main: Markup): AdminPage {
-  const words = visit.words.orders.bulk;
+  const messages = visit.messages.orders.bulk;
   const count = packed.length;
   return {
     title,
     menu: 'orders',
     breadcrumbs: [
-      { href: adminPath(visit, '/orders'), text: visit.words.layout.menuEntries.orders },
+      { href: adminPath(visit, '/orders'), text: visit.messages.layout.menuEntries.orders },
       // After printing a single order, the user continues with it.
       ...(count === 1 ? packed.map(({ order }) => orderStep(visit, order)) : []),
     ],
-    actions: count > 0 && html`<button class="main with-script" data-print>${words.print}</button>`,
-    main: count > 0 ? main : html`<p class="empty">${words.none}</p>`,
+    actions: count > 0 && html`<button class="main with-script" data-print>${messages.print}</button>`,
+    main: count > 0 ? main : html`<p class="empty">${messages.none}</p>`,
     scripts: [PRINT_SCRIPT],
   };
 }
@@ -74,12 +74,12 @@ function printPage(visit: ShopVisit, title: string, packed: readonly PackedOrder
 function orderStep(visit: ShopVisit, { orderId, orderNumber }: OrderRow) {
   return {
     href: adminPath(visit, `/orders/${orderId}`),
-    text: visit.words.orders.title({ number: orderNumber }),
+    text: visit.messages.orders.title({ number: orderNumber }),
   };
 }
 
 function packingSlip(visit: ShopVisit, { order, lines }: PackedOrder): Markup {
-  const { settings, words } = visit;
+  const { settings, messages } = visit;
   const { locale, billingAddress, shippingAddress, orderNumber, createdAt, customerComment } = order;
   const address = shippingAddress ?? billingAddress;
   const recipient = addressLines(address, settings.country, languageTag(locale)).join('\n');
@@ -89,7 +89,7 @@ function packingSlip(visit: ShopVisit, { order, lines }: PackedOrder): Markup {
       <span>${dayText(createdAt, visit.language)}</span>
     </div>
     <p class="lines">${recipient}</p>
-    <h2>${words.orders.title({ number: orderNumber })}</h2>
+    <h2>${messages.orders.title({ number: orderNumber })}</h2>
     <ul class="boxes">
       ${lines.map(
         ({ line, quantity }) =>
@@ -105,16 +105,16 @@ function packingSlip(visit: ShopVisit, { order, lines }: PackedOrder): Markup {
 }
 
 function pickTable(visit: ShopVisit, packed: readonly PackedOrder[]): Markup {
-  const words = visit.words.orders.bulk;
+  const messages = visit.messages.orders.bulk;
   const products = pickList(packed.flatMap(({ lines }) => lines));
   return html`<div class="card scroll">
     <table>
       <thead>
         <tr>
           <th scope="col"><span class="hidden">✓</span></th>
-          <th scope="col">${words.product}</th>
-          <th scope="col">${words.quantity}</th>
-          <th scope="col">${words.orders}</th>
+          <th scope="col">${messages.product}</th>
+          <th scope="col">${messages.quantity}</th>
+          <th scope="col">${messages.orders}</th>
         </tr>
       </thead>
       <tbody>

@@ -15,9 +15,9 @@ import { lineName } from './line-view.ts';
 import { linesOf, type OrderReturn, type OrderView } from './order-view.ts';
 import { isNothing, leftToReturn, leftToShip } from './quantities.ts';
 
-const SHIPMENT = declareForm(createShipment, ({ orders: { shipping: words } }) => ({
-  carrier: { label: words.carrier },
-  trackingCode: { label: words.trackingCode, autocomplete: 'off' },
+const SHIPMENT = declareForm(createShipment, ({ orders: { shipping: messages } }) => ({
+  carrier: { label: messages.carrier },
+  trackingCode: { label: messages.trackingCode, autocomplete: 'off' },
 }));
 
 export const ship: OrderAction = {
@@ -30,26 +30,26 @@ export const ship: OrderAction = {
     !isNothing(leftToShip(order)),
   fields: (view, draft) => {
     const { visit, order } = view;
-    const words = visit.words.orders.shipping;
+    const messages = visit.messages.orders.shipping;
     const left = leftToShip(order);
     const field = showFields(SHIPMENT, visit, { draft });
     return html`${lineQuantityFields(view, left, left, draft)}
       <div class="row">${carrierField(visit, draft)} ${field('trackingCode')}</div>
-      <p class="hint">${words.tellsCustomer}</p>`;
+      <p class="hint">${messages.tellsCustomer}</p>`;
   },
   save: async (visit, form, order) => {
     await visit.call(createShipment, {
       params: { orderId: order.orderId },
       body: { lines: typedLines(visit, form, order), ...readFields(SHIPMENT, form, visit) },
     });
-    return { text: visit.words.orders.shipping.recorded };
+    return { text: visit.messages.orders.shipping.recorded };
   },
 };
 
-const RETURN = declareForm(createReturn, ({ orders: { returns: words } }) => ({
-  restock: { kind: 'tick', label: words.restock },
-  refund: { kind: 'decimal', toDecimal: typedDecimal, label: words.refund },
-  note: { label: words.note },
+const RETURN = declareForm(createReturn, ({ orders: { returns: messages } }) => ({
+  restock: { kind: 'tick', label: messages.restock },
+  refund: { kind: 'decimal', toDecimal: typedDecimal, label: messages.refund },
+  note: { label: messages.note },
 }));
 
 /** Goods returned without a request of the customer. */
@@ -59,7 +59,7 @@ export const recordReturn: OrderAction = {
   isPossible: ({ order }) => !isNothing(leftToReturn(order)),
   fields: (view, draft) => {
     const { visit, order } = view;
-    const hint = visit.words.orders.returns.refundHint;
+    const hint = visit.messages.orders.returns.refundHint;
     const field = showFields(RETURN, visit, { values: { restock: true }, draft });
     return html`${lineQuantityFields(view, leftToReturn(order), new Map(), draft)} ${field('restock')}
       <div class="row">${field('refund', { unit: order.currencyId, hint })} ${field('note')}</div>`;
@@ -69,7 +69,7 @@ export const recordReturn: OrderAction = {
       params: { orderId: order.orderId },
       body: { lines: typedLines(visit, form, order), ...readFields(RETURN, form, visit) },
     });
-    return { text: visit.words.orders.returns.recorded };
+    return { text: visit.messages.orders.returns.recorded };
   },
 };
 
@@ -78,17 +78,17 @@ const STEPS = ['approved', 'rejected', 'received', 'refunded'] as const;
 export const stepsOf = (returned: Pick<OrderReturn, 'state' | 'lines'>) =>
   STEPS.filter((step) => mayBecome({ ...returned, lines: returned.lines as never }, step));
 
-const NEXT_STEP = declareForm(updateReturn, ({ orders: { returns: words } }) => ({
-  restock: { kind: 'tick', label: words.restock },
-  refund: { kind: 'decimal', toDecimal: typedDecimal, label: words.refund },
-  note: { kind: 'long text', label: words.note, rows: 2 },
+const NEXT_STEP = declareForm(updateReturn, ({ orders: { returns: messages } }) => ({
+  restock: { kind: 'tick', label: messages.restock },
+  refund: { kind: 'decimal', toDecimal: typedDecimal, label: messages.refund },
+  note: { kind: 'long text', label: messages.note, rows: 2 },
 }));
 export const RETURN_OPTIONS = optionsOf(NEXT_STEP);
 
 /** A return that waits for the merchant: each button is a possible step. */
 export function returnFields(view: OrderView, returned: OrderReturn, draft: Draft | undefined): Markup {
   const { visit, order } = view;
-  const words = visit.words.orders.returns;
+  const messages = visit.messages.orders.returns;
   const steps = stepsOf(returned);
   const field = showFields(NEXT_STEP, visit, { values: { restock: true, note: returned.note }, draft });
   return html`<ul class="plain">
@@ -98,10 +98,10 @@ export function returnFields(view: OrderView, returned: OrderReturn, draft: Draf
       })}
       ${returned.unsentLines.map(({ text }) => html`<li>${text}</li>`)}
     </ul>
-    ${returned.reason !== null && html`<p>${words.reason({ text: returned.reason })}</p>`}
+    ${returned.reason !== null && html`<p>${messages.reason({ text: returned.reason })}</p>`}
     ${steps.includes('received') && field('restock')}
     ${steps.includes('refunded') && field('refund', { unit: order.currencyId })}
-    ${field('note', { hint: steps.includes('approved') && words.noteIsRead })}
+    ${field('note', { hint: steps.includes('approved') && messages.noteIsRead })}
     <div class="actions">
       ${steps.map(
         (step, index) =>
@@ -110,7 +110,7 @@ export function returnFields(view: OrderView, returned: OrderReturn, draft: Draf
             value="${step}"
             class="${index === 0 ? 'main' : step === 'rejected' ? 'danger' : ''}"
           >
-            ${words.steps[step]}
+            ${messages.steps[step]}
           </button>`,
       )}
     </div>`;
@@ -135,7 +135,7 @@ export async function saveReturn(
       ...(state === 'refunded' && { refund: refund ?? '' }),
     },
   });
-  return { text: visit.words.orders.returns.saved };
+  return { text: visit.messages.orders.returns.saved };
 }
 
 /** A quantity field for each line, named after the line. */
@@ -145,7 +145,7 @@ export function lineQuantityFields(
   values: ReadonlyMap<string, number>,
   draft: Draft | undefined,
 ): Markup {
-  const words = visit.words.orders.lines;
+  const messages = visit.messages.orders.lines;
   const rows = linesOf(order).filter(({ lineItemId }) => (most.get(lineItemId) ?? 0) > 0);
   return html`<ul class="quantities">
     ${rows.map((line) => {
@@ -160,7 +160,7 @@ export function lineQuantityFields(
           maxlength="12"
         />
         <label for="field-${name}"
-          ><span class="quiet">${words.of({ quantity: most.get(lineItemId)! })}</span> ${lineName(line)}
+          ><span class="quiet">${messages.of({ quantity: most.get(lineItemId)! })}</span> ${lineName(line)}
           <span class="quiet">${sku}</span></label
         >
       </li>`;
@@ -170,19 +170,19 @@ export function lineQuantityFields(
 
 const quantityName = (lineItemId: string) => `quantity-${lineItemId}`;
 
-export function typedLines({ words }: ShopVisit, form: FormRequest, order: ManagedOrderAnswer) {
+export function typedLines({ messages }: ShopVisit, form: FormRequest, order: ManagedOrderAnswer) {
   const lines = linesOf(order).flatMap(({ lineItemId }) => {
     const quantity = typedDecimal(form.field(quantityName(lineItemId)));
     return quantity === '' || Number(quantity) === 0 ? [] : [{ lineItemId, quantity }];
   });
-  if (lines.length === 0) throw badRequest(words.orders.lines.noneChosen);
+  if (lines.length === 0) throw badRequest(messages.orders.lines.noneChosen);
   return lines;
 }
 
 /** Carriers with known tracking pages are suggested; any other name can be typed. */
-export function carrierField({ words, settings }: ShopVisit, draft: Draft | undefined): Markup {
+export function carrierField({ messages, settings }: ShopVisit, draft: Draft | undefined): Markup {
   return html`<div class="field">
-    <label for="field-carrier">${words.orders.shipping.carrier}</label>
+    <label for="field-carrier">${messages.orders.shipping.carrier}</label>
     <input
       name="carrier"
       id="field-carrier"

@@ -40,7 +40,7 @@ export function productTypePages(pages: ShopPages): void {
       await patchType(visit.call, type, visit.settings.defaultLocale, [
         { op: 'add', path: '/attributevalues', value: { name, visible: true, values } },
       ]);
-      return new Redirect(pathOf(visit, type), visit.words.productTypes.attributeAdded({ name }));
+      return new Redirect(pathOf(visit, type), visit.messages.productTypes.attributeAdded({ name }));
     },
     { limits: { texts: { name: 255, values: NEW_VALUES } } },
   );
@@ -54,7 +54,7 @@ export function productTypePages(pages: ShopPages): void {
         : { op: 'remove', path: '/attributevalues', value: { name: key, values: [{ value }] } },
     ]);
     const name = value === '' ? key : value;
-    return new Redirect(pathOf(visit, type), visit.words.productTypes.removed({ name }));
+    return new Redirect(pathOf(visit, type), visit.messages.productTypes.removed({ name }));
   });
 }
 
@@ -83,12 +83,12 @@ function linesOf(text: string): string[] {
 }
 
 async function showTypes(visit: ShopVisit, _request: PageRequest, draft?: Draft): Promise<AdminPage> {
-  const words = visit.words.productTypes;
+  const messages = visit.messages.productTypes;
   return {
-    title: words.title,
+    title: messages.title,
     menu: 'products',
-    breadcrumbs: [{ href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products }],
-    main: html`<p class="hint intro">${words.intro}</p>
+    breadcrumbs: [{ href: adminPath(visit, '/products'), text: visit.messages.layout.menuEntries.products }],
+    main: html`<p class="hint intro">${messages.intro}</p>
       <div class="sides">
         <section class="card">
           <ul class="things">
@@ -97,7 +97,7 @@ async function showTypes(visit: ShopVisit, _request: PageRequest, draft?: Draft)
                 html`<li>
                   <a href="${pathOf(visit, type)}">${nameOf(visit, type.name, type.alias)}</a>
                   <span class="quiet"
-                    >${type.attributes.map(({ name, key }) => nameOf(visit, name, key)).join(', ') || words.noAttributes}</span
+                    >${type.attributes.map(({ name, key }) => nameOf(visit, name, key)).join(', ') || messages.noAttributes}</span
                   >
                 </li>`,
             )}
@@ -106,10 +106,10 @@ async function showTypes(visit: ShopVisit, _request: PageRequest, draft?: Draft)
         ${
           visit.may('products_write') &&
           html`<form method="post" class="card" action="${adminPath(visit, '/product-types')}">
-            <h2>${words.new}</h2>
+            <h2>${messages.new}</h2>
             ${problemOf(draft)}
-            ${textField({ name: 'name', label: words.name, maxLength: 255, isRequired: true, draft })}
-            <button class="main">${visit.words.form.add}</button>
+            ${textField({ name: 'name', label: messages.name, maxLength: 255, isRequired: true, draft })}
+            <button class="main">${visit.messages.form.add}</button>
           </form>`
         }
       </div>`,
@@ -118,40 +118,40 @@ async function showTypes(visit: ShopVisit, _request: PageRequest, draft?: Draft)
 
 async function addType(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
   const name = form.field('name');
-  if (name === '') throw badRequest(visit.words.productTypes.nameMissing);
+  if (name === '') throw badRequest(visit.messages.productTypes.nameMissing);
   const query = { locale: visit.settings.defaultLocale };
   const made = await visit.call(createProductType, {
     query,
     body: { name },
   });
   const path = adminPath(visit, `/product-types/${made.productTypeId}`);
-  return new Redirect(path, visit.words.productTypes.added({ name }));
+  return new Redirect(path, visit.messages.productTypes.added({ name }));
 }
 
 async function showType(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
-  const words = visit.words.productTypes;
+  const messages = visit.messages.productTypes;
   const type = typeOf(visit, request);
   const mayWrite = visit.may('products_write');
   return {
     title: nameOf(visit, type.name, type.alias),
     menu: 'products',
-    breadcrumbs: [{ href: adminPath(visit, '/product-types'), text: words.title }],
+    breadcrumbs: [{ href: adminPath(visit, '/product-types'), text: messages.title }],
     main: html`${
       type.attributes.length === 0
-        ? html`<p class="quiet">${words.empty}</p>`
+        ? html`<p class="quiet">${messages.empty}</p>`
         : html`<form method="post" id="labels">
             ${problemOf(draft)} ${versionField(type.attributes)}
             ${type.attributes.map((attribute, index) => attributeCard(visit, attribute, index, draft))}
-            ${mayWrite && html`<button class="main">${visit.words.form.save}</button>`}
+            ${mayWrite && html`<button class="main">${visit.messages.form.save}</button>`}
           </form>`
     }
     ${
       mayWrite &&
       html`<form method="post" class="card" action="${pathOf(visit, type)}/attributes">
-        <h2>${words.newAttribute}</h2>
-        ${textField({ name: 'name', label: words.attributeName, maxLength: 255, isRequired: true })}
-        ${longTextField({ name: 'values', label: words.values, hint: words.onePerLine, rows: 4, maxLength: NEW_VALUES.characters })}
-        <button>${visit.words.form.add}</button>
+        <h2>${messages.newAttribute}</h2>
+        ${textField({ name: 'name', label: messages.attributeName, maxLength: 255, isRequired: true })}
+        ${longTextField({ name: 'values', label: messages.values, hint: messages.onePerLine, rows: 4, maxLength: NEW_VALUES.characters })}
+        <button>${visit.messages.form.add}</button>
       </form>`
     }
     ${mayWrite && type.attributes.length > 0 && removeCard(visit, type)}`,
@@ -160,12 +160,12 @@ async function showType(visit: ShopVisit, request: PageRequest, draft?: Draft): 
 
 /** The values of an attribute, with their labels in every language side by side. */
 function attributeCard(visit: ShopVisit, attribute: TypeAttribute, index: number, draft?: Draft): Markup {
-  const words = visit.words.productTypes;
+  const messages = visit.messages.productTypes;
   const { locales } = visit.settings;
   const title = nameOf(visit, attribute.name, attribute.key);
   return html`<section class="card">
     <h2>${title}</h2>
-    ${tickField({ name: `visible.${index}`, label: words.visible, value: attribute.visible, draft })}
+    ${tickField({ name: `visible.${index}`, label: messages.visible, value: attribute.visible, draft })}
     ${
       attribute.values.length > 0 &&
       html`<div class="scroll">
@@ -201,8 +201,8 @@ function attributeCard(visit: ShopVisit, attribute: TypeAttribute, index: number
       visit.may('products_write') &&
       longTextField({
         name: `new.${index}`,
-        label: words.newValues({ name: title }),
-        hint: words.onePerLine,
+        label: messages.newValues({ name: title }),
+        hint: messages.onePerLine,
         rows: 2,
         maxLength: NEW_VALUES.characters,
         draft,
@@ -214,7 +214,7 @@ function attributeCard(visit: ShopVisit, attribute: TypeAttribute, index: number
 /** One call per language: changed labels, and in the default language new values. */
 async function saveLabels(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
   const type = typeOf(visit, form);
-  requireUnchanged(form, type.attributes, visit.words);
+  requireUnchanged(form, type.attributes, visit.messages);
   const { defaultLocale, locales } = visit.settings;
   await visit.inTransaction(async (call) => {
     for (const locale of locales) {
@@ -234,25 +234,25 @@ async function saveLabels(visit: ShopVisit, form: FormRequest): Promise<Redirect
       if (changes.length > 0) await patchType(call, type, locale, changes);
     }
   });
-  return new Redirect(pathOf(visit, type), visit.words.form.saved);
+  return new Redirect(pathOf(visit, type), visit.messages.form.saved);
 }
 
 /** Values used by a product can't be removed; the operation names that product. */
 function removeCard(visit: ShopVisit, type: ProductType): Markup {
-  const words = visit.words.productTypes;
+  const messages = visit.messages.productTypes;
   const button = (attribute: TypeAttribute, value: string, text: string) =>
     html`<form
       method="post"
       action="${pathOf(visit, type)}/remove"
-      data-confirm="${words.confirm({ name: text })}"
+      data-confirm="${messages.confirm({ name: text })}"
     >
       <input type="hidden" name="attribute" value="${attribute.key}" />
       <input type="hidden" name="value" value="${value}" />
-      <button aria-label="${words.remove({ name: text })}">${text} ×</button>
+      <button aria-label="${messages.remove({ name: text })}">${text} ×</button>
     </form>`;
   return html`<details class="card">
-    <summary>${words.removeTitle}</summary>
-    <p class="hint">${words.removeHint}</p>
+    <summary>${messages.removeTitle}</summary>
+    <p class="hint">${messages.removeHint}</p>
     ${type.attributes.map(
       (attribute) =>
         html`<div class="actions">

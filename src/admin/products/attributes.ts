@@ -28,7 +28,7 @@ export function attributes(pages: ShopPages): void {
     {
       show: async (visit, request, draft) => {
         const row = await readProduct(visit, request.params['productId']!);
-        const words = visit.words.products.attributes;
+        const messages = visit.messages.products.attributes;
         const shown = attributeValues(visit, row);
         const type = typeOf(row, visit.settings);
         const { valueLabel } = attributeLabels(type, visit);
@@ -36,7 +36,7 @@ export function attributes(pages: ShopPages): void {
         return productPage(visit, row, 'attributes', {
           main: html`<form method="post" class="card product-form">
             ${problemOf(draft)} ${versionField(shown)}
-            <p class="hint">${words.hint({ language: localeName(visit.locale, visit) })}</p>
+            <p class="hint">${messages.hint({ language: localeName(visit.locale, visit) })}</p>
             <div class="row">
               ${shown.map(({ key, label, value, isChosen }, index) => {
                 const values = type.attributes.find((one) => one.key === key)?.values ?? [];
@@ -47,9 +47,9 @@ export function attributes(pages: ShopPages): void {
                   maxLength: MAX_VALUES_LENGTH,
                   isDisabled: !mayWrite || isChosen,
                   draft: isChosen ? undefined : draft,
-                  ...(isChosen && { hint: words.chosen }),
+                  ...(isChosen && { hint: messages.chosen }),
                   ...(values.length > 0 && {
-                    hint: words.known({
+                    hint: messages.known({
                       values: values
                         .slice(0, 12)
                         .map((one) => valueLabel(key, one.value))
@@ -61,12 +61,12 @@ export function attributes(pages: ShopPages): void {
             </div>
             ${
               mayWrite &&
-              html`<h2>${words.addTitle}</h2>
+              html`<h2>${messages.addTitle}</h2>
                 <div class="row">
-                  ${textField({ name: 'newKey', label: words.newKey, maxLength: MAX_KEY_LENGTH, draft })}
-                  ${textField({ name: 'newValue', label: words.newValue, maxLength: MAX_VALUES_LENGTH, draft })}
+                  ${textField({ name: 'newKey', label: messages.newKey, maxLength: MAX_KEY_LENGTH, draft })}
+                  ${textField({ name: 'newValue', label: messages.newValue, maxLength: MAX_VALUES_LENGTH, draft })}
                 </div>
-                <button class="main">${visit.words.form.save}</button>`
+                <button class="main">${visit.messages.form.save}</button>`
             }
           </form>`,
         });
@@ -74,7 +74,7 @@ export function attributes(pages: ShopPages): void {
       save: async (visit, form) => {
         const row = await readProduct(visit, form.params['productId']!);
         const before = attributeValues(visit, row);
-        requireUnchanged(form, before, visit.words);
+        requireUnchanged(form, before, visit.messages);
         const names = new Set(form.fieldNames);
         const typed = (index: number) =>
           names.has(`attribute.${index}`) ? form.field(`attribute.${index}`) : before[index]!.value;
@@ -94,7 +94,7 @@ export function attributes(pages: ShopPages): void {
         const after = attributeValues(visit, await readProduct(visit, row.productId));
         const fields = before.map(({ value }, index): [string, string] => [`attribute.${index}`, value]);
         return new Redirect(path, {
-          text: visit.words.form.saved,
+          text: visit.messages.form.saved,
           undo:
             after.length === before.length && operations.length > 0
               ? { action: path, fields: { version: versionOf(after), ...Object.fromEntries(fields) } }

@@ -29,9 +29,9 @@ export function bulk(pages: ShopPages): void {
       path,
       'products_write',
       async (visit, form) => {
-        const words = visit.words.products.bulk;
+        const messages = visit.messages.products.bulk;
         const changed = await setVisible(visit, requireChosen(visit, form.fieldList('id')), visible);
-        const text = (visible ? words.shown : words.hidden)({ count: changed.length });
+        const text = (visible ? messages.shown : messages.hidden)({ count: changed.length });
         const opposite = visible ? '/products/hide' : '/products/show';
         return new Redirect(adminPath(visit, '/products'), {
           text,
@@ -50,15 +50,15 @@ export function bulk(pages: ShopPages): void {
     { read: 'products_write', write: 'products_write' },
     {
       show: async (visit, request, draft) => {
-        const words = visit.words.products.bulk;
+        const messages = visit.messages.products.bulk;
         const ids = chosenIds(request.queryList('id'));
-        if (ids.length === 0) return noneChosenPage(visit, words.delete);
+        if (ids.length === 0) return noneChosenPage(visit, messages.delete);
         const products = await findListedProducts(visit, ids);
         return bulkPage(visit, {
-          title: words.deleteTitle({ count: products.length }),
+          title: messages.deleteTitle({ count: products.length }),
           main: html`<form method="post" class="card">
             ${problemOf(draft)}
-            <p>${words.deleteText}</p>
+            <p>${messages.deleteText}</p>
             <ul class="chosen-products">
               ${products.map(
                 ({ name, productNumber, picture }) =>
@@ -68,8 +68,8 @@ export function bulk(pages: ShopPages): void {
               )}
             </ul>
             <div class="actions">
-              <button class="danger">${visit.words.form.delete}</button>
-              <a class="button" href="${adminPath(visit, '/products')}">${visit.words.form.cancel}</a>
+              <button class="danger">${visit.messages.form.delete}</button>
+              <a class="button" href="${adminPath(visit, '/products')}">${visit.messages.form.cancel}</a>
             </div>
           </form>`,
         });
@@ -81,7 +81,7 @@ export function bulk(pages: ShopPages): void {
         });
         return new Redirect(
           adminPath(visit, '/products'),
-          visit.words.products.bulk.deleted({ count: ids.length }),
+          visit.messages.products.bulk.deleted({ count: ids.length }),
         );
       },
     },
@@ -92,14 +92,14 @@ export function bulk(pages: ShopPages): void {
     { read: 'products_write', write: 'products_write' },
     {
       show: async (visit, request, draft) => {
-        const words = visit.words.products.bulk;
+        const messages = visit.messages.products.bulk;
         const ids = chosenIds(request.queryList('id'));
-        if (ids.length === 0) return noneChosenPage(visit, words.changePrices);
+        if (ids.length === 0) return noneChosenPage(visit, messages.changePrices);
         const percent = request.query('percent') ?? '';
         const change = requestedChange(visit, request);
-        const problem = percent === '' || change ? undefined : words.wrongPercent;
+        const problem = percent === '' || change ? undefined : messages.wrongPercent;
         return bulkPage(visit, {
-          title: words.changePricesTitle({ count: ids.length }),
+          title: messages.changePricesTitle({ count: ids.length }),
           main: html`<form method="get" class="card">
               ${problemOf(draft)}
               ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
@@ -107,8 +107,8 @@ export function bulk(pages: ShopPages): void {
               <div class="row">
                 ${textField({
                   name: 'percent',
-                  label: words.percent,
-                  hint: words.percentHint,
+                  label: messages.percent,
+                  hint: messages.percentHint,
                   value: percent,
                   unit: '%',
                   inputMode: 'decimal',
@@ -116,20 +116,20 @@ export function bulk(pages: ShopPages): void {
                 })}
                 ${choiceField({
                   name: 'ending',
-                  label: words.ending,
+                  label: messages.ending,
                   value: endingOf(request.query('ending')),
                   choices: ENDINGS.map((value) => ({
                     value,
                     text:
                       value === 'exact'
-                        ? words.exact
+                        ? messages.exact
                         : `… ${decimalText(Number(`0.${value}`), visit.language, 2)}`,
                   })),
                 })}
               </div>
               <div class="actions">
-                <button class="main">${words.preview}</button>
-                <a class="button" href="${adminPath(visit, '/products')}">${visit.words.form.cancel}</a>
+                <button class="main">${messages.preview}</button>
+                <a class="button" href="${adminPath(visit, '/products')}">${visit.messages.form.cancel}</a>
               </div>
             </form>
             ${change && (await preview(visit, ids, priceChanges(await ownPrices(visit, ids), change)))}`,
@@ -138,7 +138,7 @@ export function bulk(pages: ShopPages): void {
       save: async (visit, form) => {
         const ids = requireChosen(visit, form.queryList('id'));
         const change = requestedChange(visit, form);
-        if (!change) throw badRequest(visit.words.products.bulk.wrongPercent);
+        if (!change) throw badRequest(visit.messages.products.bulk.wrongPercent);
         const changes = priceChanges(await ownPrices(visit, ids), change);
         await visit.inTransaction(async (call) => {
           for (const { productId, currency, after } of changes) {
@@ -151,7 +151,7 @@ export function bulk(pages: ShopPages): void {
         });
         return new Redirect(
           adminPath(visit, '/products'),
-          visit.words.products.bulk.pricesChanged({ count: changes.length }),
+          visit.messages.products.bulk.pricesChanged({ count: changes.length }),
         );
       },
     },
@@ -168,7 +168,7 @@ function chosenIds(values: readonly string[]): string[] {
 
 function requireChosen(visit: ShopVisit, values: readonly string[]): string[] {
   const ids = chosenIds(values);
-  if (ids.length === 0) throw badRequest(visit.words.products.bulk.noneChosen);
+  if (ids.length === 0) throw badRequest(visit.messages.products.bulk.noneChosen);
   return ids;
 }
 
@@ -177,8 +177,8 @@ function noneChosenPage(visit: ShopVisit, title: string): AdminPage {
   return bulkPage(visit, {
     title,
     main: html`<p class="card">
-      ${visit.words.products.bulk.noneChosen}
-      <a href="${adminPath(visit, '/products')}">${visit.words.layout.menuEntries.products}</a>
+      ${visit.messages.products.bulk.noneChosen}
+      <a href="${adminPath(visit, '/products')}">${visit.messages.layout.menuEntries.products}</a>
     </p>`,
   });
 }
@@ -202,7 +202,7 @@ function bulkPage(visit: ShopVisit, page: Pick<AdminPage, 'title' | 'main'>): Ad
   return {
     ...page,
     menu: 'products',
-    breadcrumbs: [{ href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products }],
+    breadcrumbs: [{ href: adminPath(visit, '/products'), text: visit.messages.layout.menuEntries.products }],
   };
 }
 
@@ -247,25 +247,25 @@ async function preview(
   ids: readonly string[],
   changes: readonly PriceChange[],
 ): Promise<Markup> {
-  const { products: words } = visit.words;
-  if (changes.length === 0) return html`<p class="card">${words.bulk.noPrices}</p>`;
+  const { products: messages } = visit.messages;
+  if (changes.length === 0) return html`<p class="card">${messages.bulk.noPrices}</p>`;
   const names = new Map(
     (await findListedProducts(visit, ids)).map(({ productId, name }) => [productId, name]),
   );
   const money = (minor: number, currency: string) => amountText(minor, visit, currency);
   return html`<form method="post" class="card">
-    <h2>${words.bulk.previewTitle}</h2>
+    <h2>${messages.bulk.previewTitle}</h2>
     <div class="scroll">
       <table>
         <caption class="hidden">
-          ${words.bulk.previewTitle}
+          ${messages.bulk.previewTitle}
         </caption>
         <thead>
           <tr>
-            <th scope="col">${words.name}</th>
-            <th scope="col">${words.number}</th>
-            <th scope="col" class="number">${words.bulk.before}</th>
-            <th scope="col" class="number">${words.bulk.after}</th>
+            <th scope="col">${messages.name}</th>
+            <th scope="col">${messages.number}</th>
+            <th scope="col" class="number">${messages.bulk.before}</th>
+            <th scope="col" class="number">${messages.bulk.after}</th>
           </tr>
         </thead>
         <tbody>
@@ -281,6 +281,6 @@ async function preview(
         </tbody>
       </table>
     </div>
-    <button class="main">${words.bulk.applyPrices({ count: changes.length })}</button>
+    <button class="main">${messages.bulk.applyPrices({ count: changes.length })}</button>
   </form>`;
 }

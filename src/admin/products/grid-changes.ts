@@ -39,12 +39,12 @@ const PATHS: Readonly<Record<GridColumn, string>> = {
 export function gridOperations(
   { shown, now, typed }: { shown: GridCells; now: GridCells; typed: GridCells },
   language: Language,
-  words: { noNumber: (values: { typed: string }) => string; moved: string },
+  messages: { noNumber: (values: { typed: string }) => string; moved: string },
 ): JsonPatchOperation[] {
   return GRID_COLUMNS.filter(
     (column) => typed[column] !== shown[column] && typed[column] !== now[column],
   ).map((column): JsonPatchOperation => {
-    if (now[column] !== shown[column]) throw conflict(words.moved);
+    if (now[column] !== shown[column]) throw conflict(messages.moved);
     const path = PATHS[column];
     const text = typed[column];
     if (column === 'visible') return { op: 'add', path, value: text === 'yes' };
@@ -53,7 +53,7 @@ export function gridOperations(
     }
     if (column === 'number' || column === 'ean') return { op: 'add', path, value: text };
     const value = parseLocalisedDecimal(text, language);
-    if (value === undefined) throw badRequest(words.noNumber({ typed: text }));
+    if (value === undefined) throw badRequest(messages.noNumber({ typed: text }));
     return { op: column === 'stock' ? 'replace' : 'add', path, value };
   });
 }

@@ -79,17 +79,17 @@ function toListed(
 
 /** `from €9.90` when variations have different prices. */
 function priceText(visit: ShopVisit, row: ProductRow): string {
-  const { settings, words } = visit;
+  const { settings, messages } = visit;
   const { defaultCurrency: currency } = settings;
   const money = (minor: number) => amountText(minor, visit);
   const range = row.offers ? priceRange(row.offers, row, currency, settings) : null;
-  if (range && range.lowest !== range.highest) return words.products.from({ price: money(range.lowest) });
+  if (range && range.lowest !== range.highest) return messages.products.from({ price: money(range.lowest) });
   const price = range?.lowest ?? priceIn(row.prices ?? row.master?.prices, currency, settings);
   return price === null ? '' : money(price);
 }
 
-function stockText({ language, words }: ShopVisit, stock: number | null, isShort: boolean): Markup {
-  if (stock === null) return html`<span class="quiet">${words.products.notTracked}</span>`;
+function stockText({ language, messages }: ShopVisit, stock: number | null, isShort: boolean): Markup {
+  if (stock === null) return html`<span class="quiet">${messages.products.notTracked}</span>`;
   const text = decimalText(stock, language);
   return isShort ? chip(text, stock <= 0 ? 'bad' : 'warning') : html`${text}`;
 }

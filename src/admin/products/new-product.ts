@@ -19,7 +19,7 @@ import { readProduct } from './product-page.ts';
 import { findCategoryChoices } from './queries.ts';
 import { ATTRIBUTE_TEXTS, attributeFields, makeVariations } from './variations.ts';
 
-const PRODUCT = declareForm(createProduct, ({ products: { fields, new: words, noNumber } }) => {
+const PRODUCT = declareForm(createProduct, ({ products: { fields, new: messages, noNumber } }) => {
   const toDecimal = (typed: string, language: Language) => {
     const number = parseLocalisedDecimal(typed, language);
     if (number === undefined) throw badRequest(noNumber({ typed }));
@@ -30,11 +30,11 @@ const PRODUCT = declareForm(createProduct, ({ products: { fields, new: words, no
     name: { label: fields.name, isRequired: true },
     price: { ...number, label: fields.price },
     stocklevel: { ...number, label: fields.stock, hint: fields.stockHint, input: 'stock' },
-    productNumber: { label: fields.productNumber, hint: words.numberHint, autocomplete: 'off' },
+    productNumber: { label: fields.productNumber, hint: messages.numberHint, autocomplete: 'off' },
     ean: { label: fields.ean, inputMode: 'numeric', autocomplete: 'off' },
     description: { kind: 'long text', label: fields.description, rows: 5 },
     taxClassId: { kind: 'choice', label: fields.taxClass },
-    visible: { kind: 'tick', label: words.visible },
+    visible: { kind: 'tick', label: messages.visible },
   };
 });
 const { limits, labels } = optionsOf(PRODUCT);
@@ -47,15 +47,15 @@ export function newProduct(pages: ShopPages): void {
     {
       show: async (visit, _request, draft) => {
         const { settings, locale } = visit;
-        const words = visit.words.products;
+        const messages = visit.messages.products;
         const taxClassId = settings.taxClasses.find(({ isDefault }) => isDefault)?.taxClassId;
         const field = showFields(PRODUCT, visit, { values: { taxClassId, visible: true }, draft });
         const categories = categoryTree(await findCategoryChoices(visit.db, visit.shopId));
         return {
-          title: words.new.title,
+          title: messages.new.title,
           menu: 'products',
           breadcrumbs: [
-            { href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products },
+            { href: adminPath(visit, '/products'), text: visit.messages.layout.menuEntries.products },
           ],
           scripts: [PRODUCTS_SCRIPT],
           main: html`<form method="post" class="product-form" data-new-product>
@@ -70,8 +70,8 @@ export function newProduct(pages: ShopPages): void {
               <div class="row">
                 ${choiceField({
                   name: 'category',
-                  label: words.category,
-                  empty: words.new.noCategory,
+                  label: messages.category,
+                  empty: messages.new.noCategory,
                   choices: categories.map(({ categoryId, name, depth }) => ({
                     value: categoryId,
                     text: `${'– '.repeat(depth)}${anyText(name, locale, settings.defaultLocale) ?? ''}`,
@@ -83,27 +83,27 @@ export function newProduct(pages: ShopPages): void {
               ${field('visible')}
             </section>
             <section class="card">
-              <h2>${words.pictures.title}</h2>
+              <h2>${messages.pictures.title}</h2>
               <div class="drop with-script" data-new-pictures>
-                <label for="new-pictures">${words.pictures.drop}</label>
+                <label for="new-pictures">${messages.pictures.drop}</label>
                 <input type="file" id="new-pictures" accept=".png,.jpg,.jpeg,.gif" multiple />
                 <ul class="pictures" data-chosen></ul>
               </div>
-              <p class="quiet without-script">${words.new.picturesLater}</p>
+              <p class="quiet without-script">${messages.new.picturesLater}</p>
               <p
                 class="quiet"
                 role="status"
-                data-progress="${words.pictures.progress}"
-                data-next="${words.new.toProduct}"
+                data-progress="${messages.pictures.progress}"
+                data-next="${messages.new.toProduct}"
                 hidden
               ></p>
             </section>
             <section class="card">
-              <h2>${words.tabs.variations}</h2>
-              <p class="hint">${words.new.variationsHint}</p>
+              <h2>${messages.tabs.variations}</h2>
+              <p class="hint">${messages.new.variationsHint}</p>
               ${attributeFields(visit, undefined, draft)}
             </section>
-            <div class="save-bar"><button class="main">${words.new.create}</button></div>
+            <div class="save-bar"><button class="main">${messages.new.create}</button></div>
           </form>`,
         };
       },
@@ -111,7 +111,7 @@ export function newProduct(pages: ShopPages): void {
         const productId = await saveProduct(visit, form);
         const path = `/products/${productId}`;
         if (form.field('attribute.0') === '') {
-          return new Redirect(adminPath(visit, path), visit.words.products.new.created);
+          return new Redirect(adminPath(visit, path), visit.messages.products.new.created);
         }
         try {
           await makeVariations(visit, await readProduct(visit, productId), form);
@@ -119,11 +119,11 @@ export function newProduct(pages: ShopPages): void {
           // The product exists; its variations can be created on the page that shows their problems.
           if (!(error instanceof HttpError)) throw error;
           return new Redirect(adminPath(visit, `${path}/variations`), {
-            text: refusalText(visit.words, error),
+            text: refusalText(visit.messages, error),
             isProblem: true,
           });
         }
-        return new Redirect(adminPath(visit, `${path}/variations`), visit.words.products.new.created);
+        return new Redirect(adminPath(visit, `${path}/variations`), visit.messages.products.new.created);
       },
     },
     { labels, limits: { texts: { ...limits.texts, ...ATTRIBUTE_TEXTS } } },

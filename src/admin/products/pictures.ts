@@ -26,10 +26,10 @@ export function pictures(pages: ShopPages): void {
         <html lang="${visit.language}">
           <head>
             <meta http-equiv="refresh" content="0;url=${page}" />
-            <title>${visit.words.form.saved}</title>
+            <title>${visit.messages.form.saved}</title>
           </head>
           <body>
-            <a href="${page}">${visit.words.form.saved}</a>
+            <a href="${page}">${visit.messages.form.saved}</a>
           </body>
         </html>`.text,
     };
@@ -66,7 +66,10 @@ export function pictures(pages: ShopPages): void {
       return visit.settings.locales.map((locale) => ({ name, locale, text: textIn(locale) }));
     });
     await visit.call(setPictureTexts, { params: { productId }, body: { items } });
-    return new Redirect(adminPath(visit, `/products/${productId}`), visit.words.products.pictures.textsSaved);
+    return new Redirect(
+      adminPath(visit, `/products/${productId}`),
+      visit.messages.products.pictures.textsSaved,
+    );
   });
 
   pages.post('/products/:productId/pictures/delete', 'products_write', async (visit, form) => {
@@ -75,7 +78,7 @@ export function pictures(pages: ShopPages): void {
     await visit.call(deleteImage, { params: { productId, imageName: name } });
     return new Redirect(
       adminPath(visit, `/products/${productId}`),
-      visit.words.products.pictures.deleted({ name }),
+      visit.messages.products.pictures.deleted({ name }),
     );
   });
 }
@@ -88,11 +91,11 @@ function movedNames(names: readonly string[], name: string, by: 1 | -1): string[
 
 export async function picturesCard(visit: ShopVisit, { productId, kind }: ProductRow): Promise<Markup> {
   const found = await findPictures(visit.db, visit.shopId, productId);
-  const words = visit.words.products.pictures;
+  const messages = visit.messages.products.pictures;
   const mayWrite = visit.may('products_write');
   const path = adminPath(visit, `/products/${productId}/pictures`);
   return html`<section class="card" id="pictures" data-pictures="${path}">
-    <h2>${words.title}</h2>
+    <h2>${messages.title}</h2>
     ${
       found.length > 0 &&
       html`<ul class="pictures">
@@ -104,25 +107,25 @@ export async function picturesCard(visit: ShopVisit, { productId, kind }: Produc
       mayWrite &&
       html`<form method="post" action="${path}" enctype="multipart/form-data" class="drop" hx-boost="false">
         <label for="picture-files"
-          >${found.length === 0 && kind === 'variation' ? words.ofMaster : words.drop}</label
+          >${found.length === 0 && kind === 'variation' ? messages.ofMaster : messages.drop}</label
         >
         <input type="file" id="picture-files" name="image" accept=".png,.jpg,.jpeg,.gif" multiple required />
-        <button class="without-script">${words.upload}</button>
+        <button class="without-script">${messages.upload}</button>
       </form>`
     }
     <p class="problem" role="alert" data-problem hidden></p>
-    <p class="quiet" role="status" data-progress="${words.progress}" hidden></p>
+    <p class="quiet" role="status" data-progress="${messages.progress}" hidden></p>
   </section>`;
 }
 
 /** The descriptions of the pictures, in every language of the shop. */
 function textsForm(visit: ShopVisit, path: string, found: readonly Picture[]): Markup {
-  const words = visit.words.products.pictures;
+  const messages = visit.messages.products.pictures;
   const { locales } = visit.settings;
   return html`<details class="picture-texts">
-    <summary>${words.texts}</summary>
+    <summary>${messages.texts}</summary>
     <form method="post" action="${path}/texts">
-      <p class="hint">${words.textsHint}</p>
+      <p class="hint">${messages.textsHint}</p>
       ${found.map(
         (picture, index) =>
           html`<fieldset>
@@ -142,7 +145,7 @@ function textsForm(visit: ShopVisit, path: string, found: readonly Picture[]): M
             )}
           </fieldset>`,
       )}
-      <button>${visit.words.form.save}</button>
+      <button>${visit.messages.form.save}</button>
     </form>
   </details>`;
 }
@@ -157,7 +160,7 @@ function pictureItem(
   picture: Picture,
   { path, index, count }: { path: string; index: number; count: number },
 ): Markup {
-  const words = visit.words.products.pictures;
+  const messages = visit.messages.products.pictures;
   const { name, altTexts } = picture;
   const arrow = (by: string, label: string, sign: string, isDisabled: boolean) =>
     html`<form method="post" action="${path}/order">
@@ -168,15 +171,15 @@ function pictureItem(
     </form>`;
   return html`<li draggable="${visit.may('products_write') ? 'true' : 'false'}" data-name="${name}">
     <img src="${fileAddress(visit, picture)}" alt="${altTexts[visit.locale] ?? name}" loading="lazy" />
-    ${index === 0 && html`<span class="chip good">${words.main}</span>`}
+    ${index === 0 && html`<span class="chip good">${messages.main}</span>`}
     ${
       visit.may('products_write') &&
       html`<div class="picture-buttons">
-        ${arrow('-1', words.earlier({ name }), '‹', index === 0)}
-        ${arrow('1', words.later({ name }), '›', index === count - 1)}
-        <form method="post" action="${path}/delete" data-confirm="${words.confirmDelete({ name })}">
+        ${arrow('-1', messages.earlier({ name }), '‹', index === 0)}
+        ${arrow('1', messages.later({ name }), '›', index === count - 1)}
+        <form method="post" action="${path}/delete" data-confirm="${messages.confirmDelete({ name })}">
           <input type="hidden" name="name" value="${name}" />
-          <button class="link" aria-label="${words.delete({ name })}">×</button>
+          <button class="link" aria-label="${messages.delete({ name })}">×</button>
         </form>
       </div>`
     }

@@ -10,7 +10,7 @@ import { findPriceHistory } from './queries.ts';
 export function priceHistory(pages: ShopPages): void {
   pages.get('/products/:productId/prices', 'products_read', async (visit, request) => {
     const row = await readProduct(visit, request.params['productId']!);
-    const words = visit.words.products.priceHistory;
+    const messages = visit.messages.products.priceHistory;
     const currency = visit.settings.defaultCurrency;
     const prices = await findPriceHistory(visit.db, visit.shopId, row.productId, currency);
     const money = (minor: number) => amountText(minor, visit);
@@ -24,26 +24,26 @@ export function priceHistory(pages: ShopPages): void {
       scripts: [UPLOT_STYLESHEET, UPLOT, PRODUCTS_SCRIPT],
       main:
         prices.length === 0
-          ? html`<p class="card">${words.none}</p>`
+          ? html`<p class="card">${messages.none}</p>`
           : html`<section class="card">
-              <h2>${words.title({ currency })}</h2>
+              <h2>${messages.title({ currency })}</h2>
               <div
                 class="chart with-script"
                 data-prices="${JSON.stringify(points)}"
-                data-label="${visit.words.products.price}"
+                data-label="${visit.messages.products.price}"
                 role="img"
-                aria-label="${words.title({ currency })}"
+                aria-label="${messages.title({ currency })}"
               ></div>
-              <p class="hint">${words.hint}</p>
+              <p class="hint">${messages.hint}</p>
               <table>
                 <caption class="hidden">
-                  ${words.title({ currency })}
+                  ${messages.title({ currency })}
                 </caption>
                 <thead>
                   <tr>
-                    <th scope="col">${words.since}</th>
-                    <th scope="col" class="number">${visit.words.products.price}</th>
-                    <th scope="col" class="number">${words.change}</th>
+                    <th scope="col">${messages.since}</th>
+                    <th scope="col" class="number">${visit.messages.products.price}</th>
+                    <th scope="col" class="number">${messages.change}</th>
                   </tr>
                 </thead>
                 <tbody>
@@ -55,7 +55,7 @@ export function priceHistory(pages: ShopPages): void {
                         : undefined;
                     return html`<tr>
                       <td>${momentText(validFrom, visit.language)}</td>
-                      <td class="number">${price === null ? words.noPrice : money(price)}</td>
+                      <td class="number">${price === null ? messages.noPrice : money(price)}</td>
                       <td class="number quiet">
                         ${
                           difference !== undefined &&

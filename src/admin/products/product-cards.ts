@@ -21,7 +21,7 @@ export function localeName(locale: string, { language, settings }: ShopVisit): s
 /** The languages of the shop side by side. */
 export function textsCard(visit: ShopVisit, { text, long }: ProductFields): Markup {
   const { settings } = visit;
-  const words = visit.words.products.fields;
+  const messages = visit.messages.products.fields;
   const sides = (fields: (locale: string, label: (text: string) => string) => Markup) =>
     html`<div class="languages">
       ${settings.locales.map((locale) => {
@@ -32,20 +32,20 @@ export function textsCard(visit: ShopVisit, { text, long }: ProductFields): Mark
       })}
     </div>`;
   return html`<section class="card">
-    <h2>${words.texts}</h2>
+    <h2>${messages.texts}</h2>
     ${sides(
       (locale, label) =>
-        html`${text(`name.${locale}`, label(words.name), { maxLength: 1000 })}
-        ${long(`shortDescription.${locale}`, label(words.shortDescription), { rows: 2, maxLength: MAX_LENGTHS.text })}
-        ${long(`description.${locale}`, label(words.description), { rows: 8, maxLength: MAX_LENGTHS.text, hint: words.descriptionHint })}`,
+        html`${text(`name.${locale}`, label(messages.name), { maxLength: 1000 })}
+        ${long(`shortDescription.${locale}`, label(messages.shortDescription), { rows: 2, maxLength: MAX_LENGTHS.text })}
+        ${long(`description.${locale}`, label(messages.description), { rows: 8, maxLength: MAX_LENGTHS.text, hint: messages.descriptionHint })}`,
     )}
     <details>
-      <summary>${words.moreTexts}</summary>
+      <summary>${messages.moreTexts}</summary>
       ${sides(
         (locale, label) =>
-          html`${long(`essentialFeatures.${locale}`, label(words.essentialFeatures), { rows: 3, maxLength: MAX_LENGTHS.features, hint: words.essentialFeaturesHint })}
-          ${text(`title.${locale}`, label(words.title), { maxLength: 1000, hint: words.titleHint })}
-          ${text(`searchKeywords.${locale}`, label(words.searchKeywords), { maxLength: MAX_KEYWORDS_LENGTH, hint: words.searchKeywordsHint })}`,
+          html`${long(`essentialFeatures.${locale}`, label(messages.essentialFeatures), { rows: 3, maxLength: MAX_LENGTHS.features, hint: messages.essentialFeaturesHint })}
+          ${text(`title.${locale}`, label(messages.title), { maxLength: 1000, hint: messages.titleHint })}
+          ${text(`searchKeywords.${locale}`, label(messages.searchKeywords), { maxLength: MAX_KEYWORDS_LENGTH, hint: messages.searchKeywordsHint })}`,
       )}
     </details>
   </section>`;
@@ -53,7 +53,7 @@ export function textsCard(visit: ShopVisit, { text, long }: ProductFields): Mark
 
 export function pricesCard(visit: ShopVisit, row: ProductRow, fields: ProductFields): Markup {
   const { settings } = visit;
-  const words = visit.words.products.fields;
+  const messages = visit.messages.products.fields;
   const { defaultCurrency, currencies } = settings;
   const others = currencies.filter((currency) => currency !== defaultCurrency);
   const prices = row.prices ?? row.master?.prices;
@@ -61,40 +61,40 @@ export function pricesCard(visit: ShopVisit, row: ProductRow, fields: ProductFie
     const converted = prices?.[currency] === undefined ? priceIn(prices, currency, settings) : null;
     const hint = converted === null ? undefined : amountText(converted, visit, currency);
     return html`<div class="row">
-      ${fields.number(`price.${currency}`, words.price, {
+      ${fields.number(`price.${currency}`, messages.price, {
         unit: currency,
-        ...(hint !== undefined && { hint: words.converted({ price: hint }) }),
+        ...(hint !== undefined && { hint: messages.converted({ price: hint }) }),
       })}
-      ${fields.number(`manufacturerPrice.${currency}`, words.listPrice, { unit: currency })}
-      ${fields.number(`depositPrice.${currency}`, words.deposit, { unit: currency })}
+      ${fields.number(`manufacturerPrice.${currency}`, messages.listPrice, { unit: currency })}
+      ${fields.number(`depositPrice.${currency}`, messages.deposit, { unit: currency })}
     </div>`;
   };
   return html`<section class="card">
-    <h2>${words.prices}</h2>
+    <h2>${messages.prices}</h2>
     ${amounts(defaultCurrency)}
     ${
       others.length > 0 &&
       html`<details ${others.some((currency) => row.prices?.[currency] !== undefined) && html`open`}>
-        <summary>${words.otherCurrencies({ currencies: others.join(', ') })}</summary>
+        <summary>${messages.otherCurrencies({ currencies: others.join(', ') })}</summary>
         ${others.map(amounts)}
       </details>`
     }
     <div class="row">
-      ${fields.choice('taxClassId', words.taxClass, taxClassChoices(visit), { empty: defaultTaxClass(visit) })}
-      ${fields.number('ecoParticipationPrice', words.ecoParticipation, { unit: defaultCurrency })}
+      ${fields.choice('taxClassId', messages.taxClass, taxClassChoices(visit), { empty: defaultTaxClass(visit) })}
+      ${fields.number('ecoParticipationPrice', messages.ecoParticipation, { unit: defaultCurrency })}
     </div>
-    ${fields.tick('isManufacturerPriceRRP', words.isRrp)}
+    ${fields.tick('isManufacturerPriceRRP', messages.isRrp)}
     <details>
-      <summary>${words.basePrice}</summary>
-      <p class="hint">${words.basePriceHint}</p>
+      <summary>${messages.basePrice}</summary>
+      <p class="hint">${messages.basePriceHint}</p>
       <div class="row">
-        ${fields.number('reference.content', words.refContent)}
-        ${fields.number('reference.amount', words.refAmount)}
-        ${fields.choice('reference.unit', words.unit, unitChoices(visit, UNIT_KEYS))}
+        ${fields.number('reference.content', messages.refContent)}
+        ${fields.number('reference.amount', messages.refAmount)}
+        ${fields.choice('reference.unit', messages.unit, unitChoices(visit, UNIT_KEYS))}
       </div>
     </details>
     <details ${(row.facts.bulkPrices?.length ?? 0) > 0 && html`open`}>
-      <summary>${words.tiers}</summary>
+      <summary>${messages.tiers}</summary>
       ${tierTable(visit, fields, 'tier', false)}
     </details>
     ${settings.customerGroups.map(
@@ -102,7 +102,7 @@ export function pricesCard(visit: ShopVisit, row: ProductRow, fields: ProductFie
         html`<details
           ${row.facts.groupPrices?.some((one) => one.customerGroupId === customerGroupId) && html`open`}
         >
-          <summary>${words.groupPrices({ group: name })}</summary>
+          <summary>${messages.groupPrices({ group: name })}</summary>
           ${tierTable(visit, fields, `group.${customerGroupId}`, true)}
         </details>`,
     )}
@@ -110,25 +110,25 @@ export function pricesCard(visit: ShopVisit, row: ProductRow, fields: ProductFie
 }
 
 function tierTable(visit: ShopVisit, fields: ProductFields, start: string, hasDiscount: boolean): Markup {
-  const words = visit.words.products.fields;
+  const messages = visit.messages.products.fields;
   const { defaultCurrency } = visit.settings;
   const rows: number[] = [];
   while (fields.has(`${start}.${rows.length}.quantity`)) rows.push(rows.length);
   return html`<table class="tiers">
     <thead>
       <tr>
-        <th scope="col">${words.fromQuantity}</th>
-        <th scope="col">${words.unitPrice}</th>
-        ${hasDiscount && html`<th scope="col">${words.discount}</th>`}
+        <th scope="col">${messages.fromQuantity}</th>
+        <th scope="col">${messages.unitPrice}</th>
+        ${hasDiscount && html`<th scope="col">${messages.discount}</th>`}
       </tr>
     </thead>
     <tbody>
       ${rows.map((index) => {
         const label = (column: string) => `${column} ${index + 1}`;
         return html`<tr>
-          <td>${fields.cell(`${start}.${index}.quantity`, label(words.fromQuantity))}</td>
-          <td>${fields.cell(`${start}.${index}.price`, label(words.unitPrice), defaultCurrency)}</td>
-          ${hasDiscount && html`<td>${fields.cell(`${start}.${index}.discount`, label(words.discount), '%')}</td>`}
+          <td>${fields.cell(`${start}.${index}.quantity`, label(messages.fromQuantity))}</td>
+          <td>${fields.cell(`${start}.${index}.price`, label(messages.unitPrice), defaultCurrency)}</td>
+          ${hasDiscount && html`<td>${fields.cell(`${start}.${index}.discount`, label(messages.discount), '%')}</td>`}
         </tr>`;
       })}
     </tbody>
@@ -136,158 +136,164 @@ function tierTable(visit: ShopVisit, fields: ProductFields, start: string, hasDi
 }
 
 export function stockCard(visit: ShopVisit, row: ProductRow, fields: ProductFields): Markup {
-  const words = visit.words.products.fields;
+  const messages = visit.messages.products.fields;
   return html`<section class="card">
-    <h2>${words.stockAndNumbers}</h2>
+    <h2>${messages.stockAndNumbers}</h2>
     <div class="row">
-      ${fields.text('productNumber', words.productNumber, { maxLength: 100, isRequired: true })}
-      ${fields.text('ean', words.ean, { inputMode: 'numeric' })}
-      ${fields.text('manufacturerProductNumber', words.manufacturerProductNumber)}
+      ${fields.text('productNumber', messages.productNumber, { maxLength: 100, isRequired: true })}
+      ${fields.text('ean', messages.ean, { inputMode: 'numeric' })}
+      ${fields.text('manufacturerProductNumber', messages.manufacturerProductNumber)}
     </div>
     ${
       row.kind === 'master'
         ? html`<p>
-            ${words.stockOfVariations}
+            ${messages.stockOfVariations}
             <a href="${adminPath(visit, `/products/${row.productId}/variations`)}"
-              >${visit.words.products.tabs.variations}</a
+              >${visit.messages.products.tabs.variations}</a
             >
           </p>`
         : html`<div class="row">
             <input type="hidden" name="stockWas" value="${fields.valueOf('stock')}" />
-            ${fields.number('stock', words.stock, { hint: words.stockHint })}
-            ${fields.number('minStock', words.minStock, { hint: words.minStockHint })}
-            ${fields.text('deliveryPeriod', words.deliveryPeriod, { hint: words.deliveryPeriodHint })}
+            ${fields.number('stock', messages.stock, { hint: messages.stockHint })}
+            ${fields.number('minStock', messages.minStock, { hint: messages.minStockHint })}
+            ${fields.text('deliveryPeriod', messages.deliveryPeriod, { hint: messages.deliveryPeriodHint })}
           </div>`
     }
     <details>
-      <summary>${words.ordering}</summary>
+      <summary>${messages.ordering}</summary>
       <div class="row">
-        ${fields.choice('order.unit', words.orderUnit, unitChoices(visit, UNIT_KEYS))}
-        ${fields.number('order.priceQuantity', words.priceQuantity)}
-        ${fields.number('order.minimum', words.minOrder)}
-        ${fields.number('order.interval', words.intervalOrder)} ${fields.number('maxOrder', words.maxOrder)}
+        ${fields.choice('order.unit', messages.orderUnit, unitChoices(visit, UNIT_KEYS))}
+        ${fields.number('order.priceQuantity', messages.priceQuantity)}
+        ${fields.number('order.minimum', messages.minOrder)}
+        ${fields.number('order.interval', messages.intervalOrder)}
+        ${fields.number('maxOrder', messages.maxOrder)}
       </div>
-      <div class="row">${fields.text('upc', words.upc)} ${fields.text('productCode', words.productCode)}</div>
+      <div class="row">
+        ${fields.text('upc', messages.upc)} ${fields.text('productCode', messages.productCode)}
+      </div>
     </details>
   </section>`;
 }
 
 export function shippingCard(visit: ShopVisit, row: ProductRow, fields: ProductFields): Markup {
   const { settings, locale } = visit;
-  const words = visit.words.products.fields;
+  const messages = visit.messages.products.fields;
   return html`<section class="card">
-    <h2>${words.shipping}</h2>
+    <h2>${messages.shipping}</h2>
     <div class="row">
-      ${fields.number('weight.amount', words.weight)}
-      ${fields.choice('weight.unit', words.unit, unitChoices(visit, WEIGHT_UNITS))}
-      ${fields.number('productLength', words.length, { unit: 'mm' })}
-      ${fields.number('productWidth', words.width, { unit: 'mm' })}
-      ${fields.number('productHeight', words.height, { unit: 'mm' })}
+      ${fields.number('weight.amount', messages.weight)}
+      ${fields.choice('weight.unit', messages.unit, unitChoices(visit, WEIGHT_UNITS))}
+      ${fields.number('productLength', messages.length, { unit: 'mm' })}
+      ${fields.number('productWidth', messages.width, { unit: 'mm' })}
+      ${fields.number('productHeight', messages.height, { unit: 'mm' })}
     </div>
     ${
       settings.shippingMethods.length > 0 &&
       html`<details ${row.facts.shippingMethodIds && html`open`}>
-        <summary>${words.shippingMethods}</summary>
-        <p class="hint">${words.shippingMethodsHint}</p>
+        <summary>${messages.shippingMethods}</summary>
+        <p class="hint">${messages.shippingMethodsHint}</p>
         ${settings.shippingMethods.map(({ shippingMethodId, key, name }) =>
           fields.tick(`shipping.${shippingMethodId}`, textIn(name, locale, settings.defaultLocale) ?? key),
         )}
       </details>`
     }
-    ${fields.tick('isShippingLinkVisible', words.isShippingLinkVisible)}
+    ${fields.tick('isShippingLinkVisible', messages.isShippingLinkVisible)}
   </section>`;
 }
 
 export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
-  const words = visit.words.products.fields;
+  const messages = visit.messages.products.fields;
   const { locales } = visit.settings;
   return html`<section class="card">
-    <h2>${words.details}</h2>
-    ${fields.text('manufacturer', words.manufacturer)}
+    <h2>${messages.details}</h2>
+    ${fields.text('manufacturer', messages.manufacturer)}
     <details>
-      <summary>${words.safety}</summary>
-      <p class="hint">${words.safetyHint}</p>
+      <summary>${messages.safety}</summary>
+      <p class="hint">${messages.safetyHint}</p>
       ${PARTIES.map(
         (party) =>
           html`<fieldset class="stack">
-            <legend>${words.parties[party]}</legend>
+            <legend>${messages.parties[party]}</legend>
             <div class="row">
-              ${PARTY_FIELDS.map((field) => fields.text(`safety.${party}.${field}`, words.party[field]))}
+              ${PARTY_FIELDS.map((field) => fields.text(`safety.${party}.${field}`, messages.party[field]))}
             </div>
           </fieldset>`,
       )}
       ${locales.map((locale) =>
-        fields.long(`safetyText.${locale}`, `${words.safetyText} · ${localeName(locale, visit)}`, {
+        fields.long(`safetyText.${locale}`, `${messages.safetyText} · ${localeName(locale, visit)}`, {
           rows: 3,
           maxLength: MAX_LENGTHS.features,
         }),
       )}
     </details>
     <details>
-      <summary>${words.energyLabel}</summary>
+      <summary>${messages.energyLabel}</summary>
       <div class="row">
-        ${fields.text('energy.classes', words.energyClasses, { hint: words.energyClassesHint })}
-        ${fields.text('energy.best', words.energyBest)}
-        ${fields.text('energy.file', words.energyFile, { type: 'text' })}
+        ${fields.text('energy.classes', messages.energyClasses, { hint: messages.energyClassesHint })}
+        ${fields.text('energy.best', messages.energyBest)}
+        ${fields.text('energy.file', messages.energyFile, { type: 'text' })}
       </div>
     </details>
     <details>
-      <summary>${words.customText}</summary>
-      ${fields.tick('custom.is', words.customIs)}
+      <summary>${messages.customText}</summary>
+      ${fields.tick('custom.is', messages.customIs)}
       <div class="row">
         ${locales.map((locale) =>
-          fields.text(`customHeadline.${locale}`, `${words.customHeadline} · ${localeName(locale, visit)}`),
+          fields.text(
+            `customHeadline.${locale}`,
+            `${messages.customHeadline} · ${localeName(locale, visit)}`,
+          ),
         )}
       </div>
       <div class="row">
-        ${fields.number('custom.length', words.customLength)}
-        ${fields.number('custom.price', words.customPrice, { unit: visit.settings.defaultCurrency })}
+        ${fields.number('custom.length', messages.customLength)}
+        ${fields.number('custom.price', messages.customPrice, { unit: visit.settings.defaultCurrency })}
       </div>
-      ${fields.tick('custom.required', words.customRequired)}
+      ${fields.tick('custom.required', messages.customRequired)}
     </details>
     <details>
-      <summary>${words.media}</summary>
-      ${fields.long('videos', words.videos, { rows: 2, maxLength: VIDEOS.characters, hint: words.videosHint })}
+      <summary>${messages.media}</summary>
+      ${fields.long('videos', messages.videos, { rows: 2, maxLength: VIDEOS.characters, hint: messages.videosHint })}
       <div class="row">
-        ${fields.text('dataSheet.url', words.dataSheet, { maxLength: MAX_URL_LENGTH })}
-        ${fields.text('dataSheet.fileName', words.dataSheetName)}
+        ${fields.text('dataSheet.url', messages.dataSheet, { maxLength: MAX_URL_LENGTH })}
+        ${fields.text('dataSheet.fileName', messages.dataSheetName)}
       </div>
     </details>
     ${fields.choice(
       'withdrawalExcluded',
-      words.withdrawal,
-      WITHDRAWAL_EXCLUSIONS.map((value) => ({ value, text: words.withdrawalExclusions[value] })),
-      { empty: words.withdrawalAllowed },
+      messages.withdrawal,
+      WITHDRAWAL_EXCLUSIONS.map((value) => ({ value, text: messages.withdrawalExclusions[value] })),
+      { empty: messages.withdrawalAllowed },
     )}
   </section>`;
 }
 
 export function visibilityCard(visit: ShopVisit, row: ProductRow, fields: ProductFields): Markup {
   const { settings, locale } = visit;
-  const words = visit.words.products.fields;
+  const messages = visit.messages.products.fields;
   return html`<section class="card">
-    <h2>${words.inTheShop}</h2>
-    ${fields.tick('visible', words.visible)} ${fields.tick('specialOffer', words.specialOffer)}
-    ${fields.tick('isNew', words.isNew)} ${fields.text('newnessDate', words.newUntil, { type: 'date' })}
-    ${fields.tick('isProductNumberVisible', words.isProductNumberVisible)}
-    ${fields.tick('isVATInfoVisible', words.isVatInfoVisible)}
+    <h2>${messages.inTheShop}</h2>
+    ${fields.tick('visible', messages.visible)} ${fields.tick('specialOffer', messages.specialOffer)}
+    ${fields.tick('isNew', messages.isNew)} ${fields.text('newnessDate', messages.newUntil, { type: 'date' })}
+    ${fields.tick('isProductNumberVisible', messages.isProductNumberVisible)}
+    ${fields.tick('isVATInfoVisible', messages.isVatInfoVisible)}
     <details ${(row.facts.forSaleFrom ?? row.facts.forSaleUntil) !== undefined && html`open`}>
-      <summary>${words.forSale}</summary>
-      ${fields.text('forSaleFrom', words.forSaleFrom, { type: 'datetime-local' })}
-      ${fields.text('forSaleUntil', words.forSaleUntil, { type: 'datetime-local' })}
-      <p class="hint">${words.utc}</p>
+      <summary>${messages.forSale}</summary>
+      ${fields.text('forSaleFrom', messages.forSaleFrom, { type: 'datetime-local' })}
+      ${fields.text('forSaleUntil', messages.forSaleUntil, { type: 'datetime-local' })}
+      <p class="hint">${messages.utc}</p>
     </details>
     ${
       row.kind !== 'variation' &&
       settings.productTypes.length > 1 &&
       fields.choice(
         'productTypeId',
-        words.productType,
+        messages.productType,
         settings.productTypes.map(({ productTypeId, alias, name }) => ({
           value: productTypeId,
           text: textIn(name, locale, settings.defaultLocale) ?? alias,
         })),
-        row.productTypeId === null ? { empty: words.noProductType } : {},
+        row.productTypeId === null ? { empty: messages.noProductType } : {},
       )
     }
   </section>`;
@@ -295,12 +301,12 @@ export function visibilityCard(visit: ShopVisit, row: ProductRow, fields: Produc
 
 /** The shop's own names come first: its customers see them too. */
 function unitChoices(
-  { settings, locale, words }: ShopVisit,
+  { settings, locale, messages }: ShopVisit,
   units: readonly (typeof UNIT_KEYS)[number][],
 ): Choice[] {
   return units.map((unit) => ({
     value: unit,
-    text: settings.units[unit]?.[locale]?.long ?? words.units[unit],
+    text: settings.units[unit]?.[locale]?.long ?? messages.units[unit],
   }));
 }
 
@@ -311,8 +317,8 @@ export function taxClassChoices({ settings, locale }: ShopVisit): Choice[] {
   }));
 }
 
-function defaultTaxClass({ settings, locale, words }: ShopVisit): string {
+function defaultTaxClass({ settings, locale, messages }: ShopVisit): string {
   const standard = settings.taxClasses.find(({ isDefault }) => isDefault);
   const name = standard && (textIn(standard.name, locale, settings.defaultLocale) ?? standard.key);
-  return words.products.fields.standard({ name: name ?? '' });
+  return messages.products.fields.standard({ name: name ?? '' });
 }

@@ -68,10 +68,10 @@ function changeTexts(
       if (isChanged(name)) set(`/${key}`, textOrNothing(name), { locale });
     }
     if (isChanged(`searchKeywords.${locale}`)) {
-      const words = valueOf(`searchKeywords.${locale}`)
+      const messages = valueOf(`searchKeywords.${locale}`)
         .split(/[,;\n]/)
         .map((word) => word.trim());
-      const given = words.filter((word) => word !== '');
+      const given = messages.filter((word) => word !== '');
       set('/searchKeywords', given.length > 0 ? given : undefined, { locale });
     }
   }

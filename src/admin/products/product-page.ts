@@ -31,7 +31,7 @@ export function productPage(
   page: Pick<AdminPage, 'main' | 'scripts'>,
 ): AdminPage {
   const { settings, locale } = visit;
-  const words = visit.words.products;
+  const messages = visit.messages.products;
   const name = nameOf(row, settings, locale);
   const path = `/products/${row.productId}`;
   const master = row.master && { ...row, ...row.master, master: null };
@@ -43,7 +43,7 @@ export function productPage(
     title: row.selection ? `${name} (${Object.values(row.selection).join(', ')})` : name,
     menu: 'products',
     breadcrumbs: [
-      { href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products },
+      { href: adminPath(visit, '/products'), text: visit.messages.layout.menuEntries.products },
       ...(master
         ? [
             {
@@ -60,23 +60,23 @@ export function productPage(
         href="${visit.storefront}/Products/${encodeURIComponent(row.productNumber)}"
         target="_blank"
         rel="noopener"
-        >${words.viewInShop}</a
+        >${messages.viewInShop}</a
       >`
     }
     ${
       visit.may('products_write') &&
-      html`${row.kind !== 'variation' && buttonForm({ action: adminPath(visit, `${path}/copy`), text: words.copy })}
+      html`${row.kind !== 'variation' && buttonForm({ action: adminPath(visit, `${path}/copy`), text: messages.copy })}
         <a class="button danger" href="${adminPath(visit, '/products/delete', { id: row.productId })}"
-          >${visit.words.form.delete}</a
+          >${visit.messages.form.delete}</a
         >`
     }`,
-    main: html`<nav class="tabs" aria-label="${words.tabs.label}">
+    main: html`<nav class="tabs" aria-label="${messages.tabs.label}">
         ${tabs.map(
           (tab) =>
             html`<a
               href="${adminPath(visit, path + TAB_PATHS[tab])}"
               ${tab === current && html`aria-current="page"`}
-              >${words.tabs[tab]}</a
+              >${messages.tabs[tab]}</a
             >`,
         )}
       </nav>

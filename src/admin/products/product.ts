@@ -59,8 +59,8 @@ export function productEditorPages(pages: ShopPages): void {
               ${
                 mayWrite &&
                 html`<div class="save-bar">
-                  <button class="main">${visit.words.form.save}</button>
-                  <span class="quiet">${visit.words.products.saveHint}</span>
+                  <button class="main">${visit.messages.form.save}</button>
+                  <span class="quiet">${visit.messages.products.saveHint}</span>
                 </div>`
               }
             </form>`,
@@ -69,20 +69,20 @@ export function productEditorPages(pages: ShopPages): void {
       save: async (visit, form) => {
         const row = await readProduct(visit, form.params['productId']!);
         const values = productFormValues(row, visit);
-        requireUnchanged(form, versionedValues(values), visit.words);
+        requireUnchanged(form, versionedValues(values), visit.messages);
         const changes = productChanges(row, typedIn(form), {
           ...visit,
-          refusal: (typed) => visit.words.products.noNumber({ typed }),
+          refusal: (typed) => visit.messages.products.noNumber({ typed }),
         });
         if ('stock' in changes.before && form.field('stockWas') !== values['stock']) {
-          throw conflict(visit.words.products.stockMoved);
+          throw conflict(visit.messages.products.stockMoved);
         }
         const categoryIds = form.field('categories') === '' ? undefined : form.fieldList('category');
         await saveChanges(visit, row.productId, changes, categoryIds);
         const path = adminPath(visit, `/products/${row.productId}`);
         const after = await readProduct(visit, row.productId);
         return new Redirect(path, {
-          text: visit.words.form.saved,
+          text: visit.messages.form.saved,
           undo: undoOf(path, changes, productFormValues(after, visit)),
         });
       },
@@ -93,7 +93,7 @@ export function productEditorPages(pages: ShopPages): void {
   pages.post('/products/:productId/copy', 'products_write', async (visit, form) => {
     const { productId } = await readProduct(visit, form.params['productId']!);
     const copy = await visit.call(copyProduct, { params: { productId } });
-    return new Redirect(adminPath(visit, `/products/${copy.productId}`), visit.words.products.copied);
+    return new Redirect(adminPath(visit, `/products/${copy.productId}`), visit.messages.products.copied);
   });
 }
 
@@ -135,14 +135,14 @@ function undoOf(path: string, { before }: ProductChanges, now: ProductFormValues
 
 async function categoriesCard(visit: ShopVisit, row: ProductRow, draft: Draft | undefined): Promise<Markup> {
   const { db, shopId, locale, settings } = visit;
-  const words = visit.words.products.fields;
+  const messages = visit.messages.products.fields;
   const [assigned, categories] = await Promise.all([
     findCategoryIds(db, shopId, row.productId),
     findCategoryChoices(db, shopId),
   ]);
   const chosen = new Set(draft ? draft.fieldList('category') : assigned);
   return html`<section class="card">
-    <h2>${words.categories}</h2>
+    <h2>${messages.categories}</h2>
     <input type="hidden" name="categories" value="yes" />
     <div class="category-ticks">
       ${categoryTree(categories).map(

@@ -17,8 +17,8 @@ import { findCategoryChoices, type CategoryChoice } from './queries.ts';
 export function productListPages(pages: ShopPages): void {
   pages.get('/products', 'products_read', async (visit, request) => {
     const { db, shopId } = visit;
-    const words = visit.words.products;
-    const title = visit.words.layout.menuEntries.products;
+    const messages = visit.messages.products;
+    const title = visit.messages.layout.menuEntries.products;
     const columns = productColumns(visit);
     const state = listState(request, columns);
     const [found, categories] = await Promise.all([
@@ -30,22 +30,26 @@ export function productListPages(pages: ShopPages): void {
       title,
       menu: 'products',
       actions: mayWrite
-        ? html`<a class="button" href="${adminPath(visit, '/products/import')}">${visit.words.import.open}</a>
-            <a class="button" href="${adminPath(visit, '/products/stock-take')}">${words.stockTake.title}</a>
-            <a class="button main" href="${adminPath(visit, '/products/new')}">${words.new.title}</a>`
+        ? html`<a class="button" href="${adminPath(visit, '/products/import')}"
+              >${visit.messages.import.open}</a
+            >
+            <a class="button" href="${adminPath(visit, '/products/stock-take')}"
+              >${messages.stockTake.title}</a
+            >
+            <a class="button main" href="${adminPath(visit, '/products/new')}">${messages.new.title}</a>`
         : undefined,
       main: await listView(visit, request, {
         path: '/products',
         caption: title,
         columns,
         filters: [
-          { kind: 'search', name: 'q', label: words.search },
-          { kind: 'choice', name: 'visible', label: words.visibility, choices: visibilityChoices(visit) },
-          { kind: 'choice', name: 'stock', label: words.stock, choices: stockChoices(visit) },
+          { kind: 'search', name: 'q', label: messages.search },
+          { kind: 'choice', name: 'visible', label: messages.visibility, choices: visibilityChoices(visit) },
+          { kind: 'choice', name: 'stock', label: messages.stock, choices: stockChoices(visit) },
           {
             kind: 'choice',
             name: 'category',
-            label: words.category,
+            label: messages.category,
             choices: categoryChoices(visit, categories, state.filter('category')),
           },
         ],
@@ -56,18 +60,18 @@ export function productListPages(pages: ShopPages): void {
         idOf: ({ productId }) => productId,
         bulk: mayWrite
           ? [
-              { action: '/products/show', text: words.bulk.show },
-              { action: '/products/hide', text: words.bulk.hide },
-              { action: '/products/change-prices', text: words.bulk.changePrices, method: 'get' },
-              { action: '/products/delete', text: words.bulk.delete, method: 'get', kind: 'danger' },
+              { action: '/products/show', text: messages.bulk.show },
+              { action: '/products/hide', text: messages.bulk.hide },
+              { action: '/products/change-prices', text: messages.bulk.changePrices, method: 'get' },
+              { action: '/products/delete', text: messages.bulk.delete, method: 'get', kind: 'danger' },
             ]
           : [],
         empty: mayWrite
-          ? html`<p>${words.empty}</p>
+          ? html`<p>${messages.empty}</p>
               <p>
-                <a class="button main" href="${adminPath(visit, '/products/new')}">${words.new.title}</a>
+                <a class="button main" href="${adminPath(visit, '/products/new')}">${messages.new.title}</a>
               </p>`
-          : words.empty,
+          : messages.empty,
       }),
     };
   });
@@ -110,51 +114,51 @@ function categoryChoices(
     }));
 }
 
-function visibilityChoices({ words: { products: words } }: ShopVisit): Choice[] {
+function visibilityChoices({ messages: { products: messages } }: ShopVisit): Choice[] {
   return [
-    { value: 'yes', text: words.shown },
-    { value: 'no', text: words.hidden },
+    { value: 'yes', text: messages.shown },
+    { value: 'no', text: messages.hidden },
   ];
 }
 
-function stockChoices({ words: { products: words } }: ShopVisit): Choice[] {
+function stockChoices({ messages: { products: messages } }: ShopVisit): Choice[] {
   return [
-    { value: 'in', text: words.inStock },
-    { value: 'low', text: words.lowStock },
-    { value: 'out', text: words.soldOut },
+    { value: 'in', text: messages.inStock },
+    { value: 'low', text: messages.lowStock },
+    { value: 'out', text: messages.soldOut },
   ];
 }
 
-function productColumns({ words: { products: words } }: ShopVisit): Column<ProductListRow>[] {
+function productColumns({ messages: { products: messages } }: ShopVisit): Column<ProductListRow>[] {
   return [
     {
       name: 'name',
-      title: words.name,
+      title: messages.name,
       isSortable: true,
       cell: ({ name, picture, variations }) =>
         html`<span class="product-name"
           >${picture}
           <span
             >${name}
-            ${variations > 0 && html`<span class="quiet">${words.variationsOf({ count: variations })}</span>`}</span
+            ${variations > 0 && html`<span class="quiet">${messages.variationsOf({ count: variations })}</span>`}</span
           ></span
         >`,
     },
-    { name: 'number', title: words.number, cell: ({ productNumber }) => productNumber },
-    { name: 'category', title: words.category, cell: ({ category }) => category },
+    { name: 'number', title: messages.number, cell: ({ productNumber }) => productNumber },
+    { name: 'category', title: messages.category, cell: ({ category }) => category },
     {
       name: 'visible',
-      title: words.visibility,
-      cell: ({ visible }) => (visible ? chip(words.shown, 'good') : chip(words.hidden)),
+      title: messages.visibility,
+      cell: ({ visible }) => (visible ? chip(messages.shown, 'good') : chip(messages.hidden)),
     },
-    { name: 'stock', title: words.stock, isNumeric: true, cell: ({ stock }) => stock },
-    { name: 'price', title: words.price, isNumeric: true, isSortable: true, cell: ({ price }) => price },
+    { name: 'stock', title: messages.stock, isNumeric: true, cell: ({ stock }) => stock },
+    { name: 'price', title: messages.price, isNumeric: true, isSortable: true, cell: ({ price }) => price },
     {
       name: 'manufacturer',
-      title: words.manufacturer,
+      title: messages.manufacturer,
       isExtra: true,
       cell: ({ manufacturer }) => manufacturer,
     },
-    { name: 'ean', title: words.ean, isExtra: true, cell: ({ ean }) => ean },
+    { name: 'ean', title: messages.ean, isExtra: true, cell: ({ ean }) => ean },
   ];
 }

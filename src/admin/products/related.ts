@@ -15,7 +15,7 @@ import { findCrossSellingIds } from './queries.ts';
 export function related(pages: ShopPages): void {
   pages.get('/products/:productId/related', 'products_read', async (visit, request) => {
     const row = await readProduct(visit, request.params['productId']!);
-    const words = visit.words.products.related;
+    const messages = visit.messages.products.related;
     const assigned = await findCrossSellingIds(visit.db, visit.shopId, row.productId);
     const path = `/products/${row.productId}/related`;
     const terms = parseQuery((request.query('q') ?? '').slice(0, 200));
@@ -33,17 +33,17 @@ export function related(pages: ShopPages): void {
           mayWrite &&
           buttonForm({
             action: adminPath(visit, `${path}/${action}`),
-            text: action === 'add' ? visit.words.form.add : words.remove,
+            text: action === 'add' ? visit.messages.form.add : messages.remove,
             fields: { productId: product.productId },
           })
         }
       </li>`;
     return productPage(visit, row, 'related', {
       main: html`<section class="card">
-          <h2>${words.title}</h2>
+          <h2>${messages.title}</h2>
           ${
             assigned.length === 0
-              ? html`<p class="quiet">${words.none}</p>`
+              ? html`<p class="quiet">${messages.none}</p>`
               : html`<ul class="counted">
                   ${(await findListedProducts(visit, assigned)).map((product) => item(product, 'remove'))}
                 </ul>`
@@ -52,7 +52,7 @@ export function related(pages: ShopPages): void {
         ${
           mayWrite &&
           html`<section class="card">
-            <h2>${words.addTitle}</h2>
+            <h2>${messages.addTitle}</h2>
             <form
               method="get"
               role="search"
@@ -67,13 +67,13 @@ export function related(pages: ShopPages): void {
                 name="q"
                 value="${request.query('q') ?? ''}"
                 maxlength="200"
-                aria-label="${visit.words.products.search}"
-                placeholder="${visit.words.products.search}"
+                aria-label="${visit.messages.products.search}"
+                placeholder="${visit.messages.products.search}"
               />
-              <button class="without-script">${visit.words.layout.search}</button>
+              <button class="without-script">${visit.messages.layout.search}</button>
             </form>
             <div id="candidates" aria-live="polite">
-              ${terms.length > 0 && others.length === 0 && html`<p class="quiet">${visit.words.list.nothingFound}</p>`}
+              ${terms.length > 0 && others.length === 0 && html`<p class="quiet">${visit.messages.list.nothingFound}</p>`}
               <ul class="counted">
                 ${(await findListedProducts(visit, others)).map((product) => item(product, 'add'))}
               </ul>
@@ -95,7 +95,7 @@ export function related(pages: ShopPages): void {
       });
       const opposite = action === 'add' ? 'remove' : 'add';
       return new Redirect(path, {
-        text: visit.words.form.saved,
+        text: visit.messages.form.saved,
         undo: { action: `${path}/${opposite}`, fields: { productId: target } },
       });
     });

@@ -28,7 +28,7 @@ export function stockTake(pages: ShopPages): void {
     { read: 'products_write', write: 'products_write' },
     {
       show: async (visit, request, draft) => {
-        const words = visit.words.products.stockTake;
+        const messages = visit.messages.products.stockTake;
         const code = (request.query('code') ?? '').trim().slice(0, 200);
         const counted = parseCounted(request.query('counted'));
         const ids = code === '' ? [] : await findByCode(visit.db, visit.shopId, code);
@@ -38,27 +38,27 @@ export function stockTake(pages: ShopPages): void {
         ]);
         const found = rows.filter(({ productId }) => ids.includes(productId));
         return {
-          title: words.title,
+          title: messages.title,
           menu: 'products',
           breadcrumbs: [
-            { href: adminPath(visit, '/products'), text: visit.words.layout.menuEntries.products },
+            { href: adminPath(visit, '/products'), text: visit.messages.layout.menuEntries.products },
           ],
           main: html`<div class="stock-take">
             ${codeForm(visit, counted, found.length === 0)}
-            ${code !== '' && found.length === 0 && html`<p class="problem" role="alert">${words.unknown({ code })}</p>`}
+            ${code !== '' && found.length === 0 && html`<p class="problem" role="alert">${messages.unknown({ code })}</p>`}
             ${found.map((row, index) => countForm(visit, row, { code, counted, draft, hasFocus: index === 0 }))}
             ${countedCard(visit, counted, rows)}
           </div>`,
         };
       },
       save: async (visit, form) => {
-        const words = visit.words.products;
+        const messages = visit.messages.products;
         const productId = form.field('productId');
         const typed = form.field('count');
         const count = parseLocalisedDecimal(typed, visit.language);
-        if (count === undefined) throw badRequest(words.noNumber({ typed }));
+        if (count === undefined) throw badRequest(messages.noNumber({ typed }));
         const [row] = isId(productId) ? await findProductRows(visit.db, visit.shopId, [productId]) : [];
-        if (!row) throw badRequest(words.stockTake.unknown({ code: form.query('code') ?? '' }));
+        if (!row) throw badRequest(messages.stockTake.unknown({ code: form.query('code') ?? '' }));
         const op = form.field('how') === 'add' ? 'add' : 'replace';
         const changed = await visit.call(updateProduct, {
           params: { productId: row.productId },
@@ -74,7 +74,7 @@ export function stockTake(pages: ShopPages): void {
         const name = nameOf(row, visit.settings, visit.locale);
         return new Redirect(
           adminPath(visit, '/products/stock-take', { counted: countedText(next) }),
-          words.stockTake.done({ name, stock: decimalText(stock, visit.language) }),
+          messages.stockTake.done({ name, stock: decimalText(stock, visit.language) }),
         );
       },
     },
@@ -82,11 +82,11 @@ export function stockTake(pages: ShopPages): void {
 }
 
 function codeForm(visit: ShopVisit, counted: readonly Counted[], hasFocus: boolean): Markup {
-  const words = visit.words.products.stockTake;
+  const messages = visit.messages.products.stockTake;
   return html`<form method="get" class="card">
     <input type="hidden" name="counted" value="${countedText(counted)}" />
     <div class="field">
-      <label for="code">${words.code}</label>
+      <label for="code">${messages.code}</label>
       <input
         id="code"
         name="code"
@@ -96,9 +96,9 @@ function codeForm(visit: ShopVisit, counted: readonly Counted[], hasFocus: boole
         required
         ${hasFocus && html`autofocus`}
       />
-      <p class="hint">${words.codeHint}</p>
+      <p class="hint">${messages.codeHint}</p>
     </div>
-    <button>${words.find}</button>
+    <button>${messages.find}</button>
   </form>`;
 }
 
@@ -112,7 +112,7 @@ function countForm(
     hasFocus,
   }: { code: string; counted: readonly Counted[]; draft: Draft | undefined; hasFocus: boolean },
 ): Markup {
-  const words = visit.words.products.stockTake;
+  const messages = visit.messages.products.stockTake;
   const id = `count-${row.productId}`;
   const isDrafted = draft?.field('productId') === row.productId ? draft : undefined;
   return html`<form
@@ -128,14 +128,14 @@ function countForm(
     ${
       row.kind === 'master'
         ? html`<p>
-            ${visit.words.products.fields.stockOfVariations}
+            ${visit.messages.products.fields.stockOfVariations}
             <a href="${adminPath(visit, `/products/${row.productId}/variations`)}"
-              >${visit.words.products.tabs.variations}</a
+              >${visit.messages.products.tabs.variations}</a
             >
           </p>`
         : html`<input type="hidden" name="productId" value="${row.productId}" />
             <div class="field">
-              <label for="${id}">${words.count({ stock: stockText(visit, row.stock) })}</label>
+              <label for="${id}">${messages.count({ stock: stockText(visit, row.stock) })}</label>
               <input
                 id="${id}"
                 name="count"
@@ -147,8 +147,8 @@ function countForm(
               />
             </div>
             <div class="actions">
-              <button class="main" name="how" value="set">${words.set}</button>
-              <button name="how" value="add">${words.add}</button>
+              <button class="main" name="how" value="set">${messages.set}</button>
+              <button name="how" value="add">${messages.add}</button>
             </div>`
     }
   </form>`;
@@ -159,11 +159,11 @@ function countedCard(
   counted: readonly Counted[],
   rows: readonly ProductRow[],
 ): Markup | false {
-  const words = visit.words.products.stockTake;
+  const messages = visit.messages.products.stockTake;
   const action = adminPath(visit, '/products/stock-take', { counted: countedText(counted) });
   if (counted.length === 0) return false;
   return html`<section class="card">
-    <h2>${words.last}</h2>
+    <h2>${messages.last}</h2>
     <ul class="counted">
       ${counted.map(({ productId, before, after }) => {
         const row = rows.find((one) => one.productId === productId);
@@ -178,7 +178,7 @@ function countedCard(
             html`<form method="post" action="${action}">
               <input type="hidden" name="productId" value="${productId}" />
               <input type="hidden" name="count" value="${decimalText(before, visit.language)}" />
-              <button class="link" name="how" value="undo">${visit.words.layout.undo}</button>
+              <button class="link" name="how" value="undo">${visit.messages.layout.undo}</button>
             </form>`
           }
         </li>`;
@@ -192,8 +192,8 @@ function fullName({ settings, locale }: ShopVisit, row: ProductRow): string {
   return row.selection ? `${name} (${Object.values(row.selection).join(', ')})` : name;
 }
 
-function stockText({ language, words }: ShopVisit, stock: number | null): string {
-  return stock === null ? words.products.notTracked : decimalText(stock, language);
+function stockText({ language, messages }: ShopVisit, stock: number | null): string {
+  return stock === null ? messages.products.notTracked : decimalText(stock, language);
 }
 
 const countedText = (counted: readonly Counted[]) =>

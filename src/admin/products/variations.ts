@@ -38,10 +38,10 @@ export function variationPages(pages: ShopPages): void {
         const path = adminPath(visit, `/products/${row.productId}/variations`);
         if (form.field('attribute.0') !== '') {
           await makeVariations(visit, row, form);
-          return new Redirect(path, visit.words.products.variations.made);
+          return new Redirect(path, visit.messages.products.variations.made);
         }
         const count = await saveGrid(visit, row, form);
-        return new Redirect(path, visit.words.products.variations.saved({ count }));
+        return new Redirect(path, visit.messages.products.variations.saved({ count }));
       },
     },
     { limits: { texts: ATTRIBUTE_TEXTS, values: MAX_CELLS } },
@@ -60,7 +60,7 @@ const NUMERIC: ReadonlySet<GridColumn> = new Set(['price', 'stock', 'minStock'])
 /** Returns how many variations have changed. */
 async function saveGrid(visit: ShopVisit, row: ProductRow, form: FormRequest): Promise<number> {
   const { language, settings } = visit;
-  const words = { noNumber: visit.words.products.noNumber, moved: visit.words.products.stockMoved };
+  const messages = { noNumber: visit.messages.products.noNumber, moved: visit.messages.products.stockMoved };
   const currency = settings.defaultCurrency;
   const names = new Set(form.fieldNames);
   const rows = await findGridRows(visit.db, visit.shopId, row.productId);
@@ -75,7 +75,7 @@ async function saveGrid(visit: ShopVisit, row: ProductRow, form: FormRequest): P
           return [column, names.has(name) ? form.fieldList(name).at(-1)!.trim() : now[column]];
         }),
       ) as Record<GridColumn, string>;
-    const operations = gridOperations({ shown: cells('was.'), now, typed: cells('') }, language, words);
+    const operations = gridOperations({ shown: cells('was.'), now, typed: cells('') }, language, messages);
     return operations.length === 0 ? [] : [{ productId, operations }];
   });
   await visit.inTransaction(async (call) => {
@@ -93,34 +93,34 @@ function grid(
   draft: Draft | undefined,
 ): Markup {
   const { settings, language } = visit;
-  const words = visit.words.products;
+  const messages = visit.messages.products;
   const currency = settings.defaultCurrency;
   const mayWrite = visit.may('products_write');
   const price = priceIn(master.prices, currency, settings);
   const inherited =
     price === null ? '' : decimalText(toDecimal(price, currency), language, currencyDigits(currency));
   const titles: Readonly<Record<GridColumn, string>> = {
-    number: words.number,
-    price: `${words.price} (${currency})`,
-    stock: words.stock,
-    minStock: words.fields.minStock,
-    ean: words.ean,
-    visible: words.fields.visible,
+    number: messages.number,
+    price: `${messages.price} (${currency})`,
+    stock: messages.stock,
+    minStock: messages.fields.minStock,
+    ean: messages.ean,
+    visible: messages.fields.visible,
   };
   return html`<form method="post" class="product-form">
     ${problemOf(draft)}
     <p class="hint">
-      ${words.variations.gridHint}
-      ${rows.length === MAX_GRID_ROWS && words.variations.tooMany({ count: MAX_GRID_ROWS })}
+      ${messages.variations.gridHint}
+      ${rows.length === MAX_GRID_ROWS && messages.variations.tooMany({ count: MAX_GRID_ROWS })}
     </p>
     <div class="list scroll">
       <table class="grid">
         <caption class="hidden">
-          ${words.tabs.variations}
+          ${messages.tabs.variations}
         </caption>
         <thead>
           <tr>
-            <th scope="col">${words.variations.variation}</th>
+            <th scope="col">${messages.variations.variation}</th>
             ${GRID_COLUMNS.map(
               (column) =>
                 html`<th scope="col" class="${NUMERIC.has(column) ? 'number' : ''}">${titles[column]}</th>`,
@@ -154,8 +154,8 @@ function grid(
     ${
       mayWrite &&
       html`<div class="save-bar">
-        <button class="main">${visit.words.form.save}</button>
-        <span class="quiet">${words.saveHint}</span>
+        <button class="main">${visit.messages.form.save}</button>
+        <span class="quiet">${messages.saveHint}</span>
       </div>`
     }
   </form>`;
@@ -238,19 +238,19 @@ export async function makeVariations(
 }
 
 async function makeForm(visit: ShopVisit, row: ProductRow, draft: Draft | undefined): Promise<Markup> {
-  const words = visit.words.products.variations;
+  const messages = visit.messages.products.variations;
   const { settings, locale } = visit;
   return html`<form method="post" class="card product-form">
-    <h2>${row.kind === 'master' ? words.addTitle : words.makeTitle}</h2>
+    <h2>${row.kind === 'master' ? messages.addTitle : messages.makeTitle}</h2>
     ${problemOf(draft)}
-    <p class="hint">${words.makeHint}</p>
+    <p class="hint">${messages.makeHint}</p>
     ${attributeFields(visit, row, draft)}
     ${
       row.kind !== 'master' &&
       settings.productTypes.length > 1 &&
       choiceField({
         name: 'productType',
-        label: visit.words.products.fields.productType,
+        label: visit.messages.products.fields.productType,
         value: typeOf(row, settings).alias,
         choices: settings.productTypes.map(({ alias, name }) => ({
           value: alias,
@@ -259,7 +259,7 @@ async function makeForm(visit: ShopVisit, row: ProductRow, draft: Draft | undefi
         draft,
       })
     }
-    <button class="main">${words.make}</button>
+    <button class="main">${messages.make}</button>
   </form>`;
 }
 
@@ -270,7 +270,7 @@ export function attributeFields(
   draft: Draft | undefined,
 ): Markup {
   const { settings } = visit;
-  const words = visit.words.products;
+  const messages = visit.messages.products;
   const known = row?.facts.variationAttributes ?? [];
   const type = row ? typeOf(row, settings) : settings.productTypes.find(({ alias }) => alias === 'Default');
   const { labels, labelOf, valueLabel } = attributeLabels(type, visit);
@@ -286,24 +286,24 @@ export function attributeFields(
       const [name, values] = [`attribute.${index}`, `values.${index}`];
       return html`<div class="attribute-row">
         <div class="field">
-          <label for="field-${name}">${words.variations.attribute({ number: index + 1 })}</label>
+          <label for="field-${name}">${messages.variations.attribute({ number: index + 1 })}</label>
           <input
             id="field-${name}"
             name="${name}"
             value="${draft?.field(name) ?? shown?.name ?? ''}"
             list="attribute-names"
             maxlength="200"
-            placeholder="${words.variations.attributeExamples.split('|')[index] ?? ''}"
+            placeholder="${messages.variations.attributeExamples.split('|')[index] ?? ''}"
           />
         </div>
         <div class="field">
-          <label for="field-${values}">${words.variations.values({ number: index + 1 })}</label>
+          <label for="field-${values}">${messages.variations.values({ number: index + 1 })}</label>
           <input
             id="field-${values}"
             name="${values}"
             value="${draft?.field(values) ?? shown?.values ?? ''}"
             maxlength="${MAX_VALUES_LENGTH}"
-            placeholder="${words.variations.valuesExamples.split('|')[index] ?? ''}"
+            placeholder="${messages.variations.valuesExamples.split('|')[index] ?? ''}"
           />
         </div>
       </div>`;

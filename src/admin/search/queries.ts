@@ -1,3 +1,4 @@
+import type { FoundCustomer } from '../orders/product-queries.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { foundCustomers } from '../customers/queries.ts';
@@ -22,13 +23,6 @@ export function findOrdersByNumber(db: Queries, shopId: string, text: string) {
     from customer_order
     where shop_id = ${shopId} and order_number >= ${text} and order_number < ${text + LAST}
     order by order_number limit ${MAX_FOUND}`);
-}
-
-export interface FoundCustomer {
-  customerId: string;
-  customerNumber: string;
-  name: string;
-  email: string | null;
 }
 
 /** Customers whose number, email address, name or company begins with the text. */

@@ -34,31 +34,31 @@ const MAX_PRODUCTS = 6;
  */
 export function adminSearchPages(pages: ShopPages): void {
   pages.get('/search', 'member', async (visit, request) => {
-    const words = visit.words.search;
+    const messages = visit.messages.search;
     const text = (request.query('q') ?? '').trim().slice(0, MAX_TEXT_LENGTH);
     const groups = text === '' ? [] : await findAll(visit, text);
     return {
-      title: text === '' ? words.empty : words.title({ text }),
+      title: text === '' ? messages.empty : messages.title({ text }),
       main: html`<div class="card">
-        ${text === '' && html`<p>${words.hint}</p>`} ${text !== '' && foundView(visit, groups, text)}
+        ${text === '' && html`<p>${messages.hint}</p>`} ${text !== '' && foundView(visit, groups, text)}
       </div>`,
     };
   });
 }
 
 async function findAll(visit: ShopVisit, text: string): Promise<HitGroup[]> {
-  const { words } = visit;
+  const { messages } = visit;
   const [orders, products, customers] = await Promise.all([
     visit.may('orders_read') ? findOrders(visit, text) : [],
     visit.may('products_read') ? findProducts(visit, text) : [],
     visit.may('customers_read') ? findCustomers(visit, text) : [],
   ]);
-  const titles = words.layout.menuEntries;
+  const titles = messages.layout.menuEntries;
   const groups = [
     { title: titles.orders, hits: orders },
     { title: titles.products, hits: products },
     { title: titles.customers, hits: customers },
-    { title: words.search.places, hits: findPlaces(visit, text) },
+    { title: messages.search.places, hits: findPlaces(visit, text) },
   ];
   return groups.filter(({ hits }) => hits.length > 0);
 }
@@ -118,7 +118,10 @@ function findPlaces(visit: ShopVisit, text: string): Hit[] {
   const wanted = text.toLocaleLowerCase(visit.language);
   const entries: Hit[] = MENU.filter(
     ({ permission }) => permission === 'member' || visit.may(permission),
-  ).map(({ name, path }) => ({ href: adminPath(visit, path), text: visit.words.layout.menuEntries[name] }));
+  ).map(({ name, path }) => ({
+    href: adminPath(visit, path),
+    text: visit.messages.layout.menuEntries[name],
+  }));
   return [...entries, ...settingsPlaces(visit)].filter(({ text: name, note }) =>
     `${name} ${note ?? ''}`.toLocaleLowerCase(visit.language).includes(wanted),
   );
@@ -126,7 +129,7 @@ function findPlaces(visit: ShopVisit, text: string): Hit[] {
 
 function foundView(visit: ShopVisit, groups: readonly HitGroup[], text: string): Markup {
   return html`<div id="hits" class="hits">
-    ${groups.length === 0 && html`<p class="quiet">${visit.words.search.nothing({ text })}</p>`}
+    ${groups.length === 0 && html`<p class="quiet">${visit.messages.search.nothing({ text })}</p>`}
     ${groups.map(
       ({ title, hits }) =>
         html`<section>

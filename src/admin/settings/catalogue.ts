@@ -28,13 +28,13 @@ const MAX_LENGTH = { long: 255, short: 32 };
 
 /** The names and signs of all units in the languages of the shop. */
 function unitTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
-  const { words, locales, language, isDisabled, problemAt } = context;
-  const { units } = visit.words;
-  const table = visit.words.settings.unitTable;
+  const { messages, locales, language, isDisabled, problemAt } = context;
+  const { units } = visit.messages;
+  const table = visit.messages.settings.unitTable;
   const parts = ['long', 'short'] as const;
   return html`<details class="card" ${problemAt(['units', '*']) !== undefined && html`open`}>
     <summary>
-      <strong>${words.label('units')}</strong> <span class="quiet">${words.hint('units')}</span>
+      <strong>${messages.label('units')}</strong> <span class="quiet">${messages.hint('units')}</span>
     </summary>
     <div class="scroll">
       <table class="unit-names">

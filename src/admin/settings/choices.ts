@@ -4,24 +4,24 @@ import { PROVIDER_LABELS } from '../../orders/payments/providers.ts';
 import { countryName, isCountry, isInEu } from '../../shops/countries/countries.ts';
 import type { SettingsFile } from '../../shops/settings/file.ts';
 import type { Choice } from '../components/form.ts';
-import type { SettingsWords } from './words.ts';
+import type { SettingsMessages } from './settings-messages.ts';
 
 /** The choices for settings whose schema defines only the form of a value, by their path. */
 export function settingChoices(
   file: SettingsFile,
-  words: SettingsWords,
+  messages: SettingsMessages,
 ): (path: string) => readonly Choice[] | undefined {
-  const { language } = words;
+  const { language } = messages;
   const lists: Readonly<Record<string, () => readonly Choice[]>> = {
     country: () => countryChoices(language),
     'countries.default': () => (file.countries?.items ?? []).map((code) => countryChoice(code, language)),
     'countries.items': () => countryChoices(language),
-    'locales.default': () => (file.locales?.items ?? []).map((locale) => localeChoice(locale, words)),
+    'locales.default': () => (file.locales?.items ?? []).map((locale) => localeChoice(locale, messages)),
     'locales.items': () => {
       // The European Union first: the others make a long list.
       const isNear = ({ value }: Choice) => Number(isInEu(value.slice(3)));
       const all = sorted(
-        LOCALES.map((locale) => localeChoice(locale, words)),
+        LOCALES.map((locale) => localeChoice(locale, messages)),
         language,
       );
       return all.toSorted((one, other) => isNear(other) - isNear(one));
@@ -35,7 +35,7 @@ export function settingChoices(
     'newsletters.language': () => languageChoices(file, language),
     'deliveryTimes.timeZone': () => TIME_ZONES.map((value) => ({ value, text: value.replaceAll('_', ' ') })),
     'paymentMethods.provider': () => [
-      { value: '', text: words.value('paymentMethods.provider', 'manual') },
+      { value: '', text: messages.value('paymentMethods.provider', 'manual') },
       ...Object.entries(PROVIDER_LABELS).map(([value, text]) => ({ value, text })),
     ],
   };
@@ -45,7 +45,7 @@ export function settingChoices(
 /** The keys of maps that name other settings, by their path. */
 export function settingKeys(
   file: SettingsFile,
-  words: SettingsWords,
+  messages: SettingsMessages,
   locale: string,
 ): (path: string) => readonly Choice[] | undefined {
   const { items = [], default: standard } = file.currencies ?? {};
@@ -56,7 +56,7 @@ export function settingKeys(
   };
   const lists: Readonly<Record<string, () => readonly Choice[]>> = {
     'currencies.rates': () =>
-      items.filter((code) => code !== standard).map((code) => currencyChoice(code, words.language)),
+      items.filter((code) => code !== standard).map((code) => currencyChoice(code, messages.language)),
     'deliveryTimes.methods': () =>
       (file.shippingMethods ?? []).map(({ key, name }) => ({ value: key, text: named(name, key) })),
   };
@@ -89,9 +89,9 @@ const countryChoices = (language: string) =>
     language,
   );
 
-const localeChoice = (locale: string, words: SettingsWords): Choice => ({
+const localeChoice = (locale: string, messages: SettingsMessages): Choice => ({
   value: locale,
-  text: words.languageName(locale),
+  text: messages.languageName(locale),
 });
 
 function currencyChoice(code: string, language: string): Choice {

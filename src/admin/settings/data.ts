@@ -11,26 +11,26 @@ export function data(pages: ShopPages): void {
     '/settings/data',
     'shop_write',
     async (visit) => {
-      const words = visit.words.settings.dataView;
+      const messages = visit.messages.settings.dataView;
       return {
-        title: visit.words.settings.pages.data,
+        title: visit.messages.settings.pages.data,
         menu: 'settings',
         breadcrumbs: settingsTrail(visit),
         main: html`<div class="cards">
           <section class="card">
-            <h2>${words.backup}</h2>
-            <p>${words.backupAbout}</p>
+            <h2>${messages.backup}</h2>
+            <p>${messages.backupAbout}</p>
             ${buttonForm({
               action: adminPath(visit, '/settings/data/backup'),
-              text: words.backupButton,
+              text: messages.backupButton,
               kind: 'main',
             })}
           </section>
           <section class="card">
-            <h2>${visit.words.settings.pages.file}</h2>
-            <p>${words.fileAbout}</p>
+            <h2>${visit.messages.settings.pages.file}</h2>
+            <p>${messages.fileAbout}</p>
             <a class="button" href="${adminPath(visit, '/settings/file/download')}"
-              >${visit.words.settings.fileView.download}</a
+              >${visit.messages.settings.fileView.download}</a
             >
           </section>
         </div>`,

@@ -28,7 +28,7 @@ export function domains(pages: ShopPages, format: SettingsFormat): void {
     if (!pendingOf(visit).includes(host)) throw notFound();
     if (!(await form.isWithinLimit(`domain-check/${visit.shopId}`, MAX_CHECKS))) {
       const { headers } = tooManyRequests(MAX_CHECKS, 3600);
-      throw new HttpError(429, visit.words.settings.domainView.tooOften, headers);
+      throw new HttpError(429, visit.messages.settings.domainView.tooOften, headers);
     }
     return new Redirect(adminPath(visit, '/settings/domains'), await checkDomain(visit, host));
   });
@@ -42,9 +42,10 @@ const challengeOf = ({ key, shopId }: ShopVisit, host: string) => domainChalleng
 
 /** Looks up the proof of a domain, and uses the domain if there is one. */
 async function checkDomain(visit: ShopVisit, host: string): Promise<Notice> {
-  const words = visit.words.settings.domainView;
+  const messages = visit.messages.settings.domainView;
   const { proof, hasAnswer } = await findProof(challengeOf(visit, host));
-  if (!proof) return { text: (hasAnswer ? words.notProved : words.noAnswer)({ host }), isProblem: true };
+  if (!proof)
+    return { text: (hasAnswer ? messages.notProved : messages.noAnswer)({ host }), isProblem: true };
   try {
     await visit.db.transaction(async (tx) => {
       if (!(await useDomain(tx, visit.shopId, host, proof))) throw notFound();
@@ -54,21 +55,23 @@ async function checkDomain(visit: ShopVisit, host: string): Promise<Notice> {
     if (!(error instanceof SettingsProblem)) throw error;
     return { text: error.places.map((place) => fileProblemLine(place, visit)).join(' '), isProblem: true };
   }
-  return { text: words.proved({ host }) };
+  return { text: messages.proved({ host }) };
 }
 
 function directions(visit: ShopVisit): Markup {
-  const words = visit.words.settings.domainView;
+  const messages = visit.messages.settings.domainView;
   const server = new URL(visit.origin).hostname;
   const { domains: hosts } = visit.settings;
   return html`<section class="card">
-    <h2>${words.title}</h2>
-    <p>${words.now} <a href="${visit.storefront}" target="_blank" rel="noopener">${visit.storefront}</a></p>
+    <h2>${messages.title}</h2>
+    <p>
+      ${messages.now} <a href="${visit.storefront}" target="_blank" rel="noopener">${visit.storefront}</a>
+    </p>
     <ol class="directions">
-      <li>${words.dns({ server })}</li>
-      <li>${words.add}</li>
-      ${visit.domainPolicy.needsProof && html`<li>${words.prove}</li>`}
-      <li>${words.certificate}</li>
+      <li>${messages.dns({ server })}</li>
+      <li>${messages.add}</li>
+      ${visit.domainPolicy.needsProof && html`<li>${messages.prove}</li>`}
+      <li>${messages.certificate}</li>
     </ol>
     ${
       hosts.length > 0 &&
@@ -82,23 +85,23 @@ function directions(visit: ShopVisit): Markup {
 
 /** The record to enter at the domain provider for a pending domain, and the button that checks it. */
 function challengeCard(visit: ShopVisit, host: string): Markup {
-  const words = visit.words.settings.domainView;
+  const messages = visit.messages.settings.domainView;
   const { name, text, label } = challengeOf(visit, host);
   const server = new URL(visit.origin).hostname;
   return html`<section class="card" data-pending="${host}">
-    <h2>${words.pendingTitle({ host })}</h2>
-    <p>${words.pending}</p>
+    <h2>${messages.pendingTitle({ host })}</h2>
+    <p>${messages.pending}</p>
     ${recordTable(visit, [
       [name, 'TXT', text],
       [name, 'CNAME', `${label}.${server}`],
     ])}
-    <p class="quiet">${words.wait}</p>
+    <p class="quiet">${messages.wait}</p>
     ${
       visit.may('settings_write') &&
       buttonForm({
         action: adminPath(visit, '/settings/domains/check'),
         fields: { host },
-        text: words.check,
+        text: messages.check,
         kind: 'main',
       })
     }
@@ -106,14 +109,14 @@ function challengeCard(visit: ShopVisit, host: string): Markup {
 }
 
 function recordTable(visit: ShopVisit, rows: readonly (readonly string[])[]): Markup {
-  const words = visit.words.settings.domainView;
+  const messages = visit.messages.settings.domainView;
   return html`<div class="scroll">
     <table>
       <thead>
         <tr>
-          <th scope="col">${words.name}</th>
-          <th scope="col">${words.type}</th>
-          <th scope="col">${words.value}</th>
+          <th scope="col">${messages.name}</th>
+          <th scope="col">${messages.type}</th>
+          <th scope="col">${messages.value}</th>
         </tr>
       </thead>
       <tbody>

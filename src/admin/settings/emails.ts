@@ -1,6 +1,6 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import type { FormLimits } from '../../http/form-fields.ts';
 import { placeholderMeanings, type EmailKind } from '../../platform/email/kind.ts';
 import { createEmailShopLoader } from '../../shops/email/shop.ts';
@@ -56,7 +56,7 @@ export function emails(pages: ShopPages, format: SettingsFormat, kinds: readonly
           kindPage(visit, form, kind, { ...typed, ...refused });
         const { mailTexts } = visit.settings;
         if (form.field('version') !== versionOf(mailTexts[kind.name] ?? null)) {
-          return refuse({ problems: [], lines: [visit.words.layout.changedMeanwhile], status: 409 });
+          return refuse({ problems: [], lines: [visit.messages.layout.changedMeanwhile], status: 409 });
         }
         try {
           const mails = withWords(mailTexts, kind, locale, typed);
@@ -99,7 +99,7 @@ function withWords(
   locale: string,
   typed: { subject: string; text: string },
 ): MailTexts {
-  const builtIn = kind.words(messages(locale).email);
+  const builtIn = kind.messages(messagesIn(locale).email);
   const own = {
     ...(typed.subject !== '' && typed.subject !== builtIn.subject && { subject: typed.subject }),
     ...(typed.text !== '' && typed.text !== builtIn.text.trim() && { text: typed.text }),
@@ -111,18 +111,18 @@ function withWords(
 }
 
 const nameOf = (visit: ShopVisit, { name }: EmailKind): string =>
-  (visit.words.settings.emailKinds as Readonly<Record<string, string>>)[name] ?? name;
+  (visit.messages.settings.emailKinds as Readonly<Record<string, string>>)[name] ?? name;
 
 function kindList(visit: ShopVisit, kinds: readonly EmailKind[]): Markup {
-  const words = visit.words.settings.emailView;
+  const messages = visit.messages.settings.emailView;
   return html`<section class="card above-form">
-    <h2>${words.kinds}</h2>
+    <h2>${messages.kinds}</h2>
     <ul class="kinds">
       ${kinds.map(
         (kind) =>
           html`<li>
             <a href="${adminPath(visit, `/settings/emails/${kind.name}`)}">${nameOf(visit, kind)}</a>
-            ${visit.settings.mailTexts[kind.name] !== undefined && chip(words.own, 'good')}
+            ${visit.settings.mailTexts[kind.name] !== undefined && chip(messages.own, 'good')}
           </li>`,
       )}
     </ul>
@@ -135,10 +135,10 @@ async function kindPage(
   kind: EmailKind,
   refused?: Refused,
 ): Promise<AdminPage> {
-  const words = visit.words.settings.emailView;
+  const messages = visit.messages.settings.emailView;
   const locale = localeOf(visit, request);
   const { mailTexts, locales } = visit.settings;
-  const builtIn = kind.words(messages(locale).email);
+  const builtIn = kind.messages(messagesIn(locale).email);
   const own = mailTexts[kind.name]?.[locale];
   const isDisabled = !visit.may('settings_write');
   const previewPath = adminPath(visit, `/settings/emails/${kind.name}/preview`, { locale });
@@ -153,11 +153,11 @@ async function kindPage(
     menu: 'settings',
     breadcrumbs: [
       ...settingsTrail(visit),
-      { href: adminPath(visit, '/settings/emails'), text: visit.words.settings.pages.emails },
+      { href: adminPath(visit, '/settings/emails'), text: visit.messages.settings.pages.emails },
     ],
     scripts: [SETTINGS_SCRIPT],
     ...(refused && { status: refused.status }),
-    main: html`<nav class="tabs" aria-label="${words.languages}">
+    main: html`<nav class="tabs" aria-label="${messages.languages}">
         ${locales.map(
           (one) =>
             html`<a
@@ -182,7 +182,7 @@ async function kindPage(
           <div class="card">
             ${textField({
               name: 'subject',
-              label: words.subject,
+              label: messages.subject,
               value: refused?.subject ?? own?.subject ?? builtIn.subject,
               maxLength: MAX_EMAIL_SUBJECT_LENGTH,
               isDisabled,
@@ -190,8 +190,8 @@ async function kindPage(
             })}
             ${longTextField({
               name: 'text',
-              label: words.text,
-              hint: words.textHint,
+              label: messages.text,
+              hint: messages.textHint,
               value: refused?.text ?? own?.text ?? builtIn.text.trim(),
               rows: 16,
               maxLength: MAX_EMAIL_TEXT_LENGTH,
@@ -201,15 +201,15 @@ async function kindPage(
             ${
               !isDisabled &&
               html`<div class="actions">
-                <button class="main">${visit.words.form.save}</button>
+                <button class="main">${visit.messages.form.save}</button>
                 <button class="without-script" formaction="${previewPath}" formtarget="preview">
-                  ${visit.words.settings.preview.show}
+                  ${visit.messages.settings.preview.show}
                 </button>
               </div>`
             }
           </div>
           <details class="card">
-            <summary>${words.placeholders}</summary>
+            <summary>${messages.placeholders}</summary>
             <dl class="pairs">
               ${Object.entries(placeholderMeanings(kind)).map(
                 ([name, meaning]) =>
@@ -220,16 +220,16 @@ async function kindPage(
           </details>
         </form>
         <section class="card stay">
-          <h2>${visit.words.settings.preview.title}</h2>
+          <h2>${visit.messages.settings.preview.title}</h2>
           <iframe
             class="preview"
             name="preview"
-            title="${visit.words.settings.preview.title}"
+            title="${visit.messages.settings.preview.title}"
             src="${previewPath}"
             data-preview="${previewPath}"
             sandbox=""
           ></iframe>
-          <p class="hint">${words.made}</p>
+          <p class="hint">${messages.made}</p>
         </section>
       </div>`,
   };

@@ -4,7 +4,7 @@ import { FEEDS } from '../../storefront/feeds/feeds.ts';
 import type { ShopPages } from '../pages.ts';
 import { sectionPage } from './section-page.ts';
 import { languageName } from '../components/language-name.ts';
-import { settingsWords } from './words.ts';
+import { settingsMessages } from './settings-messages.ts';
 
 /** The product feeds of the shop, with the addresses that the merchant gives to Google and others. */
 export function feedSettingsPages(pages: ShopPages, format: SettingsFormat): void {
@@ -14,13 +14,13 @@ export function feedSettingsPages(pages: ShopPages, format: SettingsFormat): voi
     isEven: true,
     beside: async (visit) => {
       const { settings, storefront } = visit;
-      const words = visit.words.settings.feedView;
-      const { label } = settingsWords(visit.words, visit.language);
+      const messages = visit.messages.settings.feedView;
+      const { label } = settingsMessages(visit.messages, visit.language);
       const nameOfLanguage = (one: string) => languageName(one, visit.language, visit.settings.locales);
       const open = FEEDS.filter(({ setting }) => settings.feeds[setting]);
       return html`<section class="card">
-        <h2>${words.title}</h2>
-        <p>${open.length === 0 ? words.none : words.use}</p>
+        <h2>${messages.title}</h2>
+        <p>${open.length === 0 ? messages.none : messages.use}</p>
         ${open.map(({ setting, file }) => {
           const address = `${storefront}/feeds/${file}`;
           return html`<h3>${label(`feeds.${setting}`)}</h3>
@@ -48,7 +48,7 @@ export function feedSettingsPages(pages: ShopPages, format: SettingsFormat): voi
               </tbody>
             </table>`;
         })}
-        ${open.length > 0 && html`<p class="quiet">${words.leftOut}</p>`}
+        ${open.length > 0 && html`<p class="quiet">${messages.leftOut}</p>`}
       </section>`;
     },
   });

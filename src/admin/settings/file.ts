@@ -66,17 +66,17 @@ export function settingsFile(pages: ShopPages, format: SettingsFormat): void {
 }
 
 function filePage(visit: ShopVisit, { text, changes, problems }: ShownFile): AdminPage {
-  const words = visit.words.settings.fileView;
+  const messages = visit.messages.settings.fileView;
   const mayWrite = visit.may('settings_write');
   return {
-    title: visit.words.settings.pages.file,
+    title: visit.messages.settings.pages.file,
     menu: 'settings',
     breadcrumbs: settingsTrail(visit),
     actions: html`<a class="button" href="${adminPath(visit, '/settings/history')}"
-        >${visit.words.settings.pages.history}</a
-      ><a class="button" href="${adminPath(visit, '/settings/file/download')}">${words.download}</a>`,
+        >${visit.messages.settings.pages.history}</a
+      ><a class="button" href="${adminPath(visit, '/settings/file/download')}">${messages.download}</a>`,
     main: html`<form method="post" class="card">
-      <p class="quiet">${words.about}</p>
+      <p class="quiet">${messages.about}</p>
       ${
         problems &&
         html`<div class="problem" role="alert">
@@ -90,8 +90,8 @@ function filePage(visit: ShopVisit, { text, changes, problems }: ShownFile): Adm
         html`<div role="status">
           ${
             changes.length === 0
-              ? html`<p>${words.wouldNotChange}</p>`
-              : html`<h2>${words.wouldChange}</h2>
+              ? html`<p>${messages.wouldNotChange}</p>`
+              : html`<h2>${messages.wouldChange}</h2>
                   ${changeList(changes)}`
           }
         </div>`
@@ -99,13 +99,13 @@ function filePage(visit: ShopVisit, { text, changes, problems }: ShownFile): Adm
       ${
         mayWrite &&
         html`<div class="actions">
-          <button name="action" value="preview">${words.preview}</button>
-          ${(changes?.length ?? 0) > 0 && html`<button class="main" name="action" value="apply">${words.apply}</button>`}
+          <button name="action" value="preview">${messages.preview}</button>
+          ${(changes?.length ?? 0) > 0 && html`<button class="main" name="action" value="apply">${messages.apply}</button>`}
         </div>`
       }
       ${longTextField({
         name: 'text',
-        label: words.text,
+        label: messages.text,
         value: text,
         rows: 40,
         maxLength: MAX_SETTINGS_FILE.characters,

@@ -1,3 +1,4 @@
+import type { Path } from '../../shops/settings/rules.ts';
 import type { TSchema } from 'typebox';
 import { MAX_FIELD_LENGTH } from '../../http/form-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -5,13 +6,11 @@ import { decimalText } from '../components/decimal.ts';
 import type { Choice } from '../components/form.ts';
 import type { Language } from '../messages.ts';
 import { shapeOf } from './field-kind.ts';
-import type { SettingsWords } from './words.ts';
-
-export type Path = readonly (string | number)[];
+import type { SettingsMessages } from './settings-messages.ts';
 
 /** The context that the fields of a form need besides the schema and the value. */
 export interface FormContext {
-  words: SettingsWords;
+  messages: SettingsMessages;
   language: Language;
   /** The languages of the shop, the default one first. */
   locales: readonly string[];

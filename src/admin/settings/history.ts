@@ -16,7 +16,7 @@ import { changeList } from './file.ts';
 import { translatedProblems } from './problem-text.ts';
 import { savedNotice, saveSettings, settingsPreview } from './save.ts';
 import { placeText, settingsTrail } from './section-page.ts';
-import { settingsWords } from './words.ts';
+import { settingsMessages } from './settings-messages.ts';
 
 /** Lines of a change in the list; the version's page has all of them. */
 const SHOWN_LINES = 3;
@@ -24,22 +24,22 @@ const SHOWN_LINES = 3;
 export function history(pages: ShopPages, format: SettingsFormat): void {
   pages.get('/settings/history', 'settings_read', async (visit) => {
     const versions = await findSettingsVersions(visit.db, visit.shopId);
-    const words = visit.words.settings.historyView;
+    const messages = visit.messages.settings.historyView;
     return {
-      title: visit.words.settings.pages.history,
+      title: visit.messages.settings.pages.history,
       menu: 'settings',
       breadcrumbs: settingsTrail(visit),
-      main: html`<p class="quiet">${words.about}</p>
+      main: html`<p class="quiet">${messages.about}</p>
         <div class="list">
           ${
             versions.length === 0
-              ? html`<div class="empty">${words.empty}</div>`
+              ? html`<div class="empty">${messages.empty}</div>`
               : html`<table>
                   <thead>
                     <tr>
-                      <th scope="col">${words.when}</th>
-                      <th scope="col">${words.who}</th>
-                      <th scope="col">${words.what}</th>
+                      <th scope="col">${messages.when}</th>
+                      <th scope="col">${messages.who}</th>
+                      <th scope="col">${messages.what}</th>
                     </tr>
                   </thead>
                   <tbody>
@@ -60,12 +60,12 @@ export function history(pages: ShopPages, format: SettingsFormat): void {
         const version = await versionOf(visit, form.params['versionId']!);
         const [newest] = await findSettingsVersions(visit.db, visit.shopId, 1);
         if (form.field('newest') !== newest?.versionId) {
-          throw conflict(visit.words.settings.historyView.moved);
+          throw conflict(visit.messages.settings.historyView.moved);
         }
         try {
           const applied = await saveSettings(visit, version.file, format);
           const { undo } = await savedNotice(visit, applied);
-          const text = visit.words.settings.historyView.restored({
+          const text = visit.messages.settings.historyView.restored({
             when: momentText(version.at, visit.language),
           });
           return new Redirect(adminPath(visit, '/settings/history'), { text, undo });
@@ -85,18 +85,18 @@ async function versionOf({ db, shopId }: ShopVisit, versionId: string) {
 }
 
 function versionRow(visit: ShopVisit, version: SettingsVersion, isCurrent: boolean): Part {
-  const words = visit.words.settings.historyView;
+  const messages = visit.messages.settings.historyView;
   const { versionId, at, author, changes } = version;
   const rest = changes.length - SHOWN_LINES;
   return html`<tr>
-    <td data-title="${words.when}">
+    <td data-title="${messages.when}">
       <a href="${adminPath(visit, `/settings/history/${versionId}`)}">${momentText(at, visit.language)}</a>
-      ${isCurrent && chip(words.current, 'good')}
+      ${isCurrent && chip(messages.current, 'good')}
     </td>
-    <td data-title="${words.who}">${author ?? words.found}</td>
-    <td data-title="${words.what}">
+    <td data-title="${messages.who}">${author ?? messages.found}</td>
+    <td data-title="${messages.what}">
       ${changeList(changes.slice(0, SHOWN_LINES))}
-      ${rest > 0 && html`<p class="quiet">${words.more({ count: rest })}</p>`}
+      ${rest > 0 && html`<p class="quiet">${messages.more({ count: rest })}</p>`}
     </td>
   </tr>`;
 }
@@ -105,37 +105,37 @@ function versionRow(visit: ShopVisit, version: SettingsVersion, isCurrent: boole
 async function versionPage(visit: ShopVisit, versionId: string, format: SettingsFormat): Promise<AdminPage> {
   const version = await versionOf(visit, versionId);
   const [newest] = await findSettingsVersions(visit.db, visit.shopId, 1);
-  const words = visit.words.settings.historyView;
+  const messages = visit.messages.settings.historyView;
   const { changes, problems } = await previewOf(visit, version.file, format);
   return {
-    title: words.state({ when: momentText(version.at, visit.language) }),
+    title: messages.state({ when: momentText(version.at, visit.language) }),
     menu: 'settings',
     breadcrumbs: [
       ...settingsTrail(visit),
-      { href: adminPath(visit, '/settings/history'), text: visit.words.settings.pages.history },
+      { href: adminPath(visit, '/settings/history'), text: visit.messages.settings.pages.history },
     ],
     main: html`<div class="stack">
       <section class="card">
-        <h2>${words.what}</h2>
-        <p class="quiet">${version.author ?? words.found}</p>
+        <h2>${messages.what}</h2>
+        <p class="quiet">${version.author ?? messages.found}</p>
         ${changeList(version.changes)}
       </section>
       <section class="card">
         ${
           problems
-            ? html`<h2>${words.cannot}</h2>
+            ? html`<h2>${messages.cannot}</h2>
                 <ul>
                   ${problems.map((line) => html`<li>${line}</li>`)}
                 </ul>`
             : changes.length === 0
-              ? html`<p>${words.same}</p>`
-              : html`<h2>${words.restoring}</h2>
+              ? html`<p>${messages.same}</p>`
+              : html`<h2>${messages.restoring}</h2>
                   ${changeList(changes)}
                   ${
                     visit.may('settings_write') &&
                     html`<form method="post">
                       <input type="hidden" name="newest" value="${newest!.versionId}" />
-                      <button class="main">${words.restore}</button>
+                      <button class="main">${messages.restore}</button>
                     </form>`
                   }`
         }
@@ -154,7 +154,7 @@ async function previewOf(
   } catch (error) {
     if (!(error instanceof SettingsProblem)) throw error;
     const { problems, lines } = translatedProblems(error, visit);
-    const labels = settingsWords(visit.words, visit.language);
+    const labels = settingsMessages(visit.messages, visit.language);
     const placed = problems.map(({ path, text }) => `${placeText(path, labels)}: ${text}`);
     return { changes: [], problems: [...placed, ...lines] };
   }

@@ -2,7 +2,7 @@ import { LEGAL_PAGES, listLegalPages } from '../../shops/legal/routes.ts';
 import { notFound } from '../../http/errors.ts';
 import type { FormLimits } from '../../http/form-fields.ts';
 import { encodeHtml, html, safe } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { PAGES, type PageName } from '../../shops/legal/schema.ts';
 import { STYLESHEET } from '../../storefront/layout/assets.ts';
 import { toStyle } from '../../storefront/layout/theme.ts';
@@ -35,20 +35,20 @@ const LIMITS: FormLimits = {
 export function legalTexts(pages: ShopPages): void {
   pages.get('/settings/legal', 'legal_read', async (visit) => {
     const { locales } = visit.settings;
-    const words = visit.words.settings;
+    const messages = visit.messages.settings;
     const nameOfLanguage = (one: string) => languageName(one, visit.language, visit.settings.locales);
     const summaries = await Promise.all(
       locales.map((locale) => visit.call(listLegalPages, { query: { locale } })),
     );
     return {
-      title: words.pages.legal,
+      title: messages.pages.legal,
       menu: 'settings',
       breadcrumbs: settingsTrail(visit),
       main: html`<div class="list">
         <table>
           <thead>
             <tr>
-              <th scope="col">${words.pages.legal}</th>
+              <th scope="col">${messages.pages.legal}</th>
               ${locales.map((locale) => html`<th scope="col">${nameOfLanguage(locale)}</th>`)}
             </tr>
           </thead>
@@ -65,8 +65,8 @@ export function legalTexts(pages: ShopPages): void {
                         <a href="${adminPath(visit, `/settings/legal/${page}`, { locale })}"
                           >${
                             summaries[index]![key]
-                              ? chip(words.legalView.written, 'good')
-                              : chip(words.legalView.missing, 'warning')
+                              ? chip(messages.legalView.written, 'good')
+                              : chip(messages.legalView.missing, 'warning')
                           }</a
                         >
                       </td>`,
@@ -87,9 +87,9 @@ export function legalTexts(pages: ShopPages): void {
         const { page, request: schema } = pageOf(request);
         const locale = localeOf(visit, request);
         const content = await readPage(visit, page, locale);
-        const words = visit.words.settings;
+        const messages = visit.messages.settings;
         const isDisabled = !visit.may('legal_write');
-        const labels: Readonly<Record<string, string>> = words.legalView.fields;
+        const labels: Readonly<Record<string, string>> = messages.legalView.fields;
         const nameOfLanguage = (one: string) => languageName(one, visit.language, visit.settings.locales);
         const preview = adminPath(visit, `/settings/legal/${page}/preview`, { locale });
         return {
@@ -97,10 +97,10 @@ export function legalTexts(pages: ShopPages): void {
           menu: 'settings',
           breadcrumbs: [
             ...settingsTrail(visit),
-            { href: adminPath(visit, '/settings/legal'), text: words.pages.legal },
+            { href: adminPath(visit, '/settings/legal'), text: messages.pages.legal },
           ],
           scripts: [SETTINGS_SCRIPT],
-          main: html`<nav class="tabs" aria-label="${words.emailView.languages}">
+          main: html`<nav class="tabs" aria-label="${messages.emailView.languages}">
               ${visit.settings.locales.map(
                 (one) =>
                   html`<a
@@ -113,7 +113,7 @@ export function legalTexts(pages: ShopPages): void {
             <div class="sides even">
               <form method="post" class="card" data-settings>
                 ${problemOf(draft)} ${versionField(content)}
-                <p class="hint">${words.legalView.about}</p>
+                <p class="hint">${messages.legalView.about}</p>
                 ${Object.entries(schema.properties).map(([name, text]) => {
                   const { maxLength } = text as { maxLength: number };
                   const field = {
@@ -130,19 +130,19 @@ export function legalTexts(pages: ShopPages): void {
                 ${
                   !isDisabled &&
                   html`<div class="actions">
-                    <button class="main">${visit.words.form.save}</button>
+                    <button class="main">${visit.messages.form.save}</button>
                     <button class="without-script" formaction="${preview}" formtarget="preview">
-                      ${words.preview.show}
+                      ${messages.preview.show}
                     </button>
                   </div>`
                 }
               </form>
               <section class="card stay">
-                <h2>${words.preview.title}</h2>
+                <h2>${messages.preview.title}</h2>
                 <iframe
                   class="preview"
                   name="preview"
-                  title="${words.preview.title}"
+                  title="${messages.preview.title}"
                   src="${preview}"
                   data-preview="${preview}"
                   sandbox=""
@@ -155,13 +155,13 @@ export function legalTexts(pages: ShopPages): void {
         const { page, request: schema } = pageOf(form);
         const locale = localeOf(visit, form);
         const before = await readPage(visit, page, locale);
-        requireUnchanged(form, before, visit.words);
+        requireUnchanged(form, before, visit.messages);
         const body = typedPage(Object.keys(schema.properties), form.field);
         await visit.call(LEGAL_PAGES[page].update, { query: { locale }, body });
         const path = adminPath(visit, `/settings/legal/${page}`, { locale });
         const version = versionOf(await readPage(visit, page, locale));
         return new Redirect(path, {
-          text: visit.words.form.saved,
+          text: visit.messages.form.saved,
           undo: { action: path, fields: { ...(before as Record<string, string>), version } },
         });
       },
@@ -195,7 +195,7 @@ const localeOf = ({ settings, locale }: ShopVisit, { query }: PageRequest): stri
   settings.locales.find((one) => one === query('locale')) ?? locale;
 
 const titleOf = ({ language }: ShopVisit, page: PageName): string =>
-  messages(language).storefront.legal.names[page];
+  messagesIn(language).storefront.legal.names[page];
 
 const readPage = (visit: ShopVisit, page: PageName, locale: string) =>
   visit.call(LEGAL_PAGES[page].read, { query: { locale } }) as Promise<Content>;

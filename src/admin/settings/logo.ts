@@ -20,17 +20,17 @@ export function logo(pages: ShopPages, format: SettingsFormat, media: MediaStora
   pages.fileForm('/settings/theme/logo', 'settings_write', {
     field: 'logo',
     show: async (visit, _request, draft) => ({
-      title: visit.words.settings.logo.title,
+      title: visit.messages.settings.logo.title,
       menu: 'settings',
       breadcrumbs: [
         ...settingsTrail(visit),
-        { href: adminPath(visit, '/settings/theme'), text: visit.words.settings.pages.theme },
+        { href: adminPath(visit, '/settings/theme'), text: visit.messages.settings.pages.theme },
       ],
       main: html`<div class="narrow">${problemOf(draft)} ${logoCard(visit)}</div>`,
     }),
     save: async (visit, _request, { name, path }) => {
       const { db, config, shopId } = visit;
-      if (!/\.(?:png|jpe?g|gif)$/i.test(name)) throw badRequest(visit.words.settings.logo.wrongKind);
+      if (!/\.(?:png|jpe?g|gif)$/i.test(name)) throw badRequest(visit.messages.settings.logo.wrongKind);
       await refuseFullMedia(db, config, shopId);
       const { imageKey, sizes } = await storeImage(media, shopId, path, name);
       try {
@@ -48,11 +48,11 @@ export function logo(pages: ShopPages, format: SettingsFormat, media: MediaStora
 
 /** The logo, and a form for another one. */
 export function logoCard(visit: ShopVisit): Markup {
-  const words = visit.words.settings.logo;
+  const messages = visit.messages.settings.logo;
   const { logoUrl } = visit.settings;
   return html`<section class="card">
-    <h2>${words.title}</h2>
-    ${logoUrl?.startsWith('/') && html`<p class="logo-shown"><img src="${logoUrl}" alt="${words.current}" /></p>`}
+    <h2>${messages.title}</h2>
+    ${logoUrl?.startsWith('/') && html`<p class="logo-shown"><img src="${logoUrl}" alt="${messages.current}" /></p>`}
     ${
       visit.may('settings_write') &&
       html`<form
@@ -62,11 +62,11 @@ export function logoCard(visit: ShopVisit): Markup {
         hx-boost="false"
       >
         <div class="field">
-          <label for="logo-file">${words.choose}</label>
+          <label for="logo-file">${messages.choose}</label>
           <input type="file" id="logo-file" name="logo" accept=".png,.jpg,.jpeg,.gif" required />
-          <p class="hint">${words.hint}</p>
+          <p class="hint">${messages.hint}</p>
         </div>
-        <button>${words.upload}</button>
+        <button>${messages.upload}</button>
       </form>`
     }
   </section>`;

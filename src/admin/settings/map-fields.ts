@@ -2,14 +2,8 @@ import type { TSchema } from 'typebox';
 import { html, type Markup, type Part } from '../../http/html.ts';
 import { textField } from '../components/form.ts';
 import { kindOf, mapValue, shapeOf, wordPath } from './field-kind.ts';
-import {
-  settingFieldName,
-  numberText,
-  fieldProblemLine,
-  textOf,
-  type FormContext,
-  type Path,
-} from './form-context.ts';
+import { settingFieldName, numberText, fieldProblemLine, textOf, type FormContext } from './form-context.ts';
+import type { Path } from '../../shops/settings/rules.ts';
 
 /** Known keys are rows with a fixed title; others are typed. */
 export function mapFields(
@@ -18,12 +12,12 @@ export function mapFields(
   path: Path,
   context: FormContext,
 ): Markup {
-  const { words, isDisabled } = context;
+  const { messages, isDisabled } = context;
   const known = wordPath(path);
   const value = mapValue(schema);
   const keys = context.keys(known);
-  const head = html`${path.length > 1 && html`<p class="legend">${words.label(known)}</p>`}
-  ${words.hint(known) !== undefined && html`<p class="hint">${words.hint(known)}</p>`}
+  const head = html`${path.length > 1 && html`<p class="legend">${messages.label(known)}</p>`}
+  ${messages.hint(known) !== undefined && html`<p class="hint">${messages.hint(known)}</p>`}
   ${fieldProblemLine(context.problemAt(path))}`;
   if (keys) {
     return html`<div class="map" id="field-${settingFieldName(path)}">
@@ -42,10 +36,10 @@ export function mapFields(
     ${pairs.map(([key, item], index) => {
       const at = [...path, `#${index}`];
       return html`<div class="row">
-        ${textField({ name: settingFieldName([...at, 'key']), label: words.label(`${known}.key`), value: key, isDisabled })}
+        ${textField({ name: settingFieldName([...at, 'key']), label: messages.label(`${known}.key`), value: key, isDisabled })}
         ${textField({
           name: settingFieldName([...at, 'value']),
-          label: words.label(`${known}.value`),
+          label: messages.label(`${known}.value`),
           value: textOf(item),
           isDisabled,
           problem: key === '' ? undefined : context.problemAt([...path, key]),
@@ -56,7 +50,7 @@ export function mapFields(
 }
 
 function keyedField(schema: TSchema, value: unknown, path: Path, label: string, context: FormContext): Part {
-  const { isDisabled, words } = context;
+  const { isDisabled, messages } = context;
   if (kindOf(schema) !== 'section') {
     return textField({
       name: settingFieldName(path),
@@ -64,7 +58,7 @@ function keyedField(schema: TSchema, value: unknown, path: Path, label: string, 
       value: numberText(value, context),
       inputMode: 'decimal',
       isDisabled,
-      unit: words.unit(wordPath(path.slice(0, -1))),
+      unit: messages.unit(wordPath(path.slice(0, -1))),
       problem: context.problemAt(path),
     });
   }
@@ -76,7 +70,7 @@ function keyedField(schema: TSchema, value: unknown, path: Path, label: string, 
       ${Object.keys(properties!).map((key) =>
         textField({
           name: settingFieldName([...path, key]),
-          label: words.label(`${wordPath(path.slice(0, -1))}.${key}`),
+          label: messages.label(`${wordPath(path.slice(0, -1))}.${key}`),
           value: numberText(fields[key], context),
           isDisabled,
           problem: context.problemAt([...path, key]),

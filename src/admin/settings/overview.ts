@@ -2,11 +2,11 @@ import { html, type Markup } from '../../http/html.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 
-type PageName = keyof ShopVisit['words']['settings']['pages'];
+type PageName = keyof ShopVisit['messages']['settings']['pages'];
 
 /** The cards of the overview in groups, in the order in which a new shop is set up. */
 const GROUPS: readonly {
-  name: keyof ShopVisit['words']['settings']['groups'];
+  name: keyof ShopVisit['messages']['settings']['groups'];
   pages: readonly PageName[];
 }[] = [
   { name: 'shop', pages: ['shop', 'invoices', 'languages', 'domains'] },
@@ -17,15 +17,15 @@ const GROUPS: readonly {
 
 export function overview(pages: ShopPages): void {
   pages.get('/settings', 'settings_read', async (visit) => {
-    const words = visit.words.settings;
+    const messages = visit.messages.settings;
     return {
-      title: visit.words.layout.menuEntries.settings,
+      title: visit.messages.layout.menuEntries.settings,
       menu: 'settings',
       main: html`${GROUPS.map(({ name, pages: names }) => {
         const shown = names.filter((page) => mayOpen(visit, page));
         return (
           shown.length > 0 &&
-          html`<h2 class="group">${words.groups[name]}</h2>
+          html`<h2 class="group">${messages.groups[name]}</h2>
             <div class="cards settings-cards">${shown.map((page) => pageCard(visit, page))}</div>`
         );
       })}`,
@@ -46,7 +46,7 @@ function pageCard(visit: ShopVisit, page: PageName): Markup {
 }
 
 function placeOf(visit: ShopVisit, page: PageName) {
-  const { pages, about } = visit.words.settings;
+  const { pages, about } = visit.messages.settings;
   const path = page === 'users' ? '/users' : `/settings/${page}`;
   return { href: adminPath(visit, path), text: pages[page], note: about[page] };
 }

@@ -36,19 +36,19 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
         const method = methodOf(visit, request);
         const { fields } = providers[method.providerName];
         const stored = await storedFields(visit, method);
-        const words = visit.words.settings.paymentKeys;
-        const hints: Readonly<Record<string, string>> = words.hints;
-        const labels: Readonly<Record<string, string>> = words.labels;
+        const messages = visit.messages.settings.paymentKeys;
+        const hints: Readonly<Record<string, string>> = messages.hints;
+        const labels: Readonly<Record<string, string>> = messages.labels;
         return {
-          title: words.title({ method: titleOf(visit, method) }),
+          title: messages.title({ method: titleOf(visit, method) }),
           menu: 'settings',
           breadcrumbs: [
             ...settingsTrail(visit),
-            { href: adminPath(visit, '/settings/payments'), text: visit.words.settings.pages.payments },
+            { href: adminPath(visit, '/settings/payments'), text: visit.messages.settings.pages.payments },
           ],
           main: html`<form method="post" class="card" autocomplete="off">
             ${problemOf(draft)}
-            <p class="quiet">${words.about}</p>
+            <p class="quiet">${messages.about}</p>
             ${Object.entries(fields).map(
               ([name, { description, isOptional }]) =>
                 html`<div class="stack">
@@ -58,30 +58,30 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
                     hint: hints[name] ?? description,
                     type: 'password',
                     autocomplete: 'off',
-                    placeholder: stored[name] === undefined ? '' : words.stored,
+                    placeholder: stored[name] === undefined ? '' : messages.stored,
                   })}
-                  ${isOptional && stored[name] !== undefined && tickField({ name: `${name}.remove`, label: words.remove, draft })}
+                  ${isOptional && stored[name] !== undefined && tickField({ name: `${name}.remove`, label: messages.remove, draft })}
                 </div>`,
             )}
             <dl class="pairs">
-              <dt>${words.webhook}</dt>
+              <dt>${messages.webhook}</dt>
               <dd><code>${visit.origin + webhookPath(visit.shopId, method.key)}</code></dd>
             </dl>
-            <button class="main">${visit.words.form.save}</button>
+            <button class="main">${visit.messages.form.save}</button>
           </form>`,
         };
       },
       save: async (visit, form) => {
         const method = methodOf(visit, form);
         const names = Object.keys(providers[method.providerName].fields);
-        const words = visit.words.settings.paymentKeys;
+        const messages = visit.messages.settings.paymentKeys;
         const typed = names.filter((name) => form.field(name) !== '');
         const removed = names.filter((name) => form.field(`${name}.remove`) !== '' && !typed.includes(name));
         const wrong = typed.find((name) => !isFieldValue(form.field(name)));
-        if (wrong !== undefined) throw badRequest(words.wrong({ name: wrong }));
+        if (wrong !== undefined) throw badRequest(messages.wrong({ name: wrong }));
         const path = adminPath(visit, '/settings/payments');
         const changed = [...typed, ...removed];
-        if (changed.length === 0) return new Redirect(path, visit.words.settings.nothingChanged);
+        if (changed.length === 0) return new Redirect(path, visit.messages.settings.nothingChanged);
         const { shopId, key } = visit;
         await visit.db.transaction(async (tx) => {
           const before = await loadFields(tx, key, shopId, method.paymentMethodId);
@@ -95,7 +95,7 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
             fields: changed.join(),
           });
         });
-        return new Redirect(path, words.saved);
+        return new Redirect(path, messages.saved);
       },
     },
     { needsReauthentication: true },
@@ -106,7 +106,7 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
     if (!(await form.isWithinLimit(`payment-test/${visit.shopId}`, TESTS_PER_HOUR))) {
       throw tooManyRequests(TESTS_PER_HOUR, 3600, 'tests');
     }
-    const words = visit.words.settings.paymentKeys;
+    const messages = visit.messages.settings.paymentKeys;
     const provider = providers[method.providerName];
     const problem = await accountProblem(provider, {
       shopId: visit.shopId,
@@ -118,8 +118,8 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
     return new Redirect(
       adminPath(visit, '/settings/payments'),
       problem === undefined
-        ? words.works({ provider: label })
-        : { text: words.fails({ provider: label, problem }), isProblem: true },
+        ? messages.works({ provider: label })
+        : { text: messages.fails({ provider: label, problem }), isProblem: true },
     );
   });
 }
@@ -139,7 +139,7 @@ const storedFields = ({ db, key, shopId }: ShopVisit, { paymentMethodId }: Provi
 
 /** The methods handled by a provider: whether their keys are set, and a button that tests them. */
 async function accountList(visit: ShopVisit, providers: Providers): Promise<Markup> {
-  const words = visit.words.settings.paymentKeys;
+  const messages = visit.messages.settings.paymentKeys;
   const methods = visit.settings.paymentMethods.filter((method): method is ProviderMethod =>
     isProviderName(method.providerName),
   );
@@ -147,8 +147,8 @@ async function accountList(visit: ShopVisit, providers: Providers): Promise<Mark
     methods.map(async (method) => ({ method, stored: await storedFields(visit, method) })),
   );
   return html`<section class="card above-form">
-    <h2>${words.accounts}</h2>
-    ${methods.length === 0 && html`<p class="quiet">${words.none}</p>`}
+    <h2>${messages.accounts}</h2>
+    ${methods.length === 0 && html`<p class="quiet">${messages.none}</p>`}
     ${accounts.map(({ method, stored }) => {
       const fields = Object.entries(providers[method.providerName].fields);
       const isReady = fields.every(([name, { isOptional }]) => isOptional || stored[name] !== undefined);
@@ -156,7 +156,7 @@ async function accountList(visit: ShopVisit, providers: Providers): Promise<Mark
         <p>
           <strong>${titleOf(visit, method)}</strong>
           <span class="quiet">${PROVIDER_LABELS[method.providerName]}</span>
-          ${isReady ? chip(words.ready, 'good') : chip(words.missing, 'warning')}
+          ${isReady ? chip(messages.ready, 'good') : chip(messages.missing, 'warning')}
         </p>
         ${
           visit.may('settings_write') &&
@@ -164,10 +164,10 @@ async function accountList(visit: ShopVisit, providers: Providers): Promise<Mark
             ${
               fields.length > 0 &&
               html`<a class="button" href="${adminPath(visit, `/settings/payments/${method.key}`)}"
-                >${words.change}</a
+                >${messages.change}</a
               >`
             }
-            ${isReady && buttonForm({ action: adminPath(visit, `/settings/payments/${method.key}/test`), text: words.test })}
+            ${isReady && buttonForm({ action: adminPath(visit, `/settings/payments/${method.key}/test`), text: messages.test })}
           </div>`
         }
       </div>`;

@@ -4,14 +4,8 @@ import { longTextField, textField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import { isLong, shapeOf, wordPath } from './field-kind.ts';
 import { wordLimit } from './section-limits.ts';
-import {
-  bound,
-  settingFieldName,
-  fieldProblemLine,
-  withChosen,
-  type FormContext,
-  type Path,
-} from './form-context.ts';
+import { bound, settingFieldName, fieldProblemLine, withChosen, type FormContext } from './form-context.ts';
+import type { Path } from '../../shops/settings/rules.ts';
 
 /** Texts in several languages, and lists of words: fields without nested ones. */
 
@@ -22,7 +16,7 @@ export function localisedField(
   path: Path,
   context: FormContext,
 ): Markup {
-  const { words, locales, language, isDisabled } = context;
+  const { messages, locales, language, isDisabled } = context;
   const known = wordPath(path);
   const name = (locale: string) => languageName(locale, language, locales);
   const input = (locale: string, label: string) => {
@@ -38,8 +32,8 @@ export function localisedField(
   };
   const [only, ...others] = locales;
   return html`<fieldset class="field texts" id="field-${settingFieldName(path)}">
-    <legend>${words.label(known)}</legend>
-    ${words.hint(known) !== undefined && html`<p class="hint">${words.hint(known)}</p>`}
+    <legend>${messages.label(known)}</legend>
+    ${messages.hint(known) !== undefined && html`<p class="hint">${messages.hint(known)}</p>`}
     ${
       others.length === 0
         ? input(only!, name(only!))
@@ -56,22 +50,22 @@ export function listField(
   path: Path,
   context: FormContext,
 ): Markup {
-  const { words, isDisabled } = context;
+  const { messages, isDisabled } = context;
   const known = wordPath(path);
   const { items } = shapeOf(schema);
-  const listed = shapeOf(items!).enum?.map((one) => ({ value: one, text: words.value(known, one) }));
+  const listed = shapeOf(items!).enum?.map((one) => ({ value: one, text: messages.value(known, one) }));
   const choices = context.choices(known) ?? listed;
   const problems = [
     context.problemAt(path),
     ...values.map((_, index) => context.problemAt([...path, index])),
   ].filter((problem) => problem !== undefined);
   const problem = problems.length === 0 ? undefined : problems.join(' ');
-  const hint = words.hint(known);
+  const hint = messages.hint(known);
   if (!choices) {
     return longTextField({
       name: settingFieldName(path),
-      label: words.label(known),
-      hint: hint === undefined ? words.onePerLine : `${hint} ${words.onePerLine}`,
+      label: messages.label(known),
+      hint: hint === undefined ? messages.onePerLine : `${hint} ${messages.onePerLine}`,
       value: values.join('\n'),
       rows: Math.min(Math.max(values.length + 1, 3), 12),
       maxLength: wordLimit(schema).characters,
@@ -87,7 +81,7 @@ export function listField(
     ...choices.filter(({ value }) => !values.includes(value)),
   ];
   return html`<fieldset class="field" id="field-${name}">
-    <legend>${words.label(known)}</legend>
+    <legend>${messages.label(known)}</legend>
     ${hint !== undefined && html`<p class="hint">${hint}</p>`}
     <div class="ticks">
       ${sorted.map(

@@ -12,7 +12,7 @@ import { checkBackup } from '../../platform/backup/manifest.ts';
 import { installationKey } from '../../platform/sealing.ts';
 import { loadFields } from '../../orders/payments/accounts.ts';
 import { selectSettings } from '../../shops/settings/settings.ts';
-import { words } from '../messages.ts';
+import { adminMessagesIn } from '../messages.ts';
 
 let service: Service;
 let merchant: Merchant;
@@ -202,7 +202,7 @@ describe('a legal text', () => {
 });
 
 test('every kind of email has a name on its page', () => {
-  const named = Object.keys(words('en').settings.emailKinds);
+  const named = Object.keys(adminMessagesIn('en').settings.emailKinds);
   expect(named.toSorted()).toEqual(EMAIL_KINDS.map(({ name }) => name).toSorted());
 });
 

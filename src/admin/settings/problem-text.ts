@@ -2,7 +2,7 @@ import { countryName } from '../../shops/countries/countries.ts';
 import { pathText, type Problem, type Rule, type SettingsProblem } from '../../shops/settings/problem.ts';
 import type { ShopVisit } from '../visit.ts';
 import { wordPath } from './field-kind.ts';
-import { settingsWords } from './words.ts';
+import { settingsMessages } from './settings-messages.ts';
 
 /** The message of every rule; a missing one, or one that names something unknown to its rule, does not compile. */
 type RuleTexts = {
@@ -13,7 +13,7 @@ type ShownValues<Values> = { readonly [Key in keyof Values]: string };
 
 /** The problem of a field, in the reader's language. */
 export function problemText({ path, rule }: Problem, visit: ShopVisit): string {
-  const texts: RuleTexts = visit.words.settings.problems;
+  const texts: RuleTexts = visit.messages.settings.problems;
   return sayRule(texts[rule.name], shownValues(path, rule, visit));
 }
 
@@ -21,8 +21,8 @@ export function problemText({ path, rule }: Problem, visit: ShopVisit): string {
  * `taxClasses[1].rates.DE (line 12): Please enter 100 or less.` An editor of the file sees its own keys and values,
  * and is told what to write where a form offers choices.
  */
-export function fileProblemLine({ path, line, rule }: Problem, { words }: ShopVisit): string {
-  const { problems, fileProblems, fileView } = words.settings;
+export function fileProblemLine({ path, line, rule }: Problem, { messages }: ShopVisit): string {
+  const { problems, fileProblems, fileView } = messages.settings;
   const ofForms: RuleTexts = problems;
   const ofFiles: Pick<RuleTexts, keyof typeof fileProblems> = fileProblems;
   const texts = { ...ofForms, ...ofFiles };
@@ -47,8 +47,8 @@ export function translatedProblems({ places, problems }: SettingsProblem, visit:
 }
 
 /** Fields, countries and languages by name, and numbers in the format of the reader's language. */
-function shownValues(path: Problem['path'], rule: Rule, { words, language }: ShopVisit) {
-  const { label, languageName } = settingsWords(words, language);
+function shownValues(path: Problem['path'], rule: Rule, { messages, language }: ShopVisit) {
+  const { label, languageName } = settingsMessages(messages, language);
   const shown = (key: string, value: string | number | readonly string[]): string => {
     if (typeof value === 'number') return new Intl.NumberFormat(language).format(value);
     if (typeof value !== 'string') return value.map(label).join(', ');

@@ -61,11 +61,11 @@ async function apply(tx: Transaction, visit: ShopVisit, file: SettingsFile, form
 
 /** The notice of the next page, with a button that restores the previous settings. */
 export async function savedNotice(visit: ShopVisit, { changes }: AppliedSettings): Promise<Notice> {
-  const words = visit.words.settings;
-  if (changes.length === 0) return { text: words.nothingChanged };
+  const messages = visit.messages.settings;
+  if (changes.length === 0) return { text: messages.nothingChanged };
   const [newest, before] = await findSettingsVersions(visit.db, visit.shopId, 2);
   return {
-    text: words.changesSaved({ count: changes.length }),
+    text: messages.changesSaved({ count: changes.length }),
     ...(newest &&
       before && {
         undo: {

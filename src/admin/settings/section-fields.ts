@@ -14,11 +14,11 @@ import {
   textOf,
   withChosen,
   type FormContext,
-  type Path,
 } from './form-context.ts';
 import { mapFields } from './map-fields.ts';
 import { listField, localisedField } from './plain-fields.ts';
-import type { SettingsWords } from './words.ts';
+import type { SettingsMessages } from './settings-messages.ts';
+import type { Path } from '../../shops/settings/rules.ts';
 
 /** The field or fields of a setting. */
 export function settingField(
@@ -27,13 +27,13 @@ export function settingField(
   path: Path,
   context: FormContext,
 ): Markup | false {
-  const { words, isDisabled } = context;
+  const { messages, isDisabled } = context;
   const known = wordPath(path);
   if (context.isLeftOut(known)) return false;
   const field = {
     name: settingFieldName(path),
-    label: words.label(known),
-    ...hintOf(words.hint(known)),
+    label: messages.label(known),
+    ...hintOf(messages.hint(known)),
     isDisabled,
     problem: context.problemAt(path),
   };
@@ -45,15 +45,15 @@ export function settingField(
       return choiceField({
         ...field,
         value: textOf(value ?? shapeOf(schema).default),
-        choices: shapeOf(schema).enum!.map((one) => ({ value: one, text: words.value(known, one) })),
-        ...(value === undefined && shapeOf(schema).default === undefined && { empty: words.unset }),
+        choices: shapeOf(schema).enum!.map((one) => ({ value: one, text: messages.value(known, one) })),
+        ...(value === undefined && shapeOf(schema).default === undefined && { empty: messages.unset }),
       });
     case 'number':
       return textField({
         ...field,
         value: numberText(value, context),
         inputMode: 'decimal',
-        unit: isAmount(schema) ? context.currency : words.unit(known),
+        unit: isAmount(schema) ? context.currency : messages.unit(known),
       });
     case 'line':
       if (choices)
@@ -102,7 +102,7 @@ export function sectionFields(
       const part = settingField(field, value[key], at, context);
       if (!isInner) return part;
       return html`<fieldset class="inner">
-        <legend>${context.words.label(wordPath(at))}</legend>
+        <legend>${context.messages.label(wordPath(at))}</legend>
         ${part}
       </fieldset>`;
     });
@@ -113,7 +113,7 @@ export function sectionFields(
 
 /** A list of entries that can be opened, added, moved and removed. */
 function entryFields(schema: TSchema, values: readonly unknown[], path: Path, context: FormContext): Markup {
-  const { words, isDisabled } = context;
+  const { messages, isDisabled } = context;
   const known = wordPath(path);
   const { items } = shapeOf(schema);
   const isNested = path.length > 1;
@@ -127,18 +127,18 @@ function entryFields(schema: TSchema, values: readonly unknown[], path: Path, co
     }
     ${fieldProblemLine(kindOf(items!) === 'section' ? undefined : context.problemAt(at))}
     ${settingField(items!, value, at, context)}
-    ${!isDisabled && entryButtons(settingFieldName(at), words, value !== undefined)}`;
+    ${!isDisabled && entryButtons(settingFieldName(at), messages, value !== undefined)}`;
     if (isSmall) return html`<div class="entry small" data-entry>${fields}</div>`;
     return html`<details class="entry" data-entry ${isOpen && html`open`}>
-      <summary>${entryTitle(value, context) ?? words.newEntry(known)}</summary>
+      <summary>${entryTitle(value, context) ?? messages.newEntry(known)}</summary>
       <div class="entry-fields">${fields}</div>
     </details>`;
   };
   const hasProblem = (index: number) => context.problemAt([...path, index, '*']) !== undefined;
   const isAdded = context.added === known && !isDisabled;
   return html`<div class="entries" id="field-${settingFieldName(path)}" data-entries="${newEntryStep(path)}">
-    ${isNested && html`<p class="legend">${words.label(known)}</p>`}
-    ${words.hint(known) !== undefined && html`<p class="hint">${words.hint(known)}</p>`}
+    ${isNested && html`<p class="legend">${messages.label(known)}</p>`}
+    ${messages.hint(known) !== undefined && html`<p class="hint">${messages.hint(known)}</p>`}
     ${fieldProblemLine(context.problemAt(path))}
     ${values.map((value, index) => entry(value, index, values.length === 1 || hasProblem(index)))}
     ${(isAdded || (isNested && !isDisabled)) && entry(undefined, values.length, true)}
@@ -146,44 +146,44 @@ function entryFields(schema: TSchema, values: readonly unknown[], path: Path, co
       !isDisabled &&
       html`<template>${entry(undefined, newEntryStep(path), true)}</template>
         <p>
-          <button type="button" class="with-script" data-add>${words.addEntry(known)}</button>
+          <button type="button" class="with-script" data-add>${messages.addEntry(known)}</button>
           ${
             !isNested &&
-            html`<a class="button without-script" href="?add=${known}">${words.addEntry(known)}</a>`
+            html`<a class="button without-script" href="?add=${known}">${messages.addEntry(known)}</a>`
           }
         </p>`
     }
   </div>`;
 }
 
-function entryButtons(name: string, words: SettingsWords, isStored: boolean): Markup {
+function entryButtons(name: string, messages: SettingsMessages, isStored: boolean): Markup {
   return html`<p class="entry-buttons">
-    <button type="button" class="link with-script" data-move="up" aria-label="${words.moveUp}">
+    <button type="button" class="link with-script" data-move="up" aria-label="${messages.moveUp}">
       ${ARROW_ICONS.up}
     </button>
-    <button type="button" class="link with-script" data-move="down" aria-label="${words.moveDown}">
+    <button type="button" class="link with-script" data-move="down" aria-label="${messages.moveDown}">
       ${ARROW_ICONS.down}
     </button>
     <label class="remove ${isStored ? '' : 'with-script'}"
-      ><input type="checkbox" name="${name}.remove" value="yes" data-remove /> ${words.remove}</label
+      ><input type="checkbox" name="${name}.remove" value="yes" data-remove /> ${messages.remove}</label
     >
   </p>`;
 }
 
 /** The name of an entry, and its price. */
-function entryTitle(value: unknown, { words, locale, locales, currency, choices }: FormContext): Part {
+function entryTitle(value: unknown, { messages, locale, locales, currency, choices }: FormContext): Part {
   if (typeof value !== 'object' || value === null) return undefined;
   const { name, key, kind, price, default: isDefault, provider } = value as Record<string, unknown>;
   const names = (typeof name === 'object' ? name : {}) as Record<string, string>;
   const title = typeof name === 'string' ? name : (names[locale] ?? names[locales[0]!]);
   const providerText = choices('paymentMethods.provider')?.find((one) => one.value === provider)?.text;
   const facts = [
-    ...(typeof kind === 'string' ? [words.value('shippingMethods.kind', kind)] : []),
+    ...(typeof kind === 'string' ? [messages.value('shippingMethods.kind', kind)] : []),
     ...(providerText === undefined ? [] : [providerText]),
     ...(typeof price === 'number' && price !== 0
-      ? [moneyText(toMinor(price, currency) ?? 0, currency, words.language)]
+      ? [moneyText(toMinor(price, currency) ?? 0, currency, messages.language)]
       : []),
-    ...(isDefault === true ? [words.label('taxClasses.default')] : []),
+    ...(isDefault === true ? [messages.label('taxClasses.default')] : []),
   ];
   return html`<strong>${title ?? textOf(key)}</strong>
     ${facts.length > 0 && html`<span class="quiet">${facts.join(' · ')}</span>`}`;

@@ -14,15 +14,16 @@ import { kindOf, schemaOf, wordPath } from './field-kind.ts';
 import { translatedProblems } from './problem-text.ts';
 import { childOf, fieldTree, readValue } from './read-section.ts';
 import { savedNotice, saveSettings } from './save.ts';
-import { settingFieldName, type FormContext, type Path } from './form-context.ts';
+import { settingFieldName, type FormContext } from './form-context.ts';
 import { sectionLimits } from './section-limits.ts';
 import { settingField } from './section-fields.ts';
-import { settingsWords, type SettingsWords } from './words.ts';
+import { settingsMessages, type SettingsMessages } from './settings-messages.ts';
+import type { Path } from '../../shops/settings/rules.ts';
 
 /** A page with some sections of the settings file as one form. */
 export interface SectionPage {
   /** Below `/settings/`; also the key of its title. */
-  name: keyof ShopVisit['words']['settings']['pages'];
+  name: keyof ShopVisit['messages']['settings']['pages'];
   sections: readonly SectionName[];
   /** Paths of settings that `fields` shows in its own way. */
   leftOut?: readonly string[];
@@ -65,7 +66,7 @@ export function sectionPage(pages: ShopPages, format: SettingsFormat, page: Sect
         const typed = typedSections(page, form);
         const refuse = (refused: Omit<Refused, 'file'>) => show(visit, form, { ...refused, file: typed });
         if (form.field('version') !== versionOf(storedSections(visit, page))) {
-          return refuse({ problems: [], lines: [visit.words.layout.changedMeanwhile], status: 409 });
+          return refuse({ problems: [], lines: [visit.messages.layout.changedMeanwhile], status: 409 });
         }
         try {
           const applied = await saveSettings(visit, typed, format);
@@ -102,16 +103,16 @@ async function formPage(
   refused: Refused | undefined,
 ): Promise<AdminPage> {
   const form = shownForm(visit, page, request, refused);
-  const { words } = visit;
+  const { messages } = visit;
   const mayWrite = visit.may('settings_write');
   const beside = await page.beside?.(visit, request, form);
   const fields = html`<form method="post" class="settings-form" data-settings novalidate>
-    ${refused && problemSummary(refused, form.context.words)} ${versionField(storedSections(visit, page))}
+    ${refused && problemSummary(refused, form.context.messages)} ${versionField(storedSections(visit, page))}
     ${cards(page, form)} ${page.fields?.(visit, form)}
-    ${mayWrite && html`<div class="settings-save"><button class="main">${words.form.save}</button></div>`}
+    ${mayWrite && html`<div class="settings-save"><button class="main">${messages.form.save}</button></div>`}
   </form>`;
   return {
-    title: words.settings.pages[page.name],
+    title: messages.settings.pages[page.name],
     menu: 'settings',
     breadcrumbs: settingsTrail(visit),
     scripts: [SETTINGS_SCRIPT],
@@ -121,7 +122,7 @@ async function formPage(
 }
 
 export const settingsTrail = (visit: ShopVisit) => [
-  { href: adminPath(visit, '/settings'), text: visit.words.layout.menuEntries.settings },
+  { href: adminPath(visit, '/settings'), text: visit.messages.layout.menuEntries.settings },
 ];
 
 function shownForm(
@@ -131,20 +132,20 @@ function shownForm(
   refused: Refused | undefined,
 ): ShownForm {
   const { settings, language } = visit;
-  const words = settingsWords(visit.words, language);
+  const messages = settingsMessages(visit.messages, language);
   const file = { ...documentOf(settings, { textsByLocale: true }), ...refused?.file };
   const { defaultLocale, locales, defaultCurrency } = settings;
   return {
     file,
     context: {
-      words,
+      messages,
       language,
       locales: [defaultLocale, ...locales.filter((locale) => locale !== defaultLocale)],
       locale: visit.locale,
       currency: file.currencies?.default ?? defaultCurrency,
       isDisabled: !visit.may('settings_write'),
-      choices: settingChoices(file, words),
-      keys: settingKeys(file, words, visit.locale),
+      choices: settingChoices(file, messages),
+      keys: settingKeys(file, messages, visit.locale),
       problemAt: problemFinder(refused?.problems ?? []),
       isLeftOut: (path) => leftOut.includes(path),
       added: request.query('add'),
@@ -167,24 +168,24 @@ function problemFinder(problems: readonly Problem[]): (path: Path) => string | u
 }
 
 /** All problems at the top, each with a link to its field. */
-function problemSummary({ problems, lines }: Refused, words: SettingsWords): Markup {
+function problemSummary({ problems, lines }: Refused, messages: SettingsMessages): Markup {
   return html`<div class="problem" role="alert">
     <ul>
       ${lines.map((line) => html`<li>${line}</li>`)}
       ${problems.map(
         ({ path, text }) =>
-          html`<li><a href="#field-${settingFieldName(path)}">${placeText(path, words)}</a>: ${text}</li>`,
+          html`<li><a href="#field-${settingFieldName(path)}">${placeText(path, messages)}</a>: ${text}</li>`,
       )}
     </ul>
   </div>`;
 }
 
 /** `Shipping methods 2 › Price` */
-export function placeText(path: Path, words: SettingsWords): string {
+export function placeText(path: Path, messages: SettingsMessages): string {
   const steps = path.flatMap((step, index) => {
     if (typeof step === 'number') return [];
     const next = path[index + 1];
-    const label = words.label(wordPath(path.slice(0, index + 1)));
+    const label = messages.label(wordPath(path.slice(0, index + 1)));
     return [typeof next === 'number' ? `${label} ${next + 1}` : label];
   });
   return steps.join(' › ');
@@ -207,10 +208,10 @@ function cards({ sections }: SectionPage, { file, context }: ShownForm): Markup[
     const [section] = group as [SectionName];
     if (context.isLeftOut(section)) return [];
     if (isPlain(section)) return [html`<div class="card">${group.map(field)}</div>`];
-    const hint = kindOf(schemaOf(section)) === 'section' ? context.words.hint(section) : undefined;
+    const hint = kindOf(schemaOf(section)) === 'section' ? context.messages.hint(section) : undefined;
     return [
       html`<section class="card" id="section-${section}">
-        <h2>${context.words.label(section)}</h2>
+        <h2>${context.messages.label(section)}</h2>
         ${hint !== undefined && html`<p class="hint">${hint}</p>`} ${field(section)}
       </section>`,
     ];

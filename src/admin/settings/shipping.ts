@@ -36,13 +36,13 @@ function withoutOtherPrices(file: SettingsFile): SettingsFile {
 /** The delivery price for an order of this weight and value, computed as for a cart. */
 function priceTester(visit: ShopVisit, request: PageRequest): Markup {
   const { settings, language } = visit;
-  const words = visit.words.settings.shippingTest;
+  const messages = visit.messages.settings.shippingTest;
   const weight = decimalIn(request.query('weight'), '1');
   const value = decimalIn(request.query('value'), '50');
   const country =
     settings.countries.find((code) => code === request.query('country')) ?? settings.defaultCountry;
   return html`<section class="card" id="price-test">
-    <h2>${words.title}</h2>
+    <h2>${messages.title}</h2>
     <form
       method="get"
       action="${adminPath(visit, '/settings/shipping')}#price-test"
@@ -55,26 +55,26 @@ function priceTester(visit: ShopVisit, request: PageRequest): Markup {
     >
       ${choiceField({
         name: 'country',
-        label: words.country,
+        label: messages.country,
         value: country,
         choices: settings.countries.map((code) => ({ value: code, text: countryName(code, language) })),
       })}
       <div class="row">
-        ${textField({ name: 'weight', label: words.weight, value: weight, unit: 'kg', inputMode: 'decimal' })}
+        ${textField({ name: 'weight', label: messages.weight, value: weight, unit: 'kg', inputMode: 'decimal' })}
         ${textField({
           name: 'value',
-          label: words.value,
+          label: messages.value,
           value,
           unit: settings.defaultCurrency,
           inputMode: 'decimal',
         })}
       </div>
-      <button class="without-script">${words.submit}</button>
+      <button class="without-script">${messages.submit}</button>
     </form>
     <div id="prices" aria-live="polite">
       ${
         settings.shippingMethods.length === 0
-          ? html`<p class="quiet">${words.none}</p>`
+          ? html`<p class="quiet">${messages.none}</p>`
           : html`<dl class="pairs">
               ${settings.shippingMethods.map(
                 (method) =>
@@ -82,14 +82,14 @@ function priceTester(visit: ShopVisit, request: PageRequest): Markup {
                     <dd class="number">
                       ${
                         method.kind === 'pickup'
-                          ? words.pickup
+                          ? messages.pickup
                           : amountText(priceOf(method, weight, value, settings), visit)
                       }
                     </dd>`,
               )}
             </dl>`
       }
-      <p class="hint">${words.hint}</p>
+      <p class="hint">${messages.hint}</p>
     </div>
   </section>`;
 }

@@ -20,7 +20,7 @@ export function taxSettingsPages(pages: ShopPages, format: SettingsFormat): void
 
 /** One row per country that the shop delivers to or has a rate for, its own first. */
 function rateTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
-  const words = visit.words.settings.taxTable;
+  const messages = visit.messages.settings.taxTable;
   const classes = file.taxClasses ?? [];
   const { language, problemAt, isDisabled } = context;
   const named = new Set([
@@ -36,14 +36,14 @@ function rateTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
   const titleOf = ({ name, key }: (typeof classes)[number]) =>
     typeof name === 'string' ? name : (name?.[context.locale] ?? name?.[context.locales[0]!] ?? key);
   return html`<section class="card" id="section-rates">
-    <h2>${words.title}</h2>
-    <p class="hint">${words.hint}</p>
+    <h2>${messages.title}</h2>
+    <p class="hint">${messages.hint}</p>
     ${classes.map((_, index) => fieldProblemLine(problemAt(['taxClasses', index, 'rates'])))}
     <div class="scroll">
       <table class="rates">
         <thead>
           <tr>
-            <th scope="col">${words.country}</th>
+            <th scope="col">${messages.country}</th>
             ${classes.map((entry) => html`<th scope="col" class="number">${titleOf(entry)}</th>`)}
           </tr>
         </thead>

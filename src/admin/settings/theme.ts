@@ -1,6 +1,6 @@
 import { encodeHtml, html, safe } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { formatMoney, toMinor } from '../../kernel/money.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
@@ -18,7 +18,7 @@ import { problemText } from './problem-text.ts';
 import { sectionLimits } from './section-limits.ts';
 import { childOf, fieldTree, readValue } from './read-section.ts';
 import { placeText, sectionPage } from './section-page.ts';
-import { settingsWords } from './words.ts';
+import { settingsMessages } from './settings-messages.ts';
 
 const SECTIONS = ['theme', 'logoUrl'] as const;
 
@@ -30,20 +30,20 @@ export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStor
     isEven: true,
     beside: async (visit) => {
       const preview = adminPath(visit, '/settings/theme/preview');
-      const words = visit.words.settings.preview;
+      const messages = visit.messages.settings.preview;
       return html`<div class="stack">
         ${logoCard(visit)}
         <section class="card stay">
-          <h2>${words.title}</h2>
+          <h2>${messages.title}</h2>
           <iframe
             class="preview"
             name="preview"
-            title="${words.title}"
+            title="${messages.title}"
             src="${preview}"
             data-preview="${preview}"
             sandbox=""
           ></iframe>
-          <p class="hint">${words.theme}</p>
+          <p class="hint">${messages.theme}</p>
         </section>
       </div>`;
     },
@@ -71,8 +71,8 @@ export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStor
 /** A sample page with the elements of the shop's pages, in the colours of the theme. */
 function sample(visit: ShopVisit, draft: Theme, problems: readonly Problem[]): AdminFile {
   const { settings, locale, language } = visit;
-  const labels = settingsWords(visit.words, language);
-  const words = messages(locale).storefront;
+  const labels = settingsMessages(visit.messages, language);
+  const messages = messagesIn(locale).storefront;
   const name = textIn(settings.name, locale, settings.defaultLocale) ?? '';
   const price = (amount: number) =>
     formatMoney(toMinor(amount, settings.defaultCurrency)!, settings.defaultCurrency, locale);
@@ -101,7 +101,7 @@ function sample(visit: ShopVisit, draft: Theme, problems: readonly Problem[]): A
             <div>
               <h1>${textIn(settings.home.title, locale, settings.defaultLocale) ?? name}</h1>
               <div class="prose"><p>${textIn(settings.home.text, locale, settings.defaultLocale)}</p></div>
-              <p><a class="button" href="#">${words.cart.checkout}</a></p>
+              <p><a class="button" href="#">${messages.cart.checkout}</a></p>
             </div>
           </section>
           <ul class="grid">
@@ -111,7 +111,7 @@ function sample(visit: ShopVisit, draft: Theme, problems: readonly Problem[]): A
                   ${picture}
                   <h3><a href="#">${name}</a></h3>
                   <p class="price">${price(amount)}</p>
-                  <button class="quiet">${words.product.addToCart}</button>
+                  <button class="quiet">${messages.product.addToCart}</button>
                 </li>`,
             )}
           </ul>

@@ -22,7 +22,7 @@ export function confirm(pages: Pages): void {
   pages.form('/confirm', 'signed in', {
     show: async (visit, request, draft) => confirmPage(visit, targetOf(request.query('to')), draft),
     save: async (visit, form) => {
-      const { db, key, words } = visit;
+      const { db, key, messages } = visit;
       const target = targetOf(form.query('to'));
       const user = (await findUser(db, visit.user.userId))!;
       const code = form.field('code');
@@ -33,7 +33,7 @@ export function confirm(pages: Pages): void {
           : await db.transaction((tx) => takeCode(tx, key, user.userId, code));
       if (!isShown) {
         await db.transaction((tx) => recordInAllShops(tx, user, '/admin/confirm', { refused: 'wrong' }));
-        throw forbidden(code === '' ? words.account.wrongPassword : words.account.wrongCode);
+        throw forbidden(code === '' ? messages.account.wrongPassword : messages.account.wrongCode);
       }
       await confirmSession(db, visit.user.sessionId);
       return new Redirect(target);
@@ -54,7 +54,7 @@ export function confirm(pages: Pages): void {
       if (isShown) return new Redirect(target);
       const search = new URLSearchParams({ to: target }).toString();
       return new Redirect(`/admin/confirm?${search}`, {
-        text: visit.words.signIn.unknownPasskey,
+        text: visit.messages.signIn.unknownPasskey,
         isProblem: true,
       });
     },
@@ -66,7 +66,7 @@ export function confirm(pages: Pages): void {
     '/confirm/demo',
     'signed in',
     async (visit, form) => {
-      if (!isDemoOwner(visit) || !visit.demo.isOwnForm) throw forbidden(visit.words.signIn.onlyHere);
+      if (!isDemoOwner(visit) || !visit.demo.isOwnForm) throw forbidden(visit.messages.signIn.onlyHere);
       const target = targetOf(form.field('to'));
       await confirmSession(visit.db, visit.user.sessionId);
       return new Redirect(target);
@@ -78,21 +78,21 @@ export function confirm(pages: Pages): void {
 const isDemoOwner = ({ user }: Visit<'signed in'>) => user.email === DEMO_OWNER;
 
 async function confirmPage(visit: Visit<'signed in'>, target: string, draft?: Draft): Promise<AdminPage> {
-  const { words } = visit;
+  const { messages } = visit;
   const user = (await findUser(visit.db, visit.user.userId))!;
   const hasPasskey = (await findAdminPasskeys(visit.db, user.userId)).length > 0;
   const action = `?${new URLSearchParams({ to: target }).toString()}`;
   return {
-    title: words.signIn.confirmTitle,
+    title: messages.signIn.confirmTitle,
     scripts: [PASSKEY_SCRIPT, PASSWORD_SCRIPT],
-    main: html`<p class="narrow">${words.signIn.confirmHint({ email: user.email })}</p>
+    main: html`<p class="narrow">${messages.signIn.confirmHint({ email: user.email })}</p>
       <div class="narrow">${problemOf(draft)}</div>
       ${
         user.passwordHash !== null &&
         html`<form class="narrow card" method="post" action="${action}">
           <input type="hidden" name="email" value="${user.email}" autocomplete="username" />
-          ${passwordField(words, { name: 'password', label: words.signIn.password, autocomplete: 'current-password' })}
-          <button class="main">${words.signIn.confirm}</button>
+          ${passwordField(messages, { name: 'password', label: messages.signIn.password, autocomplete: 'current-password' })}
+          <button class="main">${messages.signIn.confirm}</button>
         </form>`
       }
       ${
@@ -100,12 +100,12 @@ async function confirmPage(visit: Visit<'signed in'>, target: string, draft?: Dr
         html`<form class="narrow card" method="post" action="${action}">
           ${textField({
             name: 'code',
-            label: words.account.totpCode,
+            label: messages.account.totpCode,
             autocomplete: 'one-time-code',
             maxLength: 20,
             isRequired: true,
           })}
-          <button>${words.signIn.confirm}</button>
+          <button>${messages.signIn.confirm}</button>
         </form>`
       }
       ${
@@ -115,8 +115,8 @@ async function confirmPage(visit: Visit<'signed in'>, target: string, draft?: Dr
       ${
         isDemoOwner(visit) &&
         html`<div class="narrow card">
-          <p>${words.signIn.demo}</p>
-          ${buttonForm({ action: '/admin/confirm/demo', fields: { to: target }, text: words.signIn.confirm, kind: 'main' })}
+          <p>${messages.signIn.demo}</p>
+          ${buttonForm({ action: '/admin/confirm/demo', fields: { to: target }, text: messages.signIn.confirm, kind: 'main' })}
         </div>`
       }`,
   };

@@ -29,11 +29,11 @@ export function forgotten(pages: Pages): void {
     save: async (visit, form) => {
       const startedAt = performance.now();
       const email = form.field('email').toLowerCase();
-      if (!isEmailAddress(email)) throw badRequest(visit.words.signIn.wrongEmail);
+      if (!isEmailAddress(email)) throw badRequest(visit.messages.signIn.wrongEmail);
       const from = `forgotten-from/${addressCaller(form.address)}`;
       if (!(await form.isWithinLimit(from, EMAILS.perAddress))) {
         const { headers } = tooManyRequests(EMAILS.perAddress, 3600);
-        throw new HttpError(429, visit.words.forgotten.tooOften, headers);
+        throw new HttpError(429, visit.messages.forgotten.tooOften, headers);
       }
       await sendLink(visit, form, email);
       await afterSameTime(startedAt);
@@ -60,26 +60,26 @@ async function sendLink(visit: Visit<'anybody'>, form: FormRequest, email: strin
 }
 
 async function forgottenPage(visit: Visit<'anybody'>, draft?: Draft): Promise<AdminPage> {
-  const { forgotten: words, signIn } = visit.words;
+  const { forgotten: messages, signIn } = visit.messages;
   return {
-    title: words.title,
+    title: messages.title,
     main: html`<form class="narrow card" method="post" action="/admin/forgotten">
         ${problemOf(draft)}
-        <p>${words.about}</p>
+        <p>${messages.about}</p>
         ${textField({ name: 'email', label: signIn.email, type: 'email', autocomplete: 'username', maxLength: 254, isRequired: true, draft })}
-        <button class="main">${words.send}</button>
+        <button class="main">${messages.send}</button>
       </form>
-      <p class="narrow quiet"><a href="/admin/sign-in">${words.back}</a></p>`,
+      <p class="narrow quiet"><a href="/admin/sign-in">${messages.back}</a></p>`,
   };
 }
 
-function sentPage({ words: { forgotten: words } }: Visit<'anybody'>, email: string): AdminPage {
+function sentPage({ messages: { forgotten: messages } }: Visit<'anybody'>, email: string): AdminPage {
   return {
-    title: words.sentTitle,
+    title: messages.sentTitle,
     main: html`<div class="narrow card">
-        <p>${words.sent({ email })}</p>
-        <p class="quiet">${words.noEmail}</p>
+        <p>${messages.sent({ email })}</p>
+        <p class="quiet">${messages.noEmail}</p>
       </div>
-      <p class="narrow quiet"><a href="/admin/sign-in">${words.back}</a></p>`,
+      <p class="narrow quiet"><a href="/admin/sign-in">${messages.back}</a></p>`,
   };
 }

@@ -45,12 +45,12 @@ export function link(pages: Pages): void {
         : signInPage(visit, request, found);
     },
     save: async (visit, form) => {
-      const { db, words } = visit;
+      const { db, messages } = visit;
       const found = await linkOf(visit, form);
-      if (!found) throw gone(words.signIn.linkUsed);
+      if (!found) throw gone(messages.signIn.linkUsed);
       if (found.email === DEMO_OWNER) {
         await db.transaction(async (tx) => {
-          if (!(await takeLink(tx, found))) throw gone(words.signIn.linkUsed);
+          if (!(await takeLink(tx, found))) throw gone(messages.signIn.linkUsed);
           const user = { userId: found.userId!, email: DEMO_OWNER };
           await enter(tx, visit, user, { userAgent: form.userAgent, by: 'link' });
         });
@@ -62,12 +62,12 @@ export function link(pages: Pages): void {
           : { ...signInPage(visit, form, found), status: 403 };
       }
       const email = found.email ?? form.field('email').toLowerCase();
-      if (!isEmailAddress(email) || email === DEMO_OWNER) throw badRequest(words.signIn.wrongEmail);
+      if (!isEmailAddress(email) || email === DEMO_OWNER) throw badRequest(messages.signIn.wrongEmail);
       const password = typedPassword(form, 'newPassword');
-      requireGoodPassword(password, email, words);
+      requireGoodPassword(password, email, messages);
       const hash = await hashPassword(password);
       const isIn = await db.transaction(async (tx) => {
-        if (!(await takeLink(tx, found))) throw gone(words.signIn.linkUsed);
+        if (!(await takeLink(tx, found))) throw gone(messages.signIn.linkUsed);
         const userId = found.userId ?? (await findOrCreateUser(tx, email));
         if (found.userId === null) {
           await updateHost(tx, userId, true);
@@ -76,8 +76,8 @@ export function link(pages: Pages): void {
         if (found.shopId === null) await updatePassword(tx, userId, hash);
         else {
           // Of two invitations accepted at once, the second finds a password.
-          if (!(await insertPassword(tx, userId, hash))) throw gone(words.signIn.linkUsed);
-          if (!(await acceptRole(tx, found.shopId, userId))) throw gone(words.signIn.linkUsed);
+          if (!(await insertPassword(tx, userId, hash))) throw gone(messages.signIn.linkUsed);
+          if (!(await acceptRole(tx, found.shopId, userId))) throw gone(messages.signIn.linkUsed);
           await suspendOtherRoles(tx, found.shopId, userId);
         }
         await deleteOtherAdminSessions(tx, userId, null);
@@ -89,8 +89,8 @@ export function link(pages: Pages): void {
       });
       // A user with a second factor must provide it: the link replaces only the password.
       return isIn
-        ? new Redirect('/admin', words.signIn.welcome)
-        : new Redirect('/admin/sign-in', words.signIn.passwordSet);
+        ? new Redirect('/admin', messages.signIn.welcome)
+        : new Redirect('/admin/sign-in', messages.signIn.passwordSet);
     },
   });
 }
@@ -105,17 +105,17 @@ interface OpenLink extends AdminLink {
 
 /** The user is signed in, and has the link from the mailbox. */
 async function accept(
-  { db, words }: Visit<'anybody'>,
+  { db, messages }: Visit<'anybody'>,
   user: Pick<User, 'userId' | 'email'>,
   found: OpenLink,
 ): Promise<Redirect> {
   const shopId = found.shopId!;
   await db.transaction(async (tx) => {
-    if (!(await takeLink(tx, found))) throw gone(words.signIn.linkUsed);
-    if (!(await acceptRole(tx, shopId, user.userId))) throw gone(words.signIn.linkUsed);
+    if (!(await takeLink(tx, found))) throw gone(messages.signIn.linkUsed);
+    if (!(await acceptRole(tx, shopId, user.userId))) throw gone(messages.signIn.linkUsed);
     await recordInShop(tx, shopId, user, '/admin/link');
   });
-  return new Redirect(`/admin/shops/${shopId}`, words.signIn.accepted);
+  return new Redirect(`/admin/shops/${shopId}`, messages.signIn.accepted);
 }
 
 async function linkOf(visit: Visit<'anybody'>, request: PageRequest): Promise<OpenLink | undefined> {
@@ -139,31 +139,31 @@ async function linkOf(visit: Visit<'anybody'>, request: PageRequest): Promise<Op
 }
 
 function choicePage(visit: Visit<'anybody'>, { email }: OpenLink, draft?: Draft): AdminPage {
-  const words = visit.words.signIn;
+  const messages = visit.messages.signIn;
   if (email === DEMO_OWNER) {
     return {
-      title: words.title,
+      title: messages.title,
       main: html`<form method="post" class="narrow card">
         ${problemOf(draft)}
-        <p>${words.demo}</p>
-        <button class="main">${words.demoButton}</button>
+        <p>${messages.demo}</p>
+        <button class="main">${messages.demoButton}</button>
       </form>`,
     };
   }
   return {
-    title: email === undefined ? words.ownerTitle : words.choosePassword,
+    title: email === undefined ? messages.ownerTitle : messages.choosePassword,
     scripts: [PASSWORD_SCRIPT],
     main: html`<form method="post" class="narrow card">
       ${problemOf(draft)}
       ${
         email === undefined
-          ? html`<p>${words.ownerHint}</p>
-              ${textField({ name: 'email', label: words.email, type: 'email', autocomplete: 'username', maxLength: 254, isRequired: true, draft })}`
-          : html`<p>${words.forEmail({ email })}</p>
+          ? html`<p>${messages.ownerHint}</p>
+              ${textField({ name: 'email', label: messages.email, type: 'email', autocomplete: 'username', maxLength: 254, isRequired: true, draft })}`
+          : html`<p>${messages.forEmail({ email })}</p>
               <input type="hidden" name="email" value="${email}" autocomplete="username" />`
       }
-      ${passwordField(visit.words, { name: 'newPassword', label: words.password, autocomplete: 'new-password' })}
-      <button class="main">${words.savePassword}</button>
+      ${passwordField(visit.messages, { name: 'newPassword', label: messages.password, autocomplete: 'new-password' })}
+      <button class="main">${messages.savePassword}</button>
     </form>`,
   };
 }
@@ -172,40 +172,40 @@ async function acceptPage(visit: Visit<'anybody'>, { email, shopId }: OpenLink):
   const settings = await findSettings(visit.db, shopId!);
   if (!settings) return usedPage(visit);
   const { name, defaultLocale } = settings;
-  const words = visit.words.signIn;
+  const messages = visit.messages.signIn;
   return {
-    title: words.acceptTitle,
+    title: messages.acceptTitle,
     main: html`<form method="post" class="narrow card">
-      <p>${words.acceptHint({ shop: name[defaultLocale] ?? shopId!, email: email! })}</p>
-      <button class="main">${words.accept}</button>
+      <p>${messages.acceptHint({ shop: name[defaultLocale] ?? shopId!, email: email! })}</p>
+      <button class="main">${messages.accept}</button>
     </form>`,
   };
 }
 
 function signInPage(visit: Visit<'anybody'>, request: PageRequest, { email }: OpenLink): AdminPage {
-  const words = visit.words.signIn;
+  const messages = visit.messages.signIn;
   const to = `/admin/link?${new URLSearchParams({ token: request.query('token')! }).toString()}`;
   return {
-    title: words.acceptTitle,
+    title: messages.acceptTitle,
     main: html`<div class="narrow card">
-        <p>${words.signInToAccept({ email: email! })}</p>
+        <p>${messages.signInToAccept({ email: email! })}</p>
         <a class="button main" href="/admin/sign-in?${new URLSearchParams({ to }).toString()}"
-          >${words.title}</a
+          >${messages.title}</a
         >
       </div>
-      <p class="narrow"><a href="/admin/forgotten">${visit.words.forgotten.link}</a></p>`,
+      <p class="narrow"><a href="/admin/forgotten">${visit.messages.forgotten.link}</a></p>`,
   };
 }
 
 function usedPage(visit: Visit<'anybody'>): AdminPage {
-  const words = visit.words.signIn;
+  const messages = visit.messages.signIn;
   return {
     status: 410,
-    title: words.linkUsedTitle,
-    main: html`<p class="narrow">${words.linkUsed}</p>
+    title: messages.linkUsedTitle,
+    main: html`<p class="narrow">${messages.linkUsed}</p>
       <p class="narrow actions">
-        <a class="button" href="/admin/sign-in">${words.title}</a>
-        <a class="button" href="/admin/forgotten">${visit.words.forgotten.link}</a>
+        <a class="button" href="/admin/sign-in">${messages.title}</a>
+        <a class="button" href="/admin/forgotten">${visit.messages.forgotten.link}</a>
       </p>`,
   };
 }

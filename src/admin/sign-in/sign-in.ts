@@ -39,7 +39,7 @@ export function adminSignInPages(pages: Pages): void {
           );
         }
         await afterSameTime(startedAt);
-        throw forbidden(visit.words.signIn.wrong);
+        throw forbidden(visit.messages.signIn.wrong);
       }
       if (user!.hasTotp) return codePage(visit, { userId: user!.userId, target });
       const { userAgent } = form;
@@ -52,10 +52,10 @@ export function adminSignInPages(pages: Pages): void {
     '/sign-in/code',
     'anybody',
     async (visit, form) => {
-      const { db, key, words } = visit;
+      const { db, key, messages } = visit;
       const shown = openState<PasswordShown>(key, 'password shown', db.now, form.field('state'))?.state;
       const user = shown && (await findUser(db, shown.userId));
-      if (!user) return new Redirect('/admin/sign-in', { text: words.signIn.tooLate, isProblem: true });
+      if (!user) return new Redirect('/admin/sign-in', { text: messages.signIn.tooLate, isProblem: true });
       await requireTriesLeft(visit, form, user, 'code');
       const { userAgent } = form;
       const isRight = await db.transaction(async (tx) => {
@@ -64,7 +64,7 @@ export function adminSignInPages(pages: Pages): void {
         else await recordInAllShops(tx, user, '/admin/sign-in', { refused: 'wrong code' });
         return isTaken;
       });
-      return isRight ? new Redirect(shown.target) : codePage(visit, shown, words.account.wrongCode);
+      return isRight ? new Redirect(shown.target) : codePage(visit, shown, messages.account.wrongCode);
     },
     { limits: PASSKEY_LIMITS },
   );
@@ -82,7 +82,7 @@ export function adminSignInPages(pages: Pages): void {
       if (user) return new Redirect(target);
       const search = new URLSearchParams({ to: target }).toString();
       return new Redirect(`/admin/sign-in?${search}`, {
-        text: visit.words.signIn.unknownPasskey,
+        text: visit.messages.signIn.unknownPasskey,
         isProblem: true,
       });
     },
@@ -93,9 +93,9 @@ export function adminSignInPages(pages: Pages): void {
     '/sign-in/demo',
     'anybody',
     async (visit, form) => {
-      const { words, demo } = visit;
-      if (!demo.isOpen) throw forbidden(words.signIn.onlyHere);
-      if (!demo.isOwnForm) throw forbidden(words.signIn.demoLinkNeeded);
+      const { messages, demo } = visit;
+      if (!demo.isOpen) throw forbidden(messages.signIn.onlyHere);
+      if (!demo.isOwnForm) throw forbidden(messages.signIn.demoLinkNeeded);
       const target = targetOf(form.field('to'));
       const { userAgent } = form;
       await visit.db.transaction(async (tx) => {
@@ -113,25 +113,25 @@ export function adminSignInPages(pages: Pages): void {
       await recordInAllShops(tx, visit.user, '/admin/sign-out');
     });
     visit.setToken(null);
-    return new Redirect('/admin/sign-in', visit.words.signIn.signedOut);
+    return new Redirect('/admin/sign-in', visit.messages.signIn.signedOut);
   });
 
   pages.get('', 'signed in', async (visit) => {
     const all = await findShopsOf(visit.db, visit.user.userId);
     const shops = all.filter(({ isPending }) => !isPending);
     if (shops.length === 1 && !visit.user.isHost) return new Redirect(`/admin/shops/${shops[0]!.shopId}`);
-    const { words } = visit;
+    const { messages } = visit;
     return {
-      title: words.layout.shops,
+      title: messages.layout.shops,
       main:
         shops.length === 0
-          ? html`<p>${words.signIn.noShop}</p>`
+          ? html`<p>${messages.signIn.noShop}</p>`
           : html`<ul class="cards">
               ${shops.map(
                 ({ shopId, name, role }) =>
                   html`<li class="card">
                     <h2><a href="/admin/shops/${shopId}">${name}</a></h2>
-                    <p class="quiet">${words.roles[role]}</p>
+                    <p class="quiet">${messages.roles[role]}</p>
                   </li>`,
               )}
             </ul>`,
@@ -140,36 +140,36 @@ export function adminSignInPages(pages: Pages): void {
 }
 
 async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft): Promise<AdminPage> {
-  const words = visit.words.signIn;
+  const messages = visit.messages.signIn;
   const query = new URLSearchParams({ to: target }).toString();
   return {
-    title: words.title,
+    title: messages.title,
     scripts: [PASSKEY_SCRIPT, PASSWORD_SCRIPT],
     // The passkey form appears once its script has run, so anything after it would shift, maybe under a finger.
     main: html`${
         visit.demo.isOpen &&
         html`<form class="narrow card" method="post" action="/admin/sign-in/demo">
           <input type="hidden" name="to" value="${target}" />
-          <p>${words.demo}</p>
-          <button>${words.demoButton}</button>
+          <p>${messages.demo}</p>
+          <button>${messages.demoButton}</button>
         </form>`
       }
       <form class="narrow card" method="post" action="${`?${query}`}">
         ${problemOf(draft)}
-        ${textField({ name: 'email', label: words.email, type: 'email', autocomplete: 'username', isRequired: true, draft })}
-        ${passwordField(visit.words, { name: 'password', label: words.password, autocomplete: 'current-password' })}
-        <button class="main">${words.submit}</button>
+        ${textField({ name: 'email', label: messages.email, type: 'email', autocomplete: 'username', isRequired: true, draft })}
+        ${passwordField(visit.messages, { name: 'password', label: messages.password, autocomplete: 'current-password' })}
+        <button class="main">${messages.submit}</button>
       </form>
       <div class="narrow">${await passkeyRequestForm(visit, '/admin/sign-in/passkey', target)}</div>
-      <p class="narrow"><a href="/admin/forgotten">${visit.words.forgotten.link}</a></p>
+      <p class="narrow"><a href="/admin/forgotten">${visit.messages.forgotten.link}</a></p>
       ${
         visit.demo.isEnded &&
         html`<section class="narrow card">
-          <h2>${words.demoEndedTitle}</h2>
-          <p>${words.demoEnded}</p>
-          <p>${words.demoEndedForOthers}</p>
+          <h2>${messages.demoEndedTitle}</h2>
+          <p>${messages.demoEnded}</p>
+          <p>${messages.demoEndedForOthers}</p>
           <pre class="code">npx kontor user create you@shop.example --shop ${DEMO_SHOP}</pre>
-          <p>${words.demoEndedForMe}</p>
+          <p>${messages.demoEndedForMe}</p>
           <pre class="code">npx kontor demo open</pre>
         </section>`
       }`,
@@ -177,9 +177,9 @@ async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft
 }
 
 function codePage(visit: Visit<'anybody'>, shown: PasswordShown, problem?: string): AdminPage {
-  const words = visit.words.signIn;
+  const messages = visit.messages.signIn;
   return {
-    title: words.codeTitle,
+    title: messages.codeTitle,
     ...(problem !== undefined && { status: 403 }),
     main: html`<form class="narrow card" method="post" action="/admin/sign-in/code">
       ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
@@ -190,13 +190,13 @@ function codePage(visit: Visit<'anybody'>, shown: PasswordShown, problem?: strin
       />
       ${textField({
         name: 'code',
-        label: visit.words.account.totpCode,
-        hint: words.codeHint,
+        label: visit.messages.account.totpCode,
+        hint: messages.codeHint,
         autocomplete: 'one-time-code',
         maxLength: 20,
         isRequired: true,
       })}
-      <button class="main">${words.submit}</button>
+      <button class="main">${messages.submit}</button>
     </form>`,
   };
 }

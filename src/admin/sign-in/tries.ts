@@ -30,7 +30,7 @@ export async function requireTriesLeft(
       (await form.isWithinLimit(`${what}-from/${addressCaller(form.address)}`, perAddress));
   if (!isAllowed) {
     const { headers } = tooManyRequests(perPerson, 3600);
-    throw new HttpError(429, visit.words.signIn.tooOften, headers);
+    throw new HttpError(429, visit.messages.signIn.tooOften, headers);
   }
 }
 

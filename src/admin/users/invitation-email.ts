@@ -26,5 +26,5 @@ export const invitationEmail: EmailKind<Invited> = {
   },
   formerPlaceholders: ['passwordUrl'],
   link: linkOf,
-  words: (email) => email.invitation,
+  messages: (email) => email.invitation,
 };

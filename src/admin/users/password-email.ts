@@ -22,5 +22,5 @@ export const passwordEmail: EmailKind<PasswordForgotten> = {
     email: { meaning: 'Email address to sign in with.', value: (_, { to }) => to },
   },
   link: ({ linkId }, { installationKey, origin }) => linkTokens(installationKey).urlOf(origin, linkId),
-  words: (email) => email.password,
+  messages: (email) => email.password,
 };

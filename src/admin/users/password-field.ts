@@ -1,6 +1,6 @@
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
-import type { Words } from '../messages.ts';
+import type { AdminMessages } from '../messages.ts';
 import type { FormRequest } from '../pages.ts';
 import { MAX_PASSWORD_LENGTH, passwordProblem, MIN_PASSWORD_LENGTH } from './password.ts';
 
@@ -12,7 +12,7 @@ interface PasswordField {
 
 /** It is typed once: users can show it to check it. */
 export function passwordField(
-  { signIn: words }: Words,
+  { signIn: messages }: AdminMessages,
   { name, label, autocomplete }: PasswordField,
 ): Markup {
   const isNew = autocomplete === 'new-password';
@@ -31,15 +31,17 @@ export function passwordField(
         type="button"
         class="link with-script"
         data-shows="field-${name}"
-        data-hide="${words.hidePassword}"
+        data-hide="${messages.hidePassword}"
         aria-controls="field-${name}"
       >
-        ${words.showPassword}
+        ${messages.showPassword}
       </button></span
     >
     ${
       isNew &&
-      html`<p class="hint" id="field-${name}-hint">${words.passwordRules({ least: MIN_PASSWORD_LENGTH })}</p>`
+      html`<p class="hint" id="field-${name}-hint">
+        ${messages.passwordRules({ least: MIN_PASSWORD_LENGTH })}
+      </p>`
     }
   </div>`;
 }
@@ -49,7 +51,7 @@ export function typedPassword(form: FormRequest, name: PasswordField['name'] = '
   return form.fieldList(name)[0] ?? '';
 }
 
-export function requireGoodPassword(password: string, email: string, { signIn }: Words): void {
+export function requireGoodPassword(password: string, email: string, { signIn }: AdminMessages): void {
   const problem = passwordProblem(password, email);
   if (problem === undefined) return;
   const texts = {

@@ -55,7 +55,7 @@ export function users(pages: ShopPages): void {
         await sendInvitation(tx, visit, member);
         await recordInShop(tx, visit.shopId, visit.user, `${ROUTE}/:userId/invite`, { userId });
       });
-      return new Redirect(adminPath(visit, '/users'), visit.words.users.invited({ email }));
+      return new Redirect(adminPath(visit, '/users'), visit.messages.users.invited({ email }));
     },
     AGAIN,
   );
@@ -66,15 +66,15 @@ export function users(pages: ShopPages): void {
     async (visit, form) => {
       const { userId, role: before, email } = await memberOf(visit, form);
       const role = form.field('role');
-      const { users: words, roles } = visit.words;
-      if (!isRole(role)) throw badRequest(words.unknownRole);
+      const { users: messages, roles } = visit.messages;
+      if (!isRole(role)) throw badRequest(messages.unknownRole);
       await visit.db.transaction(async (tx) => {
         if (role !== 'owner') await requireOtherOwner(tx, visit, userId);
         await updateRole(tx, visit.shopId, userId, role);
         await recordInShop(tx, visit.shopId, visit.user, `${ROUTE}/:userId/role`, { userId, role });
       });
       return new Redirect(afterChange(visit, userId, role), {
-        text: words.roleChanged({ email, role: roles[role] }),
+        text: messages.roleChanged({ email, role: roles[role] }),
         // A user who is no longer an owner could not undo it.
         undo:
           userId === visit.user.userId
@@ -99,30 +99,30 @@ export function users(pages: ShopPages): void {
         const isNeeded = isHost || (await findShopsOf(tx, userId)).length > 0;
         if (!isNeeded) await deleteUser(tx, userId);
       });
-      return new Redirect(afterChange(visit, userId, undefined), visit.words.users.removed({ email }));
+      return new Redirect(afterChange(visit, userId, undefined), visit.messages.users.removed({ email }));
     },
     AGAIN,
   );
 }
 
 async function invite(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
-  const { users: words } = visit.words;
+  const { users: messages } = visit.messages;
   const email = form.field('email').toLowerCase();
   const role = form.field('role');
-  if (!isEmailAddress(email) || email === DEMO_OWNER) throw badRequest(visit.words.signIn.wrongEmail);
-  if (!isRole(role)) throw badRequest(words.unknownRole);
+  if (!isEmailAddress(email) || email === DEMO_OWNER) throw badRequest(visit.messages.signIn.wrongEmail);
+  if (!isRole(role)) throw badRequest(messages.unknownRole);
   await requireInvitationsLeft(visit, form);
   await visit.db.transaction(async (tx) => {
     if ((await findMembers(tx, visit.shopId)).length >= MAX_MEMBERS) {
-      throw conflict(words.full({ most: MAX_MEMBERS }));
+      throw conflict(messages.full({ most: MAX_MEMBERS }));
     }
     const userId = await findOrCreateUser(tx, email);
     const isNew = await insertPendingRole(tx, visit.shopId, userId, role);
-    if (!isNew) throw conflict(words.isMember({ email }));
+    if (!isNew) throw conflict(messages.isMember({ email }));
     await recordInShop(tx, visit.shopId, visit.user, ROUTE, { userId, role });
     await sendInvitation(tx, visit, { userId, email, isPending: true });
   });
-  return new Redirect(adminPath(visit, '/users'), words.invited({ email }));
+  return new Redirect(adminPath(visit, '/users'), messages.invited({ email }));
 }
 
 /**
@@ -143,7 +143,7 @@ async function sendInvitation(
 
 async function requireInvitationsLeft(visit: ShopVisit, form: FormRequest): Promise<void> {
   const isAllowed = await form.isWithinLimit(`invitations/${visit.shopId}`, INVITATIONS_PER_HOUR);
-  if (!isAllowed) throw new HttpError(429, visit.words.users.tooMany, { 'retry-after': '3600' });
+  if (!isAllowed) throw new HttpError(429, visit.messages.users.tooMany, { 'retry-after': '3600' });
 }
 
 async function memberOf({ db, shopId }: ShopVisit, form: FormRequest): Promise<Member> {
@@ -159,7 +159,7 @@ async function requireOtherOwner(tx: Transaction, visit: ShopVisit, userId: stri
   const owners = await lockOwners(tx, visit.shopId);
   if (!owners.includes(userId)) return;
   const others = owners.filter((owner) => owner !== userId);
-  if (!(await hasSignedIn(tx, others))) throw conflict(visit.words.users.lastOwner);
+  if (!(await hasSignedIn(tx, others))) throw conflict(visit.messages.users.lastOwner);
 }
 
 /** Users who removed their own permission go to a page that they may still see. */
@@ -169,36 +169,36 @@ function afterChange(visit: ShopVisit, userId: string, role: Role | undefined): 
 }
 
 async function usersPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage> {
-  const { users: words, roles } = visit.words;
+  const { users: messages, roles } = visit.messages;
   const members = await findMembers(visit.db, visit.shopId);
   const choices = ROLES.map((value) => ({ value, text: roles[value] }));
   return {
-    title: words.title,
+    title: messages.title,
     menu: 'settings',
-    breadcrumbs: [{ href: adminPath(visit, '/settings'), text: visit.words.layout.menuEntries.settings }],
+    breadcrumbs: [{ href: adminPath(visit, '/settings'), text: visit.messages.layout.menuEntries.settings }],
     main: html`<div class="sides">
         <section class="card">
-          <h2>${words.people}</h2>
+          <h2>${messages.people}</h2>
           <ul class="things">
             ${members.map((member) => memberLine(visit, member, members))}
           </ul>
         </section>
         <form method="post" class="card">
-          <h2>${words.invite}</h2>
+          <h2>${messages.invite}</h2>
           ${problemOf(draft)}
-          ${textField({ name: 'email', label: visit.words.signIn.email, type: 'email', autocomplete: 'off', maxLength: 254, isRequired: true, draft })}
-          ${choiceField({ name: 'role', label: words.role, value: 'manager', choices, draft })}
-          <p class="quiet">${words.inviteHint}</p>
-          <button class="main">${words.sendInvitation}</button>
+          ${textField({ name: 'email', label: visit.messages.signIn.email, type: 'email', autocomplete: 'off', maxLength: 254, isRequired: true, draft })}
+          ${choiceField({ name: 'role', label: messages.role, value: 'manager', choices, draft })}
+          <p class="quiet">${messages.inviteHint}</p>
+          <button class="main">${messages.sendInvitation}</button>
         </form>
       </div>
       <section class="card">
-        <h2>${words.whatRolesMay}</h2>
+        <h2>${messages.whatRolesMay}</h2>
         <dl class="pairs">
           ${ROLES.map(
             (role) =>
               html`<dt>${roles[role]}</dt>
-                <dd>${words.roleTexts[role]}</dd>`,
+                <dd>${messages.roleTexts[role]}</dd>`,
           )}
         </dl>
       </section>`,
@@ -213,27 +213,27 @@ function memberLine(visit: ShopVisit, member: Member, members: readonly Member[]
     role === 'owner' &&
     !member.isPending &&
     !members.some((other) => other.userId !== userId && other.role === 'owner' && !isWaiting(other));
-  const { users: words, roles } = visit.words;
+  const { users: messages, roles } = visit.messages;
   const action = (name: string) => adminPath(visit, `/users/${userId}/${name}`);
   return html`<li>
     <div>
       <strong>${email}</strong>
-      ${userId === visit.user.userId && html`<span class="chip">${words.you}</span>`}
+      ${userId === visit.user.userId && html`<span class="chip">${messages.you}</span>`}
       <p class="quiet">
         ${
           isWaiting(member)
-            ? html`<span class="chip warning">${words.waiting}</span>`
-            : html`${words.lastSignIn} ${dayText(signedInAt!, visit.language)}`
+            ? html`<span class="chip warning">${messages.waiting}</span>`
+            : html`${messages.lastSignIn} ${dayText(signedInAt!, visit.language)}`
         }
       </p>
     </div>
     <div class="actions">
-      ${isWaiting(member) && buttonForm({ action: action('invite'), text: words.inviteAgain })}
+      ${isWaiting(member) && buttonForm({ action: action('invite'), text: messages.inviteAgain })}
       ${
         isLastOwner
           ? html`<span class="chip">${roles.owner}</span>`
           : html`<form method="post" action="${action('role')}" class="line-form">
-                <label class="hidden" for="role-${userId}">${words.roleOf({ email })}</label>
+                <label class="hidden" for="role-${userId}">${messages.roleOf({ email })}</label>
                 <select id="role-${userId}" name="role">
                   ${ROLES.map(
                     (value) =>
@@ -242,9 +242,9 @@ function memberLine(visit: ShopVisit, member: Member, members: readonly Member[]
                       </option>`,
                   )}
                 </select>
-                <button>${words.changeRole}</button>
+                <button>${messages.changeRole}</button>
               </form>
-              ${buttonForm({ action: action('remove'), text: words.remove, kind: 'danger', confirm: words.removeQuestion({ email }) })}`
+              ${buttonForm({ action: action('remove'), text: messages.remove, kind: 'danger', confirm: messages.removeQuestion({ email }) })}`
       }
     </div>
   </li>`;

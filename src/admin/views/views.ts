@@ -13,28 +13,28 @@ export function views(pages: ShopPages): void {
     '/views',
     'member',
     async (visit, form) => {
-      const { db, shopId, user, words } = visit;
+      const { db, shopId, user, messages } = visit;
       const view = {
         list: form.field('list'),
         name: form.field('name').slice(0, 60),
         query: form.field('query'),
       };
-      if (view.name === '') throw badRequest(words.list.viewName);
-      if (!/^\/[a-z/-]{1,60}$/.test(view.list)) throw badRequest(words.error.other);
+      if (view.name === '') throw badRequest(messages.list.viewName);
+      if (!/^\/[a-z/-]{1,60}$/.test(view.list)) throw badRequest(messages.error.other);
       await db.transaction((tx) => insertView(tx, shopId, user.userId, view));
-      return new Redirect(addressOf(visit, view), words.list.viewSaved({ name: view.name }));
+      return new Redirect(addressOf(visit, view), messages.list.viewSaved({ name: view.name }));
     },
     { limits: { texts: { query: MAX_QUERY_LENGTH } } },
   );
 
   pages.post('/views/:viewId/delete', 'member', async (visit, form) => {
-    const { db, shopId, user, words } = visit;
+    const { db, shopId, user, messages } = visit;
     const viewId = form.params['viewId']!;
     const view = isId(viewId) ? await deleteView(db, shopId, user.userId, viewId) : undefined;
     if (!view) throw notFound();
     const { list, name, query } = view;
     return new Redirect(adminPath(visit, list), {
-      text: words.list.viewDeleted({ name }),
+      text: messages.list.viewDeleted({ name }),
       undo: { action: adminPath(visit, '/views'), fields: { list, name, query } },
     });
   });

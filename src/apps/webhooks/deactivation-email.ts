@@ -31,5 +31,5 @@ export const deactivationEmail: EmailKind<WebhookDeactivated> = {
     reason: { meaning: 'What went wrong with the last attempt.', value: ({ reason }) => reason },
   },
   link: (_, { storefront }) => storefront,
-  words: (email) => ({ ...email.aboutShop, ...email.webhook }),
+  messages: (email) => ({ ...email.aboutShop, ...email.webhook }),
 };

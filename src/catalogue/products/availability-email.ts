@@ -22,5 +22,5 @@ export const availabilityEmail: EmailKind<ProductAvailable> = {
     productUrl: { meaning: "Address of the product's page.", value: productUrl },
   },
   link: productUrl,
-  words: (email) => email.availability,
+  messages: (email) => email.availability,
 };

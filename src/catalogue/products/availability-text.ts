@@ -1,4 +1,4 @@
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 
 export type Availability = 'OnStock' | 'WarnStock' | 'OutStock';
 
@@ -16,7 +16,7 @@ export function availabilityText(
   locale: string,
 ): string {
   if (availability === null) return '';
-  const { inStock, notInStock, shipsWithin } = messages(locale).products;
+  const { inStock, notInStock, shipsWithin } = messagesIn(locale).products;
   if (availability === 'OutStock') return notInStock;
   return deliveryPeriod ? `${inStock}<br />${shipsWithin({ days: deliveryPeriod })}` : inStock;
 }

@@ -1,5 +1,5 @@
 import { textIn } from '../../http/locale.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 
 /** The heading above the products that go well with another one. */
@@ -9,6 +9,6 @@ export function crossSellingTitle(
 ): string {
   return (
     textIn(settings.crossSellingTitle, locale, settings.defaultLocale) ??
-    messages(locale).products.goesWellWith
+    messagesIn(locale).products.goesWellWith
   );
 }

@@ -1,4 +1,4 @@
-import { messages, type Messages } from '../../kernel/messages.ts';
+import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { isDate } from '../../http/dates.ts';
 import type { Localised } from '../../http/locale.ts';
 import { currencyDigits, parseDecimal, toMinor } from '../../kernel/money.ts';
@@ -360,7 +360,7 @@ function column(name: ColumnName, effects: Effects, part?: string, shownPart = p
   return {
     key: part === undefined ? name : `${name}/${part}`,
     title: (language) => {
-      const title = messages(language).productFile[name];
+      const title = messagesIn(language).productFile[name];
       return typeof title === 'string' ? title : title({ part: shownPart });
     },
     maxLength: MAX_LENGTHS.line,

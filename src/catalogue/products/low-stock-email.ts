@@ -9,7 +9,7 @@ import {
   SHOP_PLACEHOLDERS,
   type EmailKind,
   type EmailRequest,
-  type EmailWords,
+  type EmailMessages,
 } from '../../platform/email/kind.ts';
 import { EMAIL_QUEUE, type QueuedEmail } from '../../platform/email/queue.ts';
 import { queueJobOnce } from '../../platform/jobs/queue.ts';
@@ -35,7 +35,7 @@ const SLACK = 5 * 60_000;
 const MAX_SHOWN = 50;
 const MAX_READ = 1_000;
 
-export const lowStockEmail: EmailKind<LowStock, EmailWords & Messages['email']['lowStock']> = {
+export const lowStockEmail: EmailKind<LowStock, EmailMessages & Messages['email']['lowStock']> = {
   name: 'lowStock',
   occasion:
     'To the shop, at most once an hour, when the stock of products has fallen to their minStocklevel or lowStockLevel.',
@@ -51,13 +51,13 @@ export const lowStockEmail: EmailKind<LowStock, EmailWords & Messages['email']['
   placeholders: SHOP_PLACEHOLDERS,
   lines: {
     meaning: 'The table of the products, with what is left of each.',
-    rows: ({ products, more }, words) => [
+    rows: ({ products, more }, messages) => [
       ...products.map(({ text, stock }) => ({ text, amount: stock })),
-      ...(more > 0 ? [{ text: words.more({ count: more }), as: 'note' as const }] : []),
+      ...(more > 0 ? [{ text: messages.more({ count: more }), as: 'note' as const }] : []),
     ],
   },
   link: (_, { storefront }) => storefront,
-  words: (email) => ({ ...email.aboutShop, ...email.lowStock }),
+  messages: (email) => ({ ...email.aboutShop, ...email.lowStock }),
   load: (db, _shopId, emails) =>
     Promise.all(emails.map((email) => loadLowStock(db, email as EmailRequest<Hour>))),
 };

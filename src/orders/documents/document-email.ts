@@ -1,5 +1,5 @@
 import type { Messages } from '../../kernel/messages.ts';
-import type { EmailKind, EmailWords } from '../../platform/email/kind.ts';
+import type { EmailKind, EmailMessages } from '../../platform/email/kind.ts';
 import { ORDER_EMAIL, SAMPLE_ORDER, unbroken } from '../order-email.ts';
 import { documentFile } from './file.ts';
 
@@ -13,7 +13,7 @@ export interface DocumentFinalised {
   grandTotal: string;
 }
 
-export const documentEmail: EmailKind<DocumentFinalised, EmailWords & Messages['email']['invoice']> = {
+export const documentEmail: EmailKind<DocumentFinalised, EmailMessages & Messages['email']['invoice']> = {
   ...ORDER_EMAIL,
   name: 'invoice',
   occasion: 'To the customer, with an invoice or a credit note as PDF.',
@@ -43,5 +43,5 @@ export const documentEmail: EmailKind<DocumentFinalised, EmailWords & Messages['
     },
     total: { meaning: 'Its total, with its currency.', value: ({ grandTotal }) => unbroken(grandTotal) },
   },
-  words: (email) => ({ ...email.aboutOrder, ...email.invoice }),
+  messages: (email) => ({ ...email.aboutOrder, ...email.invoice }),
 };

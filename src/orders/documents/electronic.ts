@@ -4,7 +4,7 @@ import type { Content, ContentLine } from '../../pricing/content.ts';
 import { ratesOf, sum } from '../../pricing/shares.ts';
 import { taxOn } from '../../pricing/tax.ts';
 import type { Address } from '../../shops/countries/address.ts';
-import { messages, type Messages } from '../../kernel/messages.ts';
+import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { UNITS } from '../../kernel/units.ts';
@@ -18,7 +18,7 @@ import { element, xmlText, type XmlElement } from './xml.ts';
  */
 export function electronicInvoice(document: DocumentFacts): string {
   const { kind, number, issuedAt, address, terms, content } = document;
-  const words = messages(terms.locale).documents;
+  const words = messagesIn(terms.locale).documents;
   const amounts = netAmounts(document, words);
   const decimal = (minor: number) => decimalOf(minor, content.currency);
   const { totals } = amounts;
@@ -274,7 +274,7 @@ interface Category {
 function categoryOf(rate: number, { terms, content }: DocumentFacts): Category {
   const isTaxed = content.taxType !== 'NONE';
   if (isTaxed && rate > 0) return { code: 'S', rate, reason: null };
-  const words = messages(terms.locale).documents;
+  const words = messagesIn(terms.locale).documents;
   if (isExport(terms)) return { code: 'G', rate: 0, reason: words.export };
   if (filled(terms.noTaxesMessage)) return { code: 'E', rate: 0, reason: terms.noTaxesMessage };
   return isTaxed ? { code: 'Z', rate: 0, reason: null } : { code: 'E', rate: 0, reason: words.noTax };

@@ -17,19 +17,11 @@ import { unitSign } from '../../catalogue/products/units.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { documentEmail, type DocumentFinalised } from './document-email.ts';
 import { dayOf, isExport, type DocumentKind, type DocumentTerms, type Seller } from './facts.ts';
-import {
-  partOf,
-  quantityOf,
-  servicesHeld,
-  unitsByLine,
-  unitsHeld,
-  unitsOf,
-  type Held,
-  type PartLine,
-} from './part.ts';
+import { partOf, quantityOf, servicesHeld, unitsByLine, unitsHeld, unitsOf, type Held } from './part.ts';
 import { findFinalised, insertDocument, type DocumentRow } from './queries.ts';
 import { takeNumber } from '../../platform/counters.ts';
 import { decimalOf } from '../../http/request-fields.ts';
+import type { PartLine } from '../manage-queries.ts';
 
 export interface DocumentRequest {
   kind: DocumentKind;

@@ -4,7 +4,8 @@ import { generatedOrders } from '../../../test/generated-orders.ts';
 import { SEED } from '../../../test/seed.ts';
 import type { Content } from '../../pricing/content.ts';
 import { sum } from '../../pricing/shares.ts';
-import { partOf, quantityOf, unitsHeld, unitsOf, type Held, type PartLine } from './part.ts';
+import { partOf, quantityOf, unitsHeld, unitsOf, type Held } from './part.ts';
+import type { PartLine } from '../manage-queries.ts';
 
 const NOTHING: Held[] = [];
 const allOf = (content: Content): PartLine[] =>

@@ -1,15 +1,10 @@
+import type { PartLine } from '../manage-queries.ts';
 import type { Content, ContentLine } from '../../pricing/content.ts';
 import { ratesOf, sum } from '../../pricing/shares.ts';
 import { taxOn } from '../../pricing/tax.ts';
 import { divideRounded, parseDecimal } from '../../kernel/money.ts';
 
 /** A part of an order, for a document over some of its lines. */
-
-export interface PartLine {
-  lineItemId: string;
-  /** An exact decimal. */
-  quantity: string;
-}
 
 /** A document that contains a part of the whole already, or credits it. */
 export interface Held {

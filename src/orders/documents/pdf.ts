@@ -2,7 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { ContentLine } from '../../pricing/content.ts';
 import { sum } from '../../pricing/shares.ts';
 import type { Localised } from '../../http/locale.ts';
-import { messages, type Messages } from '../../kernel/messages.ts';
+import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { formatMoney } from '../../kernel/money.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { addressLines } from './address-lines.ts';
@@ -47,14 +47,14 @@ function sheetFor({ kind, number, createdAt, documentId, terms }: DocumentFacts)
     title: documentTitle(kind, number, terms.locale),
     createdAt,
     id: documentId,
-    language: messages(terms.locale).documents.language,
+    language: messagesIn(terms.locale).documents.language,
   });
 }
 
 /** Writes all but the footer, from the top of the current page. */
 async function written(sheet: Sheet, document: DocumentFacts): Promise<Page> {
   const { kind, number, terms } = document;
-  const words = messages(terms.locale).documents;
+  const words = messagesIn(terms.locale).documents;
   const page: Page = { ...sheet, ...formats(document), document, words, y: PAPER.top };
   letterHead(page);
   dataBlock(page);

@@ -1,10 +1,10 @@
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import type { DocumentKind } from './facts.ts';
 import type { DocumentRow } from './queries.ts';
 
 /** `Rechnung 1001` */
 export function documentTitle(kind: DocumentKind, number: number, locale: string): string {
-  return `${messages(locale).documents[kind]} ${number}`;
+  return `${messagesIn(locale).documents[kind]} ${number}`;
 }
 
 /** The name of its file: `Rechnung-1001`. */

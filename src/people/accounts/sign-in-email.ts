@@ -32,5 +32,5 @@ export const signInEmail: EmailKind<SignInRequested> = {
   },
   formerPlaceholders: ['signInUrl'],
   link: linkOf,
-  words: (email) => email.signIn,
+  messages: (email) => email.signIn,
 };

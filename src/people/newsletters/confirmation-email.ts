@@ -3,7 +3,7 @@ import {
   SHOP_PLACEHOLDERS,
   type EmailContext,
   type EmailKind,
-  type EmailWords,
+  type EmailMessages,
 } from '../../platform/email/kind.ts';
 import { newsletterTokens, newsletterUrls } from './links.ts';
 
@@ -21,7 +21,7 @@ const urlsOf = ({ installationKey, ...recipient }: EmailContext) =>
 const confirmUrl = ({ requestId }: NewsletterRequested, context: EmailContext) =>
   urlsOf(context).confirm(requestId);
 
-type NewsletterWords = EmailWords & Messages['email']['newsletter'];
+type NewsletterWords = EmailMessages & Messages['email']['newsletter'];
 
 export const newsletterConfirmation: EmailKind<NewsletterRequested, NewsletterWords> = {
   name: 'newsletter',
@@ -42,5 +42,5 @@ export const newsletterConfirmation: EmailKind<NewsletterRequested, NewsletterWo
   formerPlaceholders: ['confirmUrl', 'unsubscribeUrl'],
   link: confirmUrl,
   moreLinks: (_, context, { unsubscribe }) => [{ label: unsubscribe, href: urlsOf(context).unsubscribe }],
-  words: (email) => email.newsletter,
+  messages: (email) => email.newsletter,
 };

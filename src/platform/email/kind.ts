@@ -5,7 +5,7 @@ import type { LetterLink, Row, LetterSection } from './letter.ts';
 import { LINES } from './placeholders.ts';
 
 /** The built-in words of a kind of email in one language. */
-export interface EmailWords {
+export interface EmailMessages {
   subject: string;
   /** Blank lines separate paragraphs. A line whose placeholder has no value is left out. */
   text: string;
@@ -38,18 +38,18 @@ export interface EmailContext {
   installationKey: Buffer;
 }
 
-export interface Placeholder<Facts extends object, Words extends EmailWords> {
+export interface Placeholder<Facts extends object, Words extends EmailMessages> {
   /** Explains it to the author of the shop's own words. */
   meaning: string;
   /** null: there is no value, for example no tracking code. */
-  value(facts: Facts, context: EmailContext, words: Words): string | null;
+  value(facts: Facts, context: EmailContext, messages: Words): string | null;
 }
 
 /**
  * A kind of email, defined by the module that sends it. `src/composition/email-kinds.ts` lists them all: the worker, the schema of
  * the settings file and its checks get that list.
  */
-export interface EmailKind<Facts extends object = object, Words extends EmailWords = EmailWords> {
+export interface EmailKind<Facts extends object = object, Words extends EmailMessages = EmailMessages> {
   /** Stands in the queue and in settings files, so it must not change. */
   name: string;
   /** When it is sent. */
@@ -66,16 +66,16 @@ export interface EmailKind<Facts extends object = object, Words extends EmailWor
    */
   formerPlaceholders?: readonly string[];
   /** The table that `{lines}` stands for. */
-  lines?: { meaning: string; rows(facts: Facts, words: Words): Row[] };
+  lines?: { meaning: string; rows(facts: Facts, messages: Words): Row[] };
   /** Content below the letter, also with the shop's own words. */
-  sections?(facts: Facts, words: Words): LetterSection[];
+  sections?(facts: Facts, messages: Words): LetterSection[];
   /** Takes its built-in words from the message catalogue. */
-  words(email: Messages['email']): Words;
+  messages(email: Messages['email']): Words;
   link(facts: Facts, context: EmailContext): string;
   /** Absent: the label is `words.link`. */
-  linkLabel?(facts: Facts, words: Words): string;
+  linkLabel?(facts: Facts, messages: Words): string;
   /** Stand below the link. */
-  moreLinks?(facts: Facts, context: EmailContext, words: Words): LetterLink[];
+  moreLinks?(facts: Facts, context: EmailContext, messages: Words): LetterLink[];
   /**
    * Whether strangers can cause this email to any address, by ordering with it or by typing it into a form: those
    * count against the daily limit of the recipient. Emails caused by a merchant (an invoice, a shipment, a refund) are

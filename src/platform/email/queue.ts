@@ -1,7 +1,7 @@
 import type { Transaction } from '../../db/database.ts';
 import { newId } from '../../kernel/ids.ts';
 import { queueJobs } from '../jobs/queue.ts';
-import type { EmailKind, EmailWords } from './kind.ts';
+import type { EmailKind, EmailMessages } from './kind.ts';
 
 /** The queue keeps its first name, because installations have jobs in it. */
 export const EMAIL_QUEUE = 'mail';
@@ -23,7 +23,7 @@ export interface QueuedEmail<Facts extends object = object> extends Email<Facts>
 }
 
 /** Sends these emails if, and only if, the transaction is committed. */
-export function queueEmails<Facts extends object, Words extends EmailWords>(
+export function queueEmails<Facts extends object, Words extends EmailMessages>(
   tx: Transaction,
   shopId: string,
   { name: template }: EmailKind<Facts, Words>,

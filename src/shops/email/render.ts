@@ -1,4 +1,4 @@
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { htmlLetter, plainLetter, type Design, type Letter } from '../../platform/email/letter.ts';
 import type { EmailContext, EmailKind } from '../../platform/email/kind.ts';
 import { fillBody, fillSubject } from '../../platform/email/placeholders.ts';
@@ -22,21 +22,21 @@ export function renderEmail(
 ): RenderedEmail {
   const own = ownWords(mailTexts[kind.name] ?? {}, locale, defaultLocale);
   const wordsLocale = own?.locale ?? locale;
-  const builtIn = messages(wordsLocale).email;
-  const words = kind.words(builtIn);
+  const builtIn = messagesIn(wordsLocale).email;
+  const messages = kind.messages(builtIn);
   const values = new Map([
     ...(kind.formerPlaceholders ?? []).map((name) => [name, ''] as const),
     ...Object.entries(kind.placeholders).map(
-      ([name, one]) => [name, one.value(facts, context, words)] as const,
+      ([name, one]) => [name, one.value(facts, context, messages)] as const,
     ),
   ]);
   const letter: Letter = {
-    subject: fillSubject(own?.subject ?? '', values) || fillSubject(words.subject, values),
-    body: fillBody(own?.text ?? words.text, values, kind.lines?.rows(facts, words)),
-    link: { label: kind.linkLabel?.(facts, words) ?? words.link, href: kind.link(facts, context) },
-    moreLinks: kind.moreLinks?.(facts, context, words) ?? [],
-    sections: kind.sections?.(facts, words) ?? [],
-    footer: words.footer,
+    subject: fillSubject(own?.subject ?? '', values) || fillSubject(messages.subject, values),
+    body: fillBody(own?.text ?? messages.text, values, kind.lines?.rows(facts, messages)),
+    link: { label: kind.linkLabel?.(facts, messages) ?? messages.link, href: kind.link(facts, context) },
+    moreLinks: kind.moreLinks?.(facts, context, messages) ?? [],
+    sections: kind.sections?.(facts, messages) ?? [],
+    footer: messages.footer,
   };
   const textLanguage = own?.text === undefined ? builtIn.language : languageOf(wordsLocale);
   return {

@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { plainText } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import type { PageName } from './schema.ts';
 
 /** The texts that are set, by their keys. */
@@ -41,7 +41,7 @@ export async function findLegalTexts(
       .toSorted((one, other) => locales.indexOf(one.locale) - locales.indexOf(other.locale))
       .map((row) => ({
         page,
-        title: row.content['name']?.trim() || messages(row.locale).storefront.legal.names[page],
+        title: row.content['name']?.trim() || messagesIn(row.locale).storefront.legal.names[page],
         text: [row.content['shortDescription'], row.content['description']]
           .map((markup) => plainText(markup ?? '').replaceAll('\n', '\n\n'))
           .filter((part) => part !== '')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { OTHER_FILES, type MediaStorage } from '../../platform/media/storage.ts';
 import { replacePage } from '../legal/queries.ts';
 import { applySettings } from '../settings/file.ts';
@@ -27,7 +27,7 @@ export async function createShop(tx: Transaction, media: MediaStorage, shop: New
     starterSettings(shop, { url: `/media/${shopId}/${OTHER_FILES}/${file}`, colour }),
   );
   await tx.run(sql`
-    update category set name = ${{ [locale]: messages(locale).newShop.homePage }}
+    update category set name = ${{ [locale]: messagesIn(locale).newShop.homePage }}
     where shop_id = ${shopId} and parent_id is null`);
   for (const [page, content] of await legalDrafts(shop)) await replacePage(tx, shopId, page, locale, content);
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { escapeHtml } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { formatMoney, toMinor } from '../../kernel/money.ts';
 import { countryName } from '../countries/countries.ts';
 import type { LegalContent } from '../legal/queries.ts';
@@ -45,7 +45,7 @@ export async function legalDrafts(shop: NewShop): Promise<[page: PageName, conte
     name: shop.name,
     email: shop.email,
     country: countryName(shop.country, language),
-    delivery: `${messages(shop.locale).newShop.parcel}: ${price}`,
+    delivery: `${messagesIn(shop.locale).newShop.parcel}: ${price}`,
   };
   const filled = (field: string, text: string) =>
     text.replaceAll(/\{(\w+)\}/g, (_, key: string) =>

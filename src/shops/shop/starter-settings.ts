@@ -1,5 +1,5 @@
 import { readJson } from '../../kernel/json-file.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { isInEu } from '../countries/countries.ts';
 import type { SettingsFile } from '../settings/schema.ts';
 import { fromBasisPoints } from '../settings/fields.ts';
@@ -42,7 +42,7 @@ export function starterSettings(
   { name, country, locale, currency }: NewShop,
   { url, colour }: { url: string; colour: string },
 ): SettingsFile {
-  const words = messages(locale).newShop;
+  const words = messagesIn(locale).newShop;
   return {
     logoUrl: url,
     theme: { accent: colour, showName: true },
@@ -58,7 +58,7 @@ export function starterSettings(
 }
 
 function taxClasses(country: string, locale: string): NonNullable<SettingsFile['taxClasses']> {
-  const words = messages(locale).newShop;
+  const words = messagesIn(locale).newShop;
   const standard = standardVat(country);
   const reduced = reducedVat(country);
   const percent = new Intl.NumberFormat(locale.replace('_', '-'), {

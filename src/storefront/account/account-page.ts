@@ -1,6 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import { languageTag } from '../../http/locale.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { touchSession } from '../../people/accounts/queries.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { FormRequest, PageRequest, PageResponse } from '../pages.ts';
@@ -41,15 +41,15 @@ export function accountPage(
   { email }: SignedInAccount,
   { title, path, main, status, script }: Pick<Page, 'title' | 'path' | 'main' | 'status' | 'script'>,
 ): Page {
-  const words = messages(visit.locale).storefront.account;
+  const messages = messagesIn(visit.locale).storefront.account;
   const sections: [string, string][] = [
-    ['/account', words.orders.title],
-    ['/account/addresses', words.addresses.title],
+    ['/account', messages.orders.title],
+    ['/account/addresses', messages.addresses.title],
     ...(visit.settings.newsletterCampaigns.length > 0
-      ? [['/account/newsletters', words.newsletters.title] as [string, string]]
+      ? [['/account/newsletters', messages.newsletters.title] as [string, string]]
       : []),
-    ['/account/devices', words.security.title],
-    ['/account/data', words.data.title],
+    ['/account/devices', messages.security.title],
+    ['/account/data', messages.data.title],
   ];
   return {
     title,
@@ -59,7 +59,7 @@ export function accountPage(
     ...(status !== undefined && { status }),
     ...(script !== undefined && { script }),
     main: html`<div class="account">
-      <nav aria-label="${words.sections}">
+      <nav aria-label="${messages.sections}">
         <ul>
           ${sections.map(([page, name]) => html`<li>${navigationLink(visit, page, name, path)}</li>`)}
         </ul>
@@ -69,8 +69,8 @@ export function accountPage(
         ${main}
       </div>
       <form method="post" action="${shopPath(visit, '/account/sign-out')}">
-        <p><small>${words.signedInAs({ email })}</small></p>
-        <button class="quiet">${words.signOut}</button>
+        <p><small>${messages.signedInAs({ email })}</small></p>
+        <button class="quiet">${messages.signOut}</button>
       </form>
     </div>`,
   };

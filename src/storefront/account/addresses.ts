@@ -4,7 +4,7 @@ import { notFound, ValidationError, type FieldProblem } from '../../http/errors.
 import { html, type Markup } from '../../http/html.ts';
 import { languageTag } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import {
   deleteAddress,
   findAddresses,
@@ -28,19 +28,19 @@ export function accountAddresses(pages: Pages): void {
   pages.get(
     PATH,
     whenSignedIn(async (visit, account) => {
-      const words = messages(visit.locale).storefront.account.addresses;
+      const messages = messagesIn(visit.locale).storefront.account.addresses;
       const addresses = await findAddresses(visit.db, visit.shopId, account.accountId);
       return accountPage(visit, account, {
-        title: words.title,
+        title: messages.title,
         path: PATH,
-        main: html`<p>${addresses.length > 0 ? words.intro : words.empty}</p>
+        main: html`<p>${addresses.length > 0 ? messages.intro : messages.empty}</p>
           ${
             addresses.length > 0 &&
             html`<div class="boxes">${addresses.map((row) => addressBox(visit, row))}</div>`
           }
           ${
             addresses.length < MAX_ADDRESSES &&
-            html`<p><a class="button" href="${shopPath(visit, `${PATH}/new`)}">${words.add}</a></p>`
+            html`<p><a class="button" href="${shopPath(visit, `${PATH}/new`)}">${messages.add}</a></p>`
           }`,
       });
     }),
@@ -58,9 +58,9 @@ export function accountAddresses(pages: Pages): void {
     whenFormSignedIn(async (visit, account, form) =>
       saveAddress(visit, account, form, undefined, async (address) => {
         const { db, shopId, locale } = visit;
-        const words = messages(locale).storefront.account.addresses;
+        const messages = messagesIn(locale).storefront.account.addresses;
         const isSaved = await db.transaction((tx) => insertAddress(tx, shopId, account.accountId, address));
-        return isSaved ? words.saved : words.full({ most: MAX_ADDRESSES });
+        return isSaved ? messages.saved : messages.full({ most: MAX_ADDRESSES });
       }),
     ),
   );
@@ -80,7 +80,7 @@ export function accountAddresses(pages: Pages): void {
       return saveAddress(visit, account, form, { addressId, address: stored }, async (address) => {
         const { db, shopId, locale } = visit;
         await updateAddress(db, shopId, account.accountId, { addressId, address });
-        return messages(locale).storefront.account.addresses.saved;
+        return messagesIn(locale).storefront.account.addresses.saved;
       });
     }),
   );
@@ -91,7 +91,7 @@ export function accountAddresses(pages: Pages): void {
       const { db, shopId, locale } = visit;
       const { addressId } = await requireAddress(visit, account, params['addressId']!);
       await deleteAddress(db, shopId, account.accountId, addressId);
-      return new Redirect(shopPath(visit, PATH), messages(locale).storefront.account.addresses.removed);
+      return new Redirect(shopPath(visit, PATH), messagesIn(locale).storefront.account.addresses.removed);
     }),
   );
 }
@@ -140,27 +140,27 @@ function formPage(
   { addressId, values }: ShownForm,
   problems: readonly FieldProblem[] = [],
 ): Page {
-  const words = messages(visit.locale).storefront.account;
+  const messages = messagesIn(visit.locale).storefront.account;
   const path = `${PATH}/${addressId ?? 'new'}`;
   const form = { billing: values, shipping: {}, isElsewhere: false };
   const errors = fieldErrors(visit, problems, form);
   return accountPage(visit, account, {
-    title: addressId === undefined ? words.addresses.addTitle : words.addresses.editTitle,
+    title: addressId === undefined ? messages.addresses.addTitle : messages.addresses.editTitle,
     path,
     ...(problems.length > 0 && { status: 400 }),
     main: html`${errorList(visit, errors, form)}
       <form class="narrow" method="post" action="${shopPath(visit, path)}">
         ${addressFields(visit, { part: 'billing', values, errors })}
         <p>
-          <button class="button">${words.save}</button>
-          <a class="quiet" href="${shopPath(visit, PATH)}">${words.cancel}</a>
+          <button class="button">${messages.save}</button>
+          <a class="quiet" href="${shopPath(visit, PATH)}">${messages.cancel}</a>
         </p>
       </form>`,
   });
 }
 
 function addressBox(visit: Visit, { addressId, address }: AddressRow): Markup {
-  const words = messages(visit.locale).storefront.account;
+  const messages = messagesIn(visit.locale).storefront.account;
   const lines = addressLines(address, visit.settings.country, languageTag(visit.locale));
   const name = lines.join(', ');
   return html`<section>
@@ -169,10 +169,10 @@ function addressBox(visit: Visit, { addressId, address }: AddressRow): Markup {
       <a
         class="quiet"
         href="${shopPath(visit, `${PATH}/${addressId}`)}"
-        aria-label="${words.addresses.edit}: ${name}"
-        >${words.addresses.edit}</a
+        aria-label="${messages.addresses.edit}: ${name}"
+        >${messages.addresses.edit}</a
       >
-      ${postButton(visit, `${PATH}/${addressId}/delete`, words.remove, { name: `${words.remove}: ${name}` })}
+      ${postButton(visit, `${PATH}/${addressId}/delete`, messages.remove, { name: `${messages.remove}: ${name}` })}
     </div>
   </section>`;
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { HttpError, notFound } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { findCustomerIdOf, findOrCreateCustomerOf } from '../../people/accounts/customer.ts';
 import { eraseCustomerData } from '../../people/privacy/erase.ts';
 import { exportText } from '../../people/privacy/export.ts';
@@ -22,16 +22,16 @@ export function accountData(pages: Pages, sources: readonly PersonalData[]): voi
   pages.get(
     PATH,
     whenSignedIn(async (visit, account) => {
-      const words = messages(visit.locale).storefront.account.data;
+      const messages = messagesIn(visit.locale).storefront.account.data;
       return accountPage(visit, account, {
-        title: words.title,
+        title: messages.title,
         path: PATH,
-        main: html`<h2>${words.exportTitle}</h2>
-          <p>${words.exportText}</p>
-          ${postButton(visit, '/account/export', words.export, { isDownload: true })}
-          <h2>${words.deleteTitle}</h2>
-          <p>${words.deleteText}</p>
-          <p><a href="${shopPath(visit, DELETE)}">${words.delete}</a></p>`,
+        main: html`<h2>${messages.exportTitle}</h2>
+          <p>${messages.exportText}</p>
+          ${postButton(visit, '/account/export', messages.export, { isDownload: true })}
+          <h2>${messages.deleteTitle}</h2>
+          <p>${messages.deleteText}</p>
+          <p><a href="${shopPath(visit, DELETE)}">${messages.delete}</a></p>`,
       });
     }),
   );
@@ -74,15 +74,15 @@ export function accountData(pages: Pages, sources: readonly PersonalData[]): voi
     DELETE,
     whenFormSignedIn(async (visit, account) => {
       const { locale } = visit;
-      const words = messages(locale).storefront.account.data;
+      const messages = messagesIn(locale).storefront.account.data;
       try {
         await eraseAccount(visit, account, sources);
       } catch (error) {
         if (!(error instanceof HttpError && error.status === 409)) throw error;
-        return deletePage(visit, account, words.open);
+        return deletePage(visit, account, messages.open);
       }
       visit.setAccountToken(null);
-      return new Redirect(shopPath(visit, ''), words.deleted);
+      return new Redirect(shopPath(visit, ''), messages.deleted);
     }),
   );
 }
@@ -108,17 +108,17 @@ async function eraseAccount(
 }
 
 function deletePage(visit: Visit, account: SignedInAccount, problem?: string): Page {
-  const words = messages(visit.locale).storefront.account;
+  const messages = messagesIn(visit.locale).storefront.account;
   return accountPage(visit, account, {
-    title: words.data.sureTitle,
+    title: messages.data.sureTitle,
     path: DELETE,
     ...(problem !== undefined && { status: 409 }),
     main: html`${problem !== undefined && html`<div class="notice" role="alert"><p class="error">${problem}</p></div>`}
-      <p>${words.data.deleteText}</p>
-      <p><strong>${words.data.sure}</strong></p>
+      <p>${messages.data.deleteText}</p>
+      <p><strong>${messages.data.sure}</strong></p>
       <div class="actions">
-        ${postButton(visit, DELETE, words.data.yes, { isQuiet: false })}
-        <a class="quiet" href="${shopPath(visit, PATH)}">${words.cancel}</a>
+        ${postButton(visit, DELETE, messages.data.yes, { isQuiet: false })}
+        <a class="quiet" href="${shopPath(visit, PATH)}">${messages.cancel}</a>
       </div>`,
   });
 }

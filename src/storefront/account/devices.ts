@@ -1,6 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import {
   deleteOtherSessions,
   deleteSession,
@@ -21,16 +21,16 @@ export function accountDevices(pages: Pages): void {
   pages.get(
     PATH,
     whenSignedIn(async (visit, account) => {
-      const words = messages(visit.locale).storefront.account.security;
+      const messages = messagesIn(visit.locale).storefront.account.security;
       const sessions = await findSessions(visit.db, visit.shopId, account.accountId);
       return accountPage(visit, account, {
-        title: words.title,
+        title: messages.title,
         path: PATH,
-        main: html`<p>${words.intro}</p>
+        main: html`<p>${messages.intro}</p>
           <ul class="lines">
             ${sessions.map((session) => sessionLine(visit, session, session.sessionId === account.sessionId))}
           </ul>
-          ${sessions.length > 1 && postButton(visit, `${PATH}/end-others`, words.endOthers)}
+          ${sessions.length > 1 && postButton(visit, `${PATH}/end-others`, messages.endOthers)}
           ${await passkeyList(visit, account)}`,
         ...passkeyScript,
       });
@@ -43,7 +43,7 @@ export function accountDevices(pages: Pages): void {
       await deleteOtherSessions(visit.db, visit.shopId, accountId, sessionId);
       return new Redirect(
         shopPath(visit, PATH),
-        messages(visit.locale).storefront.account.security.othersEnded,
+        messagesIn(visit.locale).storefront.account.security.othersEnded,
       );
     }),
   );
@@ -53,24 +53,24 @@ export function accountDevices(pages: Pages): void {
     whenFormSignedIn(async (visit, { accountId }, { params }) => {
       const sessionId = params['sessionId']!;
       if (isId(sessionId)) await deleteSession(visit.db, visit.shopId, accountId, sessionId);
-      return new Redirect(shopPath(visit, PATH), messages(visit.locale).storefront.account.security.ended);
+      return new Redirect(shopPath(visit, PATH), messagesIn(visit.locale).storefront.account.security.ended);
     }),
   );
 }
 
 function sessionLine(visit: Visit, session: SessionRow, isCurrent: boolean): Markup {
-  const words = messages(visit.locale).storefront.account.security;
+  const messages = messagesIn(visit.locale).storefront.account.security;
   const name = deviceText(visit, session);
-  const since = words.since({ date: mediumDateText(visit, session.createdAt) });
+  const since = messages.since({ date: mediumDateText(visit, session.createdAt) });
   return html`<li>
     <div class="what">
-      <p><strong>${name}</strong>${isCurrent && html` <span class="badge">${words.current}</span>`}</p>
+      <p><strong>${name}</strong>${isCurrent && html` <span class="badge">${messages.current}</span>`}</p>
       <p>
         <small
-          >${since}${!isCurrent && `, ${words.seen({ date: mediumDateText(visit, session.seenAt) })}`}</small
+          >${since}${!isCurrent && `, ${messages.seen({ date: mediumDateText(visit, session.seenAt) })}`}</small
         >
       </p>
     </div>
-    ${!isCurrent && postButton(visit, `${PATH}/${session.sessionId}/end`, words.end, { name: words.endOf({ name }) })}
+    ${!isCurrent && postButton(visit, `${PATH}/${session.sessionId}/end`, messages.end, { name: messages.endOf({ name }) })}
   </li>`;
 }

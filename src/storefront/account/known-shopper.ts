@@ -3,7 +3,7 @@ import { choosePayment, chooseShipping, removeAddress, setAddress } from '../../
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { languageTag, textIn } from '../../http/locale.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
 import { findAddresses, type AddressRow } from '../../people/accounts/queries.ts';
 import { contentOf } from '../../pricing/content.ts';
@@ -99,22 +99,22 @@ export function repeatLastOrder(
 
 /** The content above the address form: how to sign in, or what the account makes easier. */
 export function shopperHelp(visit: Visit, known: KnownShopper | undefined): Markup | false {
-  const words = messages(visit.locale).storefront.account.checkout;
+  const messages = messagesIn(visit.locale).storefront.account.checkout;
   if (!known) {
     const href = shopPath(visit, '/account/sign-in', { target: '/checkout' });
-    return html`<p><a href="${href}">${words.signIn}</a></p>`;
+    return html`<p><a href="${href}">${messages.signIn}</a></p>`;
   }
   const { addresses, lastOrder } = known;
   return html`${lastOrder && repeatBox(visit, lastOrder)}
   ${
     addresses.length > 1 &&
-    html`<nav class="known" aria-label="${words.saved}">
-      <h2>${words.saved}</h2>
+    html`<nav class="known" aria-label="${messages.saved}">
+      <h2>${messages.saved}</h2>
       <ul>
         ${addresses.map(({ addressId, address }) => {
           const text = linesOf(visit, address).join(', ');
           const href = shopPath(visit, '/checkout', { address: addressId });
-          return html`<li><a href="${href}" aria-label="${words.use({ address: text })}">${text}</a></li>`;
+          return html`<li><a href="${href}" aria-label="${messages.use({ address: text })}">${text}</a></li>`;
         })}
       </ul>
     </nav>`
@@ -123,7 +123,7 @@ export function shopperHelp(visit: Visit, known: KnownShopper | undefined): Mark
 
 function repeatBox(visit: Visit, { billingAddress, shippingAddress, ...methods }: LastOrder): Markup {
   const { settings, locale } = visit;
-  const words = messages(locale).storefront.account.checkout;
+  const messages = messagesIn(locale).storefront.account.checkout;
   const shipping = settings.shippingMethods.find((one) => one.shippingMethodId === methods.shippingMethodId);
   const payment = settings.paymentMethods.find((one) => one.paymentMethodId === methods.paymentMethodId);
   const names = [shipping, payment].flatMap((method) =>
@@ -131,10 +131,10 @@ function repeatBox(visit: Visit, { billingAddress, shippingAddress, ...methods }
   );
   const lines = linesOf(visit, shippingAddress ?? billingAddress);
   return html`<section class="known" aria-labelledby="last-time">
-    <h2 id="last-time">${words.lastTime}</h2>
+    <h2 id="last-time">${messages.lastTime}</h2>
     <p>${[lines.join(', '), ...names].map((line) => html`${line}<br />`)}</p>
     <form method="post" action="${shopPath(visit, '/checkout/repeat')}">
-      <button class="button">${words.repeat}</button>
+      <button class="button">${messages.repeat}</button>
     </form>
   </section>`;
 }

@@ -1,6 +1,6 @@
 import { notFound } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { findSubscribedIds, setSubscriptions } from '../../people/newsletters/queries.ts';
 import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
 import { offeredCampaigns } from '../newsletter/newsletter.ts';
@@ -18,14 +18,14 @@ export function accountNewsletters(pages: Pages): void {
     PATH,
     whenSignedIn(async (visit, account) => {
       const { db, shopId, locale } = visit;
-      const words = messages(locale).storefront.account;
+      const messages = messagesIn(locale).storefront.account;
       const subscribed = await findSubscribedIds(db, shopId, account.email);
       return accountPage(visit, account, {
-        title: words.newsletters.title,
+        title: messages.newsletters.title,
         path: PATH,
         main: html`<form class="narrow" method="post" action="${shopPath(visit, PATH)}">
           <fieldset class="field">
-            <legend>${words.newsletters.intro({ email: account.email })}</legend>
+            <legend>${messages.newsletters.intro({ email: account.email })}</legend>
             ${shownCampaigns(visit, subscribed).map(
               ({ campaignId, name, description }) =>
                 html`<label class="choice"
@@ -39,7 +39,7 @@ export function accountNewsletters(pages: Pages): void {
                 >`,
             )}
           </fieldset>
-          <button class="button">${words.save}</button>
+          <button class="button">${messages.save}</button>
         </form>`,
       });
     }),
@@ -54,7 +54,7 @@ export function accountNewsletters(pages: Pages): void {
         .map(({ campaignId }) => campaignId)
         .filter((campaignId) => field(checkboxOf(campaignId)) !== '');
       await db.transaction((tx) => setSubscriptions(tx, shopId, account.email, chosen));
-      return new Redirect(shopPath(visit, PATH), messages(locale).storefront.account.newsletters.saved);
+      return new Redirect(shopPath(visit, PATH), messagesIn(locale).storefront.account.newsletters.saved);
     }),
   );
 }

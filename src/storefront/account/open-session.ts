@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
 import { newSecret, secretHash } from '../../kernel/ids.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { browserName } from '../../people/accounts/browser-name.ts';
 import { findOrCreateCustomerOf } from '../../people/accounts/customer.ts';
 import {
@@ -46,7 +46,7 @@ export async function continueSignedIn(
   target: SignInTarget | undefined,
 ): Promise<Redirect> {
   const { db, shopId, locale, settings } = visit;
-  const words = messages(locale).storefront.account.signIn;
+  const messages = messagesIn(locale).storefront.account.signIn;
   const joined = await joinCart(visit, cartId);
   if (joined && joined.cartId !== cartId) await updateAccountCart(db, shopId, accountId, joined.cartId);
   visit.setAccountToken(token);
@@ -56,6 +56,6 @@ export async function continueSignedIn(
   }
   return new Redirect(
     shopPath(visit, target ?? '/account'),
-    joined?.isPartial ? words.donePartly : words.done,
+    joined?.isPartial ? messages.donePartly : messages.done,
   );
 }

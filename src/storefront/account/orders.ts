@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { formatMoney } from '../../kernel/money.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import type { Pages } from '../pages.ts';
@@ -15,14 +15,14 @@ export function accountOrders(pages: Pages, tokens: OrderTokens): void {
     '/account',
     whenSignedIn(async (visit, account, { query }) => {
       const { db, shopId, locale } = visit;
-      const words = messages(locale).storefront.account.orders;
+      const messages = messagesIn(locale).storefront.account.orders;
       const page = pageNumber(query('page'));
       const [count, orders] = await Promise.all([
         countAccountOrders(db, shopId, account.email),
         findAccountOrders(db, shopId, account.email, { limit: PER_PAGE, offset: (page - 1) * PER_PAGE }),
       ]);
       return accountPage(visit, account, {
-        title: words.title,
+        title: messages.title,
         path: '/account',
         main:
           orders.length > 0
@@ -30,8 +30,8 @@ export function accountOrders(pages: Pages, tokens: OrderTokens): void {
                   ${orders.map((order) => orderLine(visit, order, tokens))}
                 </ul>
                 ${pageLinks(visit, page, count)}`
-            : html`<p>${words.empty}</p>
-                <p><a class="button" href="${shopPath(visit, '')}">${words.shop}</a></p>`,
+            : html`<p>${messages.empty}</p>
+                <p><a class="button" href="${shopPath(visit, '')}">${messages.shop}</a></p>`,
       });
     }),
   );
@@ -45,27 +45,27 @@ function pageNumber(text: string | undefined): number {
 }
 
 function orderLine(visit: Visit, order: AccountOrder, tokens: OrderTokens): Markup {
-  const words = messages(visit.locale).storefront.account.orders;
+  const messages = messagesIn(visit.locale).storefront.account.orders;
   const href = shopPath(visit, `/order/${tokens.token(visit.shopId, order.orderId)}`);
   return html`<li>
     <div class="what">
-      <p><a href="${href}">${words.number} ${order.orderNumber}</a></p>
+      <p><a href="${href}">${messages.number} ${order.orderNumber}</a></p>
       <p><small>${mediumDateText(visit, order.createdAt)}</small></p>
     </div>
-    <span class="badge">${words.states[order.status]}</span>
+    <span class="badge">${messages.states[order.status]}</span>
     <span class="price">${formatMoney(order.grandTotal, order.currency, visit.locale)}</span>
   </li>`;
 }
 
 function pageLinks(visit: Visit, page: number, count: number): Markup | false {
   if (count <= PER_PAGE) return false;
-  const words = messages(visit.locale).storefront.account.orders;
+  const messages = messagesIn(visit.locale).storefront.account.orders;
   const link = (number: number, text: string, rel: 'prev' | 'next') =>
     html`<a class="quiet" rel="${rel}" href="${shopPath(visit, '/account', { page: String(number) })}"
       >${text}</a
     >`;
-  return html`<nav class="account-pages" aria-label="${words.pages}">
-    ${page > 1 && link(page - 1, words.newer, 'prev')}
-    ${page * PER_PAGE < count && link(page + 1, words.older, 'next')}
+  return html`<nav class="account-pages" aria-label="${messages.pages}">
+    ${page > 1 && link(page - 1, messages.newer, 'prev')}
+    ${page * PER_PAGE < count && link(page + 1, messages.older, 'next')}
   </nav>`;
 }

@@ -1,6 +1,6 @@
 import type { FormLimits } from '../../http/form-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { browserName } from '../../people/accounts/browser-name.ts';
 import {
   MAX_CREDENTIAL_LENGTH,
@@ -69,7 +69,7 @@ export function passkeyPages(pages: Pages): void {
       if (opened) return continueSignedIn(visit, opened, undefined);
       return new Redirect(
         shopPath(visit, '/account/sign-in'),
-        messages(locale).storefront.account.passkeys.unknown,
+        messagesIn(locale).storefront.account.passkeys.unknown,
       );
     },
     { perHour: TRIES_PER_HOUR, limits: PASSKEY_LIMITS },
@@ -79,16 +79,17 @@ export function passkeyPages(pages: Pages): void {
     '/account/passkeys',
     whenFormSignedIn(async (visit, account, { field, userAgent }) => {
       const { db, shopId } = visit;
-      const words = messages(visit.locale).storefront.account.passkeys;
+      const messages = messagesIn(visit.locale).storefront.account.passkeys;
       const asked = takeChallenge(visit);
-      if (!hasJustSignedIn(visit, account)) return new Redirect(shopPath(visit, DEVICES), words.signInAgain);
+      if (!hasJustSignedIn(visit, account))
+        return new Redirect(shopPath(visit, DEVICES), messages.signInAgain);
       const passkey = asked && (await verifiedPasskey(siteOf(visit), asked.challenge, field('credential')));
       const isSaved =
         passkey &&
         (await db.transaction((tx) =>
           insertPasskey(tx, shopId, account.accountId, { ...passkey, ...browserName(userAgent) }),
         ));
-      return new Redirect(shopPath(visit, DEVICES), isSaved ? words.added : words.failed);
+      return new Redirect(shopPath(visit, DEVICES), isSaved ? messages.added : messages.failed);
     }),
     { perHour: TRIES_PER_HOUR, limits: PASSKEY_LIMITS },
   );
@@ -99,7 +100,7 @@ export function passkeyPages(pages: Pages): void {
       await deletePasskey(visit.db, visit.shopId, accountId, field('credential'));
       return new Redirect(
         shopPath(visit, DEVICES),
-        messages(visit.locale).storefront.account.passkeys.removed,
+        messagesIn(visit.locale).storefront.account.passkeys.removed,
       );
     }),
     { limits: PASSKEY_LIMITS },
@@ -126,10 +127,10 @@ export const passkeyScript = { script: PASSKEY_SCRIPT.path };
 /** Signs in with a passkey. It is hidden until the script has detected passkey support. */
 export async function passkeySignInForm(visit: Visit): Promise<Markup | undefined> {
   if (!hasHostName(siteOf(visit))) return undefined;
-  const words = messages(visit.locale).storefront.account.passkeys;
+  const messages = messagesIn(visit.locale).storefront.account.passkeys;
   const options = await passkeyRequest(siteOf(visit));
   setChallenge(visit, options.challenge);
-  return passkeyForm(visit, '/account/passkey', 'get', options, words.signIn);
+  return passkeyForm(visit, '/account/passkey', 'get', options, messages.signIn);
 }
 
 function passkeyForm(
@@ -139,7 +140,7 @@ function passkeyForm(
   options: object,
   label: string,
 ): Markup {
-  const words = messages(visit.locale).storefront.account.passkeys;
+  const messages = messagesIn(visit.locale).storefront.account.passkeys;
   return html`<form
     class="note"
     method="post"
@@ -149,7 +150,7 @@ function passkeyForm(
     hidden
   >
     <input type="hidden" name="credential" />
-    <p class="error" role="alert" hidden>${words.failed}</p>
+    <p class="error" role="alert" hidden>${messages.failed}</p>
     <button class="quiet">${label}</button>
   </form>`;
 }
@@ -157,10 +158,10 @@ function passkeyForm(
 /** The passkeys of an account, below its devices. */
 export async function passkeyList(visit: Visit, account: SignedInAccount): Promise<Markup | false> {
   if (!hasHostName(siteOf(visit))) return false;
-  const words = messages(visit.locale).storefront.account.passkeys;
+  const messages = messagesIn(visit.locale).storefront.account.passkeys;
   const rows = await findPasskeys(visit.db, visit.shopId, account.accountId);
-  return html`<h2>${words.title}</h2>
-    <p>${words.intro}</p>
+  return html`<h2>${messages.title}</h2>
+    <p>${messages.intro}</p>
     ${
       rows.length > 0 &&
       html`<ul class="lines">
@@ -169,10 +170,10 @@ export async function passkeyList(visit: Visit, account: SignedInAccount): Promi
     }
     ${
       rows.length >= MAX_PASSKEYS
-        ? html`<p>${words.full({ most: MAX_PASSKEYS })}</p>`
+        ? html`<p>${messages.full({ most: MAX_PASSKEYS })}</p>`
         : hasJustSignedIn(visit, account)
           ? await creationForm(visit, account, rows)
-          : html`<p>${words.signInAgain}</p>`
+          : html`<p>${messages.signInAgain}</p>`
     }`;
 }
 
@@ -181,26 +182,26 @@ async function creationForm(
   account: SignedInAccount,
   known: readonly PasskeyRow[],
 ): Promise<Markup> {
-  const words = messages(visit.locale).storefront.account.passkeys;
+  const messages = messagesIn(visit.locale).storefront.account.passkeys;
   const options = await passkeyCreation(siteOf(visit), account, known);
   setChallenge(visit, options.challenge);
-  return passkeyForm(visit, '/account/passkeys', 'create', options, words.add);
+  return passkeyForm(visit, '/account/passkeys', 'create', options, messages.add);
 }
 
 function passkeyLine(visit: Visit, { credentialId, createdAt, usedAt, ...browser }: PasskeyRow): Markup {
-  const { passkeys: words, remove } = messages(visit.locale).storefront.account;
+  const { passkeys: messages, remove } = messagesIn(visit.locale).storefront.account;
   const name = deviceText(visit, browser);
-  const since = words.since({ date: mediumDateText(visit, createdAt) });
+  const since = messages.since({ date: mediumDateText(visit, createdAt) });
   return html`<li>
     <div class="what">
       <p><strong>${name}</strong></p>
       <p>
-        <small>${since}${usedAt && `, ${words.used({ date: mediumDateText(visit, usedAt) })}`}</small>
+        <small>${since}${usedAt && `, ${messages.used({ date: mediumDateText(visit, usedAt) })}`}</small>
       </p>
     </div>
     <form method="post" action="${shopPath(visit, '/account/passkeys/delete')}">
       <input type="hidden" name="credential" value="${credentialId}" />
-      <button class="quiet" aria-label="${words.removeOf({ name })}">${remove}</button>
+      <button class="quiet" aria-label="${messages.removeOf({ name })}">${remove}</button>
     </form>
   </li>`;
 }

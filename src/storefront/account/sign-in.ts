@@ -1,6 +1,6 @@
 import { emailField } from '../email-field.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { newId } from '../../kernel/ids.ts';
 import {
   countAttempt,
@@ -114,7 +114,7 @@ export function signInPages(pages: Pages, codes: SignInCodes): void {
     const { db, shopId, account, locale } = visit;
     if (account) await deleteSession(db, shopId, account.accountId, account.sessionId);
     visit.setAccountToken(null);
-    return new Redirect(shopPath(visit, ''), messages(locale).storefront.account.signedOut);
+    return new Redirect(shopPath(visit, ''), messagesIn(locale).storefront.account.signedOut);
   });
 }
 
@@ -154,52 +154,52 @@ interface AddressForm {
 
 /** `passkey`: another way to sign in. */
 function addressPage(visit: Visit, form: AddressForm = {}, passkey?: Markup): Page {
-  const words = messages(visit.locale).storefront.account.signIn;
+  const messages = messagesIn(visit.locale).storefront.account.signIn;
   return {
-    title: words.title,
+    title: messages.title,
     path: '/account/sign-in',
     isPrivate: true,
     ...(form.isRefused && { status: 400 }),
-    main: html`<h1>${words.title}</h1>
-      <p class="narrow">${words.intro}</p>
+    main: html`<h1>${messages.title}</h1>
+      <p class="narrow">${messages.intro}</p>
       ${addressForm(visit, form)} ${passkey}`,
     ...(passkey && passkeyScript),
   };
 }
 
 function addressForm(visit: Visit, { email = '', target, isRefused = false }: AddressForm): Markup {
-  const words = messages(visit.locale).storefront.account.signIn;
+  const messages = messagesIn(visit.locale).storefront.account.signIn;
   const policy = legalNames(visit)['privacy-policy'];
-  const { privacy } = messages(visit.locale).storefront.newsletter;
+  const { privacy } = messagesIn(visit.locale).storefront.newsletter;
   return html`<form class="narrow" method="post" action="${shopPath(visit, '/account/sign-in')}" novalidate>
-    ${emailField(words.email, email, isRefused ? words.wrongEmail : undefined)}
+    ${emailField(messages.email, email, isRefused ? messages.wrongEmail : undefined)}
     ${targetOf(target) && html`<input type="hidden" name="target" value="${target}" />`}
     ${
       policy !== undefined &&
       html`<p>${privacy} <a href="${shopPath(visit, '/legal/privacy-policy')}">${policy}</a></p>`
     }
-    <button class="button">${words.send}</button>
+    <button class="button">${messages.send}</button>
   </form>`;
 }
 
 /** `passkey`: another way to sign in, for when no email comes. `triesLeft`: the digits were wrong. */
 function digitsPage(visit: Visit, email: string, passkey: Markup | undefined, triesLeft?: number): Page {
-  const words = messages(visit.locale).storefront.account.signIn;
+  const messages = messagesIn(visit.locale).storefront.account.signIn;
   const isWrong = triesLeft !== undefined;
   return {
-    title: words.sentTitle,
+    title: messages.sentTitle,
     path: '/account/code',
     isPrivate: true,
     ...(isWrong && { status: 400 }),
-    main: html`<h1>${words.sentTitle}</h1>
-      <p class="narrow">${words.sent.pieces({ email: html`<strong>${email}</strong>` })}</p>
+    main: html`<h1>${messages.sentTitle}</h1>
+      <p class="narrow">${messages.sent.pieces({ email: html`<strong>${email}</strong>` })}</p>
       ${
         triesLeft === 0
-          ? html`<p class="error">${words.noDigits}</p>
-              <p><a class="button" href="${shopPath(visit, '/account/sign-in')}">${words.again}</a></p>`
+          ? html`<p class="error">${messages.noDigits}</p>
+              <p><a class="button" href="${shopPath(visit, '/account/sign-in')}">${messages.again}</a></p>`
           : html`<form class="narrow" method="post" action="${shopPath(visit, '/account/code')}">
               <div class="field">
-                <label for="digits">${words.digits}</label>
+                <label for="digits">${messages.digits}</label>
                 <input
                   id="digits"
                   class="digits"
@@ -210,45 +210,45 @@ function digitsPage(visit: Visit, email: string, passkey: Markup | undefined, tr
                   required
                   ${isWrong && html`aria-invalid="true" aria-describedby="digits-error"`}
                 />
-                ${isWrong && html`<p class="error" id="digits-error">${words.wrongDigits({ count: triesLeft })}</p>`}
+                ${isWrong && html`<p class="error" id="digits-error">${messages.wrongDigits({ count: triesLeft })}</p>`}
               </div>
-              <button class="button">${words.enter}</button>
+              <button class="button">${messages.enter}</button>
             </form>`
       }
       ${passkey}
-      <p class="narrow note"><small>${words.help}</small></p>
-      <p><a href="${shopPath(visit, '/account/sign-in')}">${words.otherAddress}</a></p>`,
+      <p class="narrow note"><small>${messages.help}</small></p>
+      <p><a href="${shopPath(visit, '/account/sign-in')}">${messages.otherAddress}</a></p>`,
     ...(passkey && passkeyScript),
   };
 }
 
 /** Names the address, so that a stranger's link cannot sign a visitor in to the stranger's account unnoticed. */
 function linkPage(visit: Visit, token: string, email: string): Page {
-  const words = messages(visit.locale).storefront.account.signIn;
+  const messages = messagesIn(visit.locale).storefront.account.signIn;
   return {
-    title: words.linkTitle,
+    title: messages.linkTitle,
     path: '/account/link',
     query: { token },
     isPrivate: true,
-    main: html`<h1>${words.linkTitle}</h1>
-      <p>${words.linkText} <strong>${email}</strong>.</p>
+    main: html`<h1>${messages.linkTitle}</h1>
+      <p>${messages.linkText} <strong>${email}</strong>.</p>
       <form method="post" action="${shopPath(visit, '/account/link')}">
         <input type="hidden" name="token" value="${token}" />
-        <button class="button">${words.enter}</button>
+        <button class="button">${messages.enter}</button>
       </form>
-      <p class="note"><small>${words.linkWarning}</small></p>`,
+      <p class="note"><small>${messages.linkWarning}</small></p>`,
   };
 }
 
 function expiredPage(visit: Visit): Page {
-  const words = messages(visit.locale).storefront.account.signIn;
+  const messages = messagesIn(visit.locale).storefront.account.signIn;
   return {
     status: 404,
-    title: words.invalidTitle,
+    title: messages.invalidTitle,
     path: '/account/sign-in',
     isPrivate: true,
-    main: html`<h1>${words.invalidTitle}</h1>
-      <p>${words.invalid}</p>
+    main: html`<h1>${messages.invalidTitle}</h1>
+      <p>${messages.invalid}</p>
       ${addressForm(visit, {})}`,
   };
 }

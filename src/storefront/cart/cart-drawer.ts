@@ -1,6 +1,6 @@
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
 import { priceText } from '../../http/price-text.ts';
 import { cartEvents } from '../scripts/events.ts';
@@ -13,35 +13,35 @@ export const DRAWER_PATH = '/cart/drawer';
 
 /** The short cart, which the script shows beside the page on which something was added. */
 export async function drawerPage(visit: Visit, visitorCart: VisitorCart | undefined): Promise<Page> {
-  const words = messages(visit.locale).storefront.cart;
+  const messages = messagesIn(visit.locale).storefront.cart;
   return {
-    title: words.title,
+    title: messages.title,
     path: DRAWER_PATH,
     isPrivate: true,
     events: visitorCart ? await cartEvents(visit, visitorCart.view) : [],
-    main: html`<h1>${words.title}</h1>
+    main: html`<h1>${messages.title}</h1>
       ${
         visitorCart && visitorCart.priced.content.lines.length > 0
           ? drawerContent(visit, visitorCart)
-          : html`<p>${words.empty}</p>`
+          : html`<p>${messages.empty}</p>`
       }`,
   };
 }
 
 function drawerContent(visit: Visit, visitorCart: VisitorCart): Markup {
   const { locale } = visit;
-  const words = messages(locale).storefront;
+  const messages = messagesIn(locale).storefront;
   const { productLineItems, lineItemsSubTotal } = visitorCart.view.lineItemContainer;
   return html`${shortLines(visit, productLineItems)}
     <div class="drawer-foot">
       <dl class="summary">
-        <dt>${words.cart.subTotal}</dt>
+        <dt>${messages.cart.subTotal}</dt>
         <dd>${priceText(lineItemsSubTotal, locale)}</dd>
       </dl>
       ${checkoutLink(visit, visitorCart, checkoutObstacle(visitorCart))}
       <p class="actions">
-        <a href="${shopPath(visit, '/cart')}">${words.choosing.viewCart}</a>
-        <a href="${shopPath(visit, '')}" data-close>${words.cart.continueShopping}</a>
+        <a href="${shopPath(visit, '/cart')}">${messages.choosing.viewCart}</a>
+        <a href="${shopPath(visit, '')}" data-close>${messages.cart.continueShopping}</a>
       </p>
     </div>`;
 }

@@ -11,7 +11,7 @@ import {
 import { amountWithUnit } from '../amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
 import { cartLinePicture, cartLineText, summary, type Line } from './cart-summary.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
 import { PageEvent, type Page } from '../page.ts';
 import { percentText } from '../product/product-card.ts';
@@ -32,11 +32,11 @@ export async function cartPage(
   visitorCart: VisitorCart | undefined,
   rejection?: Rejection,
 ): Promise<Page> {
-  const words = messages(visit.locale).storefront.cart;
+  const messages = messagesIn(visit.locale).storefront.cart;
   const isLeftOut = visitorCart && visitorCart.priced.content.lines.length < visitorCart.cart.lines.length;
   const isEmpty = !visitorCart || visitorCart.priced.content.lines.length === 0;
   return {
-    title: words.title,
+    title: messages.title,
     path: '/cart',
     isPrivate: true,
     ...(rejection && { status: rejection.status }),
@@ -50,33 +50,33 @@ export async function cartPage(
       rejection?.message !== undefined &&
       html`<div class="notice" role="alert"><p class="error">${rejection.message}</p></div>`
     }
-    ${isLeftOut && html`<p class="notice">${words.productRemoved}</p>`}
+    ${isLeftOut && html`<p class="notice">${messages.productRemoved}</p>`}
     ${
       isEmpty
         ? html`<div class="hero">
-            <h1>${words.title}</h1>
-            <p>${words.empty}</p>
-            <p><a class="button" href="${shopPath(visit, '')}">${words.continueShopping}</a></p>
+            <h1>${messages.title}</h1>
+            <p>${messages.empty}</p>
+            <p><a class="button" href="${shopPath(visit, '')}">${messages.continueShopping}</a></p>
           </div>`
-        : html`<h1>${words.title}</h1>
+        : html`<h1>${messages.title}</h1>
             ${cartContent(visit, visitorCart, rejection)}`
     }`,
   };
 }
 
 function cartContent(visit: Visit, visitorCart: VisitorCart, rejection: Rejection | undefined): Markup {
-  const words = messages(visit.locale).storefront.cart;
+  const messages = messagesIn(visit.locale).storefront.cart;
   const { lineItemContainer } = visitorCart.view;
   return html`<div class="columns">
     <ul class="lines">
       ${lineItemContainer.productLineItems.map((line, index) => cartLine(visit, visitorCart, line, index, rejection))}
     </ul>
     <section aria-labelledby="sums">
-      <h2 id="sums">${words.summary}</h2>
+      <h2 id="sums">${messages.summary}</h2>
       ${summary(visit, visitorCart.view, visitorCart.priced.content)} ${nextDiscount(visit, visitorCart)}
       ${couponForm(visit, visitorCart, rejection)}
       ${checkoutLink(visit, visitorCart, checkoutObstacle(visitorCart))}
-      <p><a class="quiet" href="${shopPath(visit, '')}">${words.continueShopping}</a></p>
+      <p><a class="quiet" href="${shopPath(visit, '')}">${messages.continueShopping}</a></p>
     </section>
   </div>`;
 }
@@ -88,7 +88,7 @@ function cartLine(
   index: number,
   rejection: Rejection | undefined,
 ): Markup {
-  const words = messages(visit.locale).storefront.cart;
+  const messages = messagesIn(visit.locale).storefront.cart;
   const path = `/cart/lines/${line.lineItemId}`;
   const id = `quantity-${index}`;
   const message =
@@ -102,7 +102,7 @@ function cartLine(
     <div class="what">${cartLineText(visit, line)}</div>
     <form class="field" method="post" action="${shopPath(visit, path)}">
       <label for="${id}"
-        >${words.quantity}<span class="visually-hidden">: ${line.name}</span>
+        >${messages.quantity}<span class="visually-hidden">: ${line.name}</span>
         ${line.orderUnitShort !== line.orderUnit && `(${line.orderUnitShort})`}</label
       >
       <input
@@ -118,10 +118,10 @@ function cartLine(
         ${message !== undefined && html`aria-invalid="true" aria-describedby="${id}-error"`}
       />
       ${message !== undefined && html`<p class="error" id="${id}-error">${message}</p>`}
-      <button class="quiet">${words.update}<span class="visually-hidden">: ${line.name}</span></button>
+      <button class="quiet">${messages.update}<span class="visually-hidden">: ${line.name}</span></button>
     </form>
     <form method="post" action="${shopPath(visit, `${path}/remove`)}">
-      <button class="quiet">${words.remove}<span class="visually-hidden">: ${line.name}</span></button>
+      <button class="quiet">${messages.remove}<span class="visually-hidden">: ${line.name}</span></button>
     </form>
     <span class="price">${priceText(line.lineItemPrice, visit.locale)}</span>
   </li>`;
@@ -129,17 +129,17 @@ function cartLine(
 
 /** Why a line can't be ordered as it is. */
 function lineProblem(visit: Visit, visitorCart: VisitorCart, index: number): string | undefined {
-  const words = messages(visit.locale).storefront.cart;
-  if (textProblem(index, visitorCart)) return messages(visit.locale).customisation.changed;
+  const messages = messagesIn(visit.locale).storefront.cart;
+  if (textProblem(index, visitorCart)) return messagesIn(visit.locale).customisation.changed;
   const { orderUnitShort } = visitorCart.view.lineItemContainer.productLineItems[index]!;
   const left = insufficientStock(index, visitorCart);
-  if (left === 0) return words.soldOut;
+  if (left === 0) return messages.soldOut;
   if (left !== undefined)
-    return words.onlyLeft({ amount: amountWithUnit(left, orderUnitShort, visit.locale) });
+    return messages.onlyLeft({ amount: amountWithUnit(left, orderUnitShort, visit.locale) });
   const limit = exceededLimit(index, visitorCart);
   return limit === undefined
     ? undefined
-    : words.atMost({ amount: amountWithUnit(limit, orderUnitShort, visit.locale) });
+    : messages.atMost({ amount: amountWithUnit(limit, orderUnitShort, visit.locale) });
 }
 
 /** The amount missing for the next discount on the whole cart. */
@@ -152,12 +152,12 @@ function nextDiscount({ locale }: Visit, { priced: { totals, content } }: Visito
   const { minimumAmount, absolute, percent = 0 } = next;
   const gain = absolute === undefined ? percentText(percent / 100, locale) : money(absolute);
   return html`<p>
-    ${messages(locale).storefront.cart.nextDiscount({ missing: money(minimumAmount - content.subTotal), discount: gain })}
+    ${messagesIn(locale).storefront.cart.nextDiscount({ missing: money(minimumAmount - content.subTotal), discount: gain })}
   </p>`;
 }
 
 function couponForm(visit: Visit, { cart, view }: VisitorCart, rejection: Rejection | undefined): Markup {
-  const words = messages(visit.locale).storefront.cart;
+  const messages = messagesIn(visit.locale).storefront.cart;
   const { couponLineItem } = view.lineItemContainer;
   const error = rejection?.coupon;
   return html`${
@@ -165,18 +165,18 @@ function couponForm(visit: Visit, { cart, view }: VisitorCart, rejection: Reject
       html`${
           couponLineItem.validationErrors.length > 0 &&
           html`<div class="notice">
-            <p class="error">${words.inactiveCoupon}</p>
+            <p class="error">${messages.inactiveCoupon}</p>
             <ul>
-              ${couponLineItem.validationErrors.map((problem) => html`<li>${words.problems[problem]}</li>`)}
+              ${couponLineItem.validationErrors.map((problem) => html`<li>${messages.problems[problem]}</li>`)}
             </ul>
           </div>`
         }
         <form method="post" action="${shopPath(visit, '/cart/coupon/remove')}">
-          <button class="quiet">${words.removeCoupon({ code: cart.couponCodeKey ?? '' })}</button>
+          <button class="quiet">${messages.removeCoupon({ code: cart.couponCodeKey ?? '' })}</button>
         </form>`
     }
     <form class="field" method="post" action="${shopPath(visit, '/cart/coupon')}">
-      <label for="code">${words.couponCode}</label>
+      <label for="code">${messages.couponCode}</label>
       <input
         id="code"
         name="code"
@@ -188,7 +188,7 @@ function couponForm(visit: Visit, { cart, view }: VisitorCart, rejection: Reject
         ${error && html`aria-invalid="true" aria-describedby="code-error"`}
       />
       ${error && html`<p class="error" id="code-error">${error.message}</p>`}
-      <button class="quiet">${words.redeem}</button>
+      <button class="quiet">${messages.redeem}</button>
     </form>`;
 }
 
@@ -197,7 +197,7 @@ export function checkoutLink(visit: Visit, visitorCart: VisitorCart, obstacle: O
   if (!obstacle) {
     return html`<p>
       <a class="button" href="${shopPath(visit, '/checkout')}"
-        >${messages(visit.locale).storefront.cart.checkout}</a
+        >${messagesIn(visit.locale).storefront.cart.checkout}</a
       >
     </p>`;
   }
@@ -205,19 +205,19 @@ export function checkoutLink(visit: Visit, visitorCart: VisitorCart, obstacle: O
 }
 
 function obstacleText(visit: Visit, { priced }: VisitorCart, obstacle: Obstacle): string {
-  const words = messages(visit.locale).storefront.cart;
+  const messages = messagesIn(visit.locale).storefront.cart;
   const money = (minor: number) => moneyText(minor, priced.content.currency, visit.locale);
   switch (obstacle) {
     case 'empty':
-      return words.empty;
+      return messages.empty;
     case 'minimum':
-      return words.minimum({
+      return messages.minimum({
         least: money(priced.totals.minimum.amount!),
         missing: money(priced.totals.missingToMinimum),
       });
     case 'delivery':
-      return words.undeliverable;
+      return messages.undeliverable;
     case 'product':
-      return words.checkProducts;
+      return messages.checkProducts;
   }
 }

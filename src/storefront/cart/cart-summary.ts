@@ -3,7 +3,7 @@ import type { Cart } from '../../carts/schema.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
 import { typedText } from '../../orders/line-text.ts';
 import { imagePath } from '../../platform/media/images.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { withdrawalNote } from '../product/withdrawal-note.ts';
 import { productPath, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
@@ -19,36 +19,36 @@ export type Line = Sums['lineItemContainer']['productLineItems'][number];
 export function summary(visit: Visit, sums: Sums, content: Content): Markup {
   const { lineItemContainer, shippingData, paymentData } = sums;
   const { locale } = visit;
-  const words = messages(locale).storefront.cart;
+  const messages = messagesIn(locale).storefront.cart;
   const text = (price: Price) => priceText(price, locale);
   const row = (name: string, price: string, kind?: 'total') =>
     html`<dt ${kind && html`class="total"`}>${name}</dt>
       <dd ${kind && html`class="total"`}>${price}</dd>`;
   const { basketDiscount, couponLineItem, deposits, ecoParticipations } = lineItemContainer;
   return html`<dl class="summary">
-    ${row(words.subTotal, text(lineItemContainer.lineItemsSubTotal))}
-    ${basketDiscount.lineItemPrice && row(words.discount, text(basketDiscount.lineItemPrice))}
+    ${row(messages.subTotal, text(lineItemContainer.lineItemsSubTotal))}
+    ${basketDiscount.lineItemPrice && row(messages.discount, text(basketDiscount.lineItemPrice))}
     ${
       couponLineItem &&
       couponLineItem.lineItemPrice.amount !== 0 &&
       row(
-        content.coupon?.codeKey ? words.couponWithCode({ code: content.coupon.codeKey }) : words.coupon,
+        content.coupon?.codeKey ? messages.couponWithCode({ code: content.coupon.codeKey }) : messages.coupon,
         text(couponLineItem.lineItemPrice),
       )
     }
     ${[...deposits, ...ecoParticipations].map(({ name, lineItemPrice }) => row(name, text(lineItemPrice)))}
-    ${shippingData && row(words.delivery({ name: shippingData.shippingMethod.name }), text(shippingData.price))}
+    ${shippingData && row(messages.delivery({ name: shippingData.shippingMethod.name }), text(shippingData.price))}
     ${
       paymentData &&
       paymentData.price.amount !== 0 &&
       row(
         paymentData.paymentMethod
-          ? words.payment({ name: paymentData.paymentMethod.name })
-          : words.agreedPayment,
+          ? messages.payment({ name: paymentData.paymentMethod.name })
+          : messages.agreedPayment,
         text(paymentData.price),
       )
     }
-    ${taxRows(visit, content, 'NET', row)} ${row(words.total, text(lineItemContainer.grandTotal), 'total')}
+    ${taxRows(visit, content, 'NET', row)} ${row(messages.total, text(lineItemContainer.grandTotal), 'total')}
     ${taxRows(visit, content, 'GROSS', row)}
   </dl>`;
 }
@@ -61,19 +61,22 @@ function taxRows(
   row: (name: string, price: string) => Markup,
 ): Markup[] {
   if (taxType !== place) return [];
-  const words = messages(locale).storefront.cart;
+  const messages = messagesIn(locale).storefront.cart;
   const money = (minor: number) => moneyText(minor, currency, locale);
   const isAdded = place === 'NET';
   // Added taxes are always shown, included ones only where the shop shows them.
   if (!isAdded && !settings.displayTaxes) return [];
   const percent = new Intl.NumberFormat(languageTag(locale), { style: 'percent', maximumFractionDigits: 2 });
   return [
-    ...(isAdded ? [row(words.totalNet, money(totalBeforeTax))] : []),
+    ...(isAdded ? [row(messages.totalNet, money(totalBeforeTax))] : []),
     ...taxes
       .filter(({ tax }) => tax !== 0)
       .map(({ rate, tax }) => {
         const text = percent.format(rate / 10_000);
-        return row(isAdded ? words.addedTax({ rate: text }) : words.includedTax({ rate: text }), money(tax));
+        return row(
+          isAdded ? messages.addedTax({ rate: text }) : messages.includedTax({ rate: text }),
+          money(tax),
+        );
       }),
   ];
 }
@@ -99,13 +102,13 @@ const MAX_FEATURES_LENGTH = 2_000;
 /** The name of a line with its variation, features, number and price. */
 export function cartLineText(visit: Visit, line: Line, { hasFeatures = false } = {}): Markup {
   const { locale } = visit;
-  const words = messages(locale).storefront.cart;
+  const messages = messagesIn(locale).storefront.cart;
   // A measured product has a unit: 2.40 € per 1 m.
   const isMeasured = line.priceQuantity !== '1' || line.orderUnitShort !== line.orderUnit;
   const unit = amountWithUnit(Number(line.priceQuantity), line.orderUnitShort, locale);
   const price = isMeasured
-    ? words.per({ price: priceText(line.quantityPrice, locale), amount: unit })
-    : words.each({ price: priceText(line.singleItemPrice, locale) });
+    ? messages.per({ price: priceText(line.quantityPrice, locale), amount: unit })
+    : messages.each({ price: priceText(line.singleItemPrice, locale) });
   return html`<a href="${shopPath(visit, productPath(line.sku))}">${line.name}</a>
     ${line.variationString !== null && html`<br /><span>${line.variationString}</span>`}
     ${
@@ -119,7 +122,7 @@ export function cartLineText(visit: Visit, line: Line, { hasFeatures = false } =
       line.essentialFeatures !== null &&
       html`<br /><span>${plainText(line.essentialFeatures, MAX_FEATURES_LENGTH)}</span>`
     }
-    <br /><small>${words.itemNumber} ${line.sku}</small> <br /><small>${price}</small>`;
+    <br /><small>${messages.itemNumber} ${line.sku}</small> <br /><small>${price}</small>`;
 }
 
 /** The lines in compact form and without links, where the cart is not the page's subject. */

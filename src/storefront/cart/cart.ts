@@ -22,7 +22,7 @@ import { DRAWER_PATH, drawerPage } from './cart-drawer.ts';
 import { cartPage } from './cart-page.ts';
 import { findVisitorCart, updateVisitorCart, setSessionCart, shopperOf, shortName } from './visitor-cart.ts';
 import { amountWithUnit, formatNumber } from '../amount-text.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { pickUpCart } from './pickup.ts';
@@ -46,9 +46,9 @@ export function cart(pages: Pages): void {
       const formPath = isInPlace ? shopPath(visit, DRAWER_PATH) : referrerPath;
       const productId = field('productId').toUpperCase();
       const quantity = parseQuantity(field('quantity') || '1');
-      const words = messages(visit.locale).storefront.cart;
-      if (!isId(productId)) return new Redirect(formPath, words.notForSale);
-      if (quantity === undefined || quantity === 0) return new Redirect(formPath, words.wrongQuantity);
+      const messages = messagesIn(visit.locale).storefront.cart;
+      if (!isId(productId)) return new Redirect(formPath, messages.notForSale);
+      if (quantity === undefined || quantity === 0) return new Redirect(formPath, messages.wrongQuantity);
       try {
         const added = { productId, quantity, customText: givenText(field('customText')) };
         const notice = await addToCart(visit, added);
@@ -107,10 +107,10 @@ export function cart(pages: Pages): void {
   pages.post('/cart/coupon', async (visit, { field, limitFailures }) => {
     const code = field('code');
     const codeKey = couponKey(code);
-    const words = messages(visit.locale).storefront.cart;
+    const messages = messagesIn(visit.locale).storefront.cart;
     const reject = async (message: string) =>
       cartPage(visit, await findVisitorCart(visit), { status: 400, coupon: { code, message } });
-    if (codeKey === '') return reject(words.missingCode);
+    if (codeKey === '') return reject(messages.missingCode);
     try {
       return await limitFailures(
         (address) => couponLimit({ address }),
@@ -124,7 +124,7 @@ export function cart(pages: Pages): void {
       );
     } catch (error) {
       if (!(error instanceof UnknownCoupon)) throw error;
-      return reject(words.unknownCode);
+      return reject(messages.unknownCode);
     }
   });
 
@@ -162,7 +162,7 @@ async function addToCart(
   const more = rounded(line.quantity.amount - before);
   setSessionCart(visit, cart, { event: 'cart:add', lineItemId: line.lineItemId, quantity: more });
   return more === added.quantity
-    ? messages(locale).storefront.cart.added({ name: shortName(line.name) })
+    ? messagesIn(locale).storefront.cart.added({ name: shortName(line.name) })
     : quantityNotice(visit, line);
 }
 
@@ -187,7 +187,7 @@ function findLine({ lineItemContainer }: Cart, key: LineKey): CartLine | undefin
 
 /** Tells that the quantity differs from the requested one. */
 function quantityNotice(visit: Visit, { name, quantity, orderUnitShort }: CartLine): string {
-  return messages(visit.locale).storefront.cart.quantityChanged({
+  return messagesIn(visit.locale).storefront.cart.quantityChanged({
     name: shortName(name),
     amount: amountWithUnit(quantity.amount, orderUnitShort, visit.locale),
   });
@@ -204,7 +204,7 @@ async function changeAndShow(
   const next = cart && (await updateVisitorCart(visit, cart.id, change, prefetch));
   if (next) return new Redirect(shopPath(visit, '/cart'), afterChange(next));
   visit.updateSession({ cart: undefined });
-  return new Redirect(shopPath(visit, '/cart'), cart && messages(visit.locale).storefront.cart.expired);
+  return new Redirect(shopPath(visit, '/cart'), cart && messagesIn(visit.locale).storefront.cart.expired);
 }
 
 const storeUpdatedCart = (visit: Visit) => (cart: Cart) => {
@@ -244,16 +244,16 @@ async function rejectQuantity(
   error: Error | undefined,
 ): Promise<Page | Redirect> {
   if (error instanceof HttpError && error.status === 404) return new Redirect(shopPath(visit, '/cart'));
-  const words = messages(visit.locale).storefront.cart;
-  const message = error ? rejectionText(visit, error) : words.wrongQuantity;
+  const messages = messagesIn(visit.locale).storefront.cart;
+  const message = error ? rejectionText(visit, error) : messages.wrongQuantity;
   return cartPage(visit, await findVisitorCart(visit), { status: 400, line: { lineItemId, message } });
 }
 
 /** The message for a product that could not be added. */
 function rejectionText({ locale }: Visit, error: Error): string {
-  const words = messages(locale).storefront.cart;
-  if (error instanceof SoldOut) return words.currentlySoldOut;
-  if (error instanceof LimitReached) return words.atMost({ amount: formatNumber(error.limit, locale) });
+  const messages = messagesIn(locale).storefront.cart;
+  if (error instanceof SoldOut) return messages.currentlySoldOut;
+  if (error instanceof LimitReached) return messages.atMost({ amount: formatNumber(error.limit, locale) });
   if (error instanceof WrongCustomText) return customTextMessage(locale, error.code);
-  return error instanceof ValidationError ? words.wrongQuantity : words.notForSale;
+  return error instanceof ValidationError ? messages.wrongQuantity : messages.notForSale;
 }

@@ -6,7 +6,7 @@ import { findVisitorCart, setSessionCart, shopperOf } from './visitor-cart.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import type { Visit } from '../visit.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 
 /** Switches the currency. A cart never changes its currency, so its content moves to a new cart. */
 export function currency(pages: Pages): void {
@@ -21,7 +21,7 @@ export function currency(pages: Pages): void {
 
 /** Returns the notice about it. The former cart is left unchanged and expires. */
 async function moveCart(visit: Visit, before: VisitorCart, currency: string): Promise<string> {
-  const words = messages(visit.locale).storefront.currency;
+  const messages = messagesIn(visit.locale).storefront.currency;
   const { lines, couponCodeKey, shippingPrice, paymentPrice } = before.cart;
   const after = await createMovedCart(visit, before, currency);
   if (after) setSessionCart(visit, after, { event: 'cart:update' });
@@ -29,12 +29,12 @@ async function moveCart(visit: Visit, before: VisitorCart, currency: string): Pr
   const hasOwnPrices =
     lines.some(({ price }) => price !== undefined) || shippingPrice !== null || paymentPrice !== null;
   return [
-    words.changed({ currency }),
+    messages.changed({ currency }),
     ...((after?.lineItemContainer.productLineItems.length ?? 0) < lines.length
-      ? [words.productsRemoved]
+      ? [messages.productsRemoved]
       : []),
-    ...(couponCodeKey === null ? [] : [words.couponRemoved]),
-    ...(hasOwnPrices ? [words.agreedPrices] : []),
+    ...(couponCodeKey === null ? [] : [messages.couponRemoved]),
+    ...(hasOwnPrices ? [messages.agreedPrices] : []),
   ].join(' ');
 }
 

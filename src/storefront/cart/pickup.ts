@@ -8,7 +8,7 @@ import { setSessionCart, shopperOf } from './visitor-cart.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { PageRequest } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 
 /**
  * Opens a cart that was created through the API, by the link with its token, and redirects to the same page without
@@ -25,13 +25,15 @@ export async function pickUpCart(
   const cartId = query('cart')?.toUpperCase();
   const token = query('PickupToken');
   if (cartId === undefined || token === undefined) return undefined;
-  const words = messages(visit.locale).storefront.pickup;
-  if (!isId(cartId)) return rejectionPage(visit, 403, words.invalid);
+  const messages = messagesIn(visit.locale).storefront.pickup;
+  if (!isId(cartId)) return rejectionPage(visit, 403, messages.invalid);
   const visitorCart = await loadVisitorCart(shopperOf(visit), cartId);
   if (!visitorCart) return missingCartPage(visit, cartId, token);
   if (!isPickupToken(token, visitorCart.cart, visit.db.now)) {
     const isExpired = isPickupToken(token, visitorCart.cart, new Date(0));
-    return isExpired ? rejectionPage(visit, 410, words.expired) : rejectionPage(visit, 403, words.invalid);
+    return isExpired
+      ? rejectionPage(visit, 410, messages.expired)
+      : rejectionPage(visit, 403, messages.invalid);
   }
   if (isHead) return new Redirect(shopPath(visit, path));
   if (visitorCart.cart.appId !== null) return takeOver(visit, visitorCart, path);
@@ -62,29 +64,29 @@ function takeOver(
   if (original !== undefined) visit.updateSession({ cart: { ...visit.session.cart!, copyOf: original } });
   if (settings.currencies.includes(cart.currency)) visit.updateSession({ currency: cart.currency });
   const locale = readingLocale(cart.locale, settings);
-  const words = messages(locale).storefront.pickup;
-  return new Redirect(shopPath({ ...visit, locale }, path), isReplaced ? words.replaced : words.opened);
+  const messages = messagesIn(locale).storefront.pickup;
+  return new Redirect(shopPath({ ...visit, locale }, path), isReplaced ? messages.replaced : messages.opened);
 }
 
 /** Only a visitor with the token learns that the cart was ordered. */
 async function missingCartPage(visit: Visit, cartId: string, token: string): Promise<Page> {
-  const words = messages(visit.locale).storefront.pickup;
+  const messages = messagesIn(visit.locale).storefront.pickup;
   const order = await findOrderOfCart(visit.db, visit.shopId, cartId);
   const isOrdered = order && isPickupToken(token, { cartId, tokenHash: order.tokenHash }, new Date(0));
-  return rejectionPage(visit, 410, isOrdered ? words.ordered : words.expired);
+  return rejectionPage(visit, 410, isOrdered ? messages.ordered : messages.expired);
 }
 
 function rejectionPage(visit: Visit, status: 403 | 410, text: string): Page {
-  const words = messages(visit.locale).storefront.pickup;
+  const messages = messagesIn(visit.locale).storefront.pickup;
   return {
     status,
-    title: words.title,
+    title: messages.title,
     path: '/cart',
     isPrivate: true,
     main: html`<div class="hero">
-      <h1>${words.title}</h1>
+      <h1>${messages.title}</h1>
       <p>${text}</p>
-      <p><a class="button" href="${shopPath(visit, '')}">${words.home}</a></p>
+      <p><a class="button" href="${shopPath(visit, '')}">${messages.home}</a></p>
     </div>`,
   };
 }

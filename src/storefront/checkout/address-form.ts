@@ -5,7 +5,7 @@ import { ValidationError, type FieldProblem, type ProblemCode } from '../../http
 import { html, type Markup } from '../../http/html.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { formatOf } from './address-formats.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
@@ -135,19 +135,19 @@ export function fieldErrors(
   problems: readonly FieldProblem[],
   values: Record<AddressKind, AddressValues>,
 ): FieldErrors {
-  const words = messages(locale).storefront.address;
-  const problemTexts: Readonly<Partial<Record<ProblemCode, string>>> = words.problems;
+  const messages = messagesIn(locale).storefront.address;
+  const problemTexts: Readonly<Partial<Record<ProblemCode, string>>> = messages.problems;
   const errors = new Map<string, string>();
   for (const { code, field } of problems) {
     if (errors.has(field)) continue;
     const [part, name] = field.split('.') as [AddressKind, AddressField];
     const { postcode } = formatOf(values[part].country ?? '');
     const special: Record<string, string | undefined> = {
-      'WRONG_FORMAT emailAddress': words.wrongEmail,
-      'WRONG_FORMAT zipCode': postcode && words.wrongPostcode({ example: postcode.example }),
-      'UNKNOWN_VALUE country': words.wrongCountry,
+      'WRONG_FORMAT emailAddress': messages.wrongEmail,
+      'WRONG_FORMAT zipCode': postcode && messages.wrongPostcode({ example: postcode.example }),
+      'UNKNOWN_VALUE country': messages.wrongCountry,
     };
-    const message = special[`${code} ${name}`] ?? problemTexts[code] ?? words.problems.WRONG_FORMAT;
+    const message = special[`${code} ${name}`] ?? problemTexts[code] ?? messages.problems.WRONG_FORMAT;
     errors.set(field, message);
   }
   return errors;
@@ -155,11 +155,11 @@ export function fieldErrors(
 
 /** The name of a field in this country. */
 export function labelOf({ locale }: Visit, field: AddressField, country: string): string {
-  const words = messages(locale).storefront.address;
+  const messages = messagesIn(locale).storefront.address;
   const { layout } = formatOf(country);
-  if (field === 'zipCode' && layout.zipCode) return words.zipCodes[layout.zipCode];
-  if (field === 'state' && layout.state) return words.states[layout.state];
-  return words.fields[field];
+  if (field === 'zipCode' && layout.zipCode) return messages.zipCodes[layout.zipCode];
+  if (field === 'state' && layout.state) return messages.states[layout.state];
+  return messages.fields[field];
 }
 
 interface FormPart {
@@ -189,7 +189,7 @@ export function addressFields(visit: Visit, form: FormPart): Markup {
 /** Another country may have other fields, so the form is shown again before any check. */
 function countryField(visit: Visit, { part, values, errors }: FormPart): Markup {
   const { settings, locale } = visit;
-  const words = messages(locale).storefront.address;
+  const messages = messagesIn(locale).storefront.address;
   const { country = '' } = values;
   const name = `${part}.country`;
   const message = errors.get(name);
@@ -198,7 +198,7 @@ function countryField(visit: Visit, { part, values, errors }: FormPart): Markup 
     .map((code) => ({ code, text: countryName(code, language) }))
     .toSorted((a, b) => a.text.localeCompare(b.text, language));
   return html`<div class="field">
-    <label for="${name}">${words.fields.country}</label>
+    <label for="${name}">${messages.fields.country}</label>
     <select
       id="${name}"
       name="${name}"
@@ -206,7 +206,7 @@ function countryField(visit: Visit, { part, values, errors }: FormPart): Markup 
       data-submit
       ${described(name, message)}
     >
-      ${!settings.countries.includes(country) && html`<option value="" selected>${words.choose}</option>`}
+      ${!settings.countries.includes(country) && html`<option value="" selected>${messages.choose}</option>`}
       ${options.map(
         ({ code, text }) =>
           html`<option value="${code}" ${code === country && html`selected`}>${text}</option>`,
@@ -214,27 +214,27 @@ function countryField(visit: Visit, { part, values, errors }: FormPart): Markup 
     </select>
     ${errorText(name, message)}
     <input type="hidden" name="${part}.format" value="${country}" />
-    <button class="quiet" formnovalidate>${words.change}</button>
+    <button class="quiet" formnovalidate>${messages.change}</button>
   </div>`;
 }
 
 export function addressField(visit: Visit, { part, values, errors }: FormPart, field: AddressField): Markup {
   const { settings, locale } = visit;
-  const words = messages(locale).storefront.address;
+  const messages = messagesIn(locale).storefront.address;
   const { country = '' } = values;
   const { layout, postcode } = formatOf(country);
   const name = `${part}.${field}`;
   const value = values[field] ?? '';
   const message = errors.get(name);
   const isRequired = requiredAddressFields(part, country, settings).includes(field);
-  const hint = field === 'zipCode' && postcode ? words.example({ example: postcode.example }) : undefined;
+  const hint = field === 'zipCode' && postcode ? messages.example({ example: postcode.example }) : undefined;
   const options = optionsOf(visit, field, layout.states);
   // A required field of the hidden address would keep the browser from sending the form.
   const demand = isRequired && (part === 'billing' ? html`required` : html`aria-required="true"`);
   const autocomplete = autocompleteOf(part, field);
   return html`<div class="field">
     <label for="${name}"
-      >${labelOf(visit, field, country)}${!isRequired && html` <small>(${words.optional})</small>`}</label
+      >${labelOf(visit, field, country)}${!isRequired && html` <small>(${messages.optional})</small>`}</label
     >
     ${
       options
@@ -245,7 +245,7 @@ export function addressField(visit: Visit, { part, values, errors }: FormPart, f
             ${demand}
             ${described(name, message, hint)}
           >
-            <option value="">${words.choose}</option>
+            <option value="">${messages.choose}</option>
             ${Object.entries(options).map(
               ([code, text]) =>
                 html`<option value="${code}" ${code === value && html`selected`}>${text}</option>`,
@@ -272,7 +272,7 @@ function optionsOf(
   field: AddressField,
   states: Readonly<Record<string, string>> | undefined,
 ): Readonly<Record<string, string>> | undefined {
-  if (field === 'gender') return messages(locale).storefront.address.genders;
+  if (field === 'gender') return messagesIn(locale).storefront.address.genders;
   return field === 'state' ? states : undefined;
 }
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { ADDRESS_FIELDS } from '../../shops/countries/address.ts';
 import { isCountry } from '../../shops/countries/countries.ts';
 import { FORMATS, formatOf } from './address-formats.ts';
 
-const { zipCodes, states } = messages('en_GB').storefront.address;
+const { zipCodes, states } = messagesIn('en_GB').storefront.address;
 
 test.each([...Object.keys(FORMATS), '??'])('the address format of %s', (country) => {
   const { layout, postcode } = formatOf(country);

@@ -17,7 +17,7 @@ import {
   type AddressValues,
 } from './address-form.ts';
 import { besideCart, checkoutHeader } from './steps.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
 import type { FormRequest } from '../pages.ts';
@@ -104,22 +104,22 @@ export async function addressPage(
   }: { problems?: readonly FieldProblem[]; status?: number; help?: Markup | false } = {},
 ): Promise<Page> {
   const { locale } = visit;
-  const words = messages(locale).storefront.checkout;
+  const messages = messagesIn(locale).storefront.checkout;
   const errors = fieldErrors(visit, problems, form);
   const formOf = (part: AddressKind) => ({ part, values: form[part], errors });
   return {
-    title: words.address,
+    title: messages.address,
     path: '/checkout',
     isPrivate: true,
     status,
     events: await cartEvents(visit, visitorCart.view),
     header: checkoutHeader(visit, visitorCart, '/checkout'),
-    main: html`<h1>${words.address}</h1>
+    main: html`<h1>${messages.address}</h1>
       ${help} ${errorList(visit, errors, form)}
       ${
         form.newCountry &&
         html`<p class="notice" role="status">
-          ${words.countryChanged({ country: countryName(form.newCountry, languageTag(locale)) })}
+          ${messages.countryChanged({ country: countryName(form.newCountry, languageTag(locale)) })}
         </p>`
       }
       ${besideCart(
@@ -127,21 +127,21 @@ export async function addressPage(
         visitorCart,
         html`<form class="narrow" method="post" action="${shopPath(visit, '/checkout')}">
           <fieldset>
-            <legend><h2>${words.billingAddress}</h2></legend>
+            <legend><h2>${messages.billingAddress}</h2></legend>
             ${addressField(visit, formOf('billing'), 'emailAddress')}
             ${addressFields(visit, formOf('billing'))}
           </fieldset>
           <div class="field">
             <label
               ><input type="checkbox" name="elsewhere" value="yes" ${form.isElsewhere && html`checked`} />
-              <span>${words.otherAddress}</span></label
+              <span>${messages.otherAddress}</span></label
             >
           </div>
           <fieldset class="elsewhere">
-            <legend><h2>${words.deliveryAddress}</h2></legend>
+            <legend><h2>${messages.deliveryAddress}</h2></legend>
             ${addressFields(visit, formOf('shipping'))}
           </fieldset>
-          <p><button class="button">${words.continue}</button></p>
+          <p><button class="button">${messages.continue}</button></p>
         </form>`,
       )}`,
   };
@@ -157,7 +157,7 @@ export function errorList(visit: Visit, errors: FieldErrors, form: AddressForm):
     ),
   );
   return html`<div class="notice" role="alert">
-    <p class="error">${messages(visit.locale).storefront.checkout.check}</p>
+    <p class="error">${messagesIn(visit.locale).storefront.checkout.check}</p>
     <ul>
       ${inOrder.map((field) => {
         const message = errors.get(field);

@@ -6,7 +6,7 @@ import { violatedConstraint } from '../../db/failure.ts';
 import { HttpError, ValidationError } from '../../http/errors.ts';
 import { cartPage } from '../cart/cart-page.ts';
 import { findVisitorCart, updateVisitorCart, setSessionCart, shopperOf } from '../cart/visitor-cart.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { filledAddresses, findKnownShopper, repeatLastOrder, shopperHelp } from '../account/known-shopper.ts';
 import {
   addressPage,
@@ -69,7 +69,7 @@ export function checkout(pages: Pages, tokens: OrderTokens): void {
         return await saveAndContinue(visit, visitorCart, change, '/checkout/review');
       } catch (error) {
         if (!(error instanceof ValidationError)) throw error;
-        const { notPossible } = messages(visit.locale).storefront.account.checkout;
+        const { notPossible } = messagesIn(visit.locale).storefront.account.checkout;
         return new Redirect(shopPath(visit, '/checkout'), notPossible);
       }
     }),
@@ -130,7 +130,7 @@ async function atStep(
   if (!visitorCart)
     return new Redirect(
       shopPath(visit, '/cart'),
-      sessionCart && messages(visit.locale).storefront.cart.expired,
+      sessionCart && messagesIn(visit.locale).storefront.cart.expired,
     );
   const missing = firstMissingStep(step, visitorCart);
   return missing ? new Redirect(shopPath(visit, missing)) : work(visitorCart);
@@ -144,7 +144,7 @@ async function saveAndContinue(
   ...events: VisitorEvent[]
 ): Promise<Redirect> {
   const now = await updateVisitorCart(visit, cart.cartId, change);
-  if (!now) return new Redirect(shopPath(visit, '/cart'), messages(visit.locale).storefront.cart.expired);
+  if (!now) return new Redirect(shopPath(visit, '/cart'), messagesIn(visit.locale).storefront.cart.expired);
   setSessionCart(visit, now, ...events);
   return new Redirect(shopPath(visit, next));
 }
@@ -168,7 +168,7 @@ async function placeOrder(
     // The order must match exactly what was shown above the button.
     if (error instanceof NotAsReviewed) {
       return atStep(visit, '/checkout/review', (now) =>
-        reviewPage(visit, now, { status: 409, message: messages(locale).storefront.checkout.changed }),
+        reviewPage(visit, now, { status: 409, message: messagesIn(locale).storefront.checkout.changed }),
       );
     }
     // The shop has just stopped delivering to this country; the form shows it at the field.
@@ -177,8 +177,8 @@ async function placeOrder(
     if (!isRace && !(error instanceof HttpError && error.status < 500)) throw error;
     const visitorCart = await findVisitorCart(visit);
     const message = isRace
-      ? messages(locale).storefront.checkout.tryAgain
-      : messages(locale).storefront.cart.notOrdered;
+      ? messagesIn(locale).storefront.checkout.tryAgain
+      : messagesIn(locale).storefront.cart.notOrdered;
     return cartPage(visit, visitorCart, { status: 409, message });
   }
 }
@@ -193,7 +193,7 @@ async function orderAndRedirect(
   const order = await orderCart(shopperOf(visit), cartId, reviewed);
   visit.updateSession({ cart: undefined });
   if (order === undefined)
-    return new Redirect(shopPath(visit, '/cart'), messages(visit.locale).storefront.cart.expired);
+    return new Redirect(shopPath(visit, '/cart'), messagesIn(visit.locale).storefront.cart.expired);
   const isNew = visit.session.order !== order;
   visit.updateSession({ order, ...(isNew && { visitorEvents: [{ event: 'order:completed' }] }) });
   return redirectToPayment(visit, tokens, order);

@@ -12,7 +12,7 @@ import { orderCompleted } from '../scripts/events.ts';
 import type { Pages } from '../pages.ts';
 import { priceText } from '../../http/price-text.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 
 /** The order that the visitor has just placed, which only the visitor's session names. */
 export function confirmation(pages: Pages, tokens: OrderTokens): void {
@@ -24,22 +24,22 @@ export function confirmation(pages: Pages, tokens: OrderTokens): void {
     const payment = await paymentState(db, shopId, row);
     const token = tokens.token(shopId, row.orderId);
     const order = toOrder(row, { locale, origin, settings });
-    const words = messages(locale).storefront.confirmation;
+    const messages = messagesIn(locale).storefront.confirmation;
     const isNew = session.visitorEvents?.some(({ event }) => event === 'order:completed');
     return {
-      title: words.title,
+      title: messages.title,
       path: '/confirmation',
       isPrivate: true,
       events: isNew && session.consent === 'all' ? [orderCompleted(order)] : [],
-      main: html`<h1>${words.title}</h1>
-        <p>${words.number({ number: order.orderNumber })}</p>
-        <p>${words.email({ address: order.billingAddress.emailAddress ?? '' })}</p>
-        <h2>${words.next}</h2>
+      main: html`<h1>${messages.title}</h1>
+        <p>${messages.number({ number: order.orderNumber })}</p>
+        <p>${messages.email({ address: order.billingAddress.emailAddress ?? '' })}</p>
+        <h2>${messages.next}</h2>
         ${paymentNotice(visit, token, row, payment) ?? nextSteps(visit, order)}
         ${orderParties(visit, order, { hasLinks: false })} ${linesAndTotals(visit, order, row.content)}
         <p>
-          <a class="button" href="${shopPath(visit, `/order/${token}`)}">${words.order}</a>
-          <a class="quiet" href="${shopPath(visit, '')}">${words.continueShopping}</a>
+          <a class="button" href="${shopPath(visit, `/order/${token}`)}">${messages.order}</a>
+          <a class="quiet" href="${shopPath(visit, '')}">${messages.continueShopping}</a>
         </p>`,
     };
   });
@@ -50,7 +50,7 @@ const BY_INVOICE = 'invoice';
 
 /** The next steps of the customer and of the shop. */
 export function nextSteps({ settings, locale }: Visit, order: Order): Markup {
-  const words = messages(locale).storefront.confirmation;
+  const messages = messagesIn(locale).storefront.confirmation;
   const { paymentMethod } = order.paymentData ?? {};
   const { grandTotal } = order.lineItemContainer;
   const transfer = bankTransfer(
@@ -62,17 +62,19 @@ export function nextSteps({ settings, locale }: Visit, order: Order): Markup {
   )?.key;
   if (grandTotal.amount > 0 && transfer) {
     const facts = [
-      [words.bank.holder, transfer.holder],
-      [words.bank.name, transfer.bank],
-      [words.bank.iban, transfer.iban],
-      [words.bank.bic, transfer.bic],
-      [words.bank.reference, transfer.reference],
+      [messages.bank.holder, transfer.holder],
+      [messages.bank.name, transfer.bank],
+      [messages.bank.iban, transfer.iban],
+      [messages.bank.bic, transfer.bic],
+      [messages.bank.reference, transfer.reference],
     ].filter((fact): fact is [string, string] => fact[1] !== undefined);
-    return html`<p>${words.transfer({ total: priceText(grandTotal, locale), number: transfer.reference })}</p>
+    return html`<p>
+        ${messages.transfer({ total: priceText(grandTotal, locale), number: transfer.reference })}
+      </p>
       <p>${facts.map(([name, text]) => html`${name}: <strong>${text}</strong><br />`)}</p>`;
   }
   const provider = paymentMethod?.providerName;
-  return html`${grandTotal.amount > 0 && key === BY_INVOICE && html`<p>${words.invoice}</p>`}
-    ${grandTotal.amount > 0 && provider && html`<p>${words.provider({ name: provider })}</p>`}
-    <p>${words.inProgress}</p>`;
+  return html`${grandTotal.amount > 0 && key === BY_INVOICE && html`<p>${messages.invoice}</p>`}
+    ${grandTotal.amount > 0 && provider && html`<p>${messages.provider({ name: provider })}</p>`}
+    <p>${messages.inProgress}</p>`;
 }

@@ -9,7 +9,7 @@ import { isId } from '../../kernel/ids.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { isProviderName } from '../../orders/payments/providers.ts';
 import type { PaymentMethod } from '../../shops/settings/settings.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { besideCart, checkoutHeader } from './steps.ts';
 import { cartEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
@@ -88,7 +88,7 @@ function paymentOptions(visit: Visit, { cart, priced, settings }: VisitorCart): 
   if (cart.paymentPrice === null) return options;
   const agreed: Option = {
     id: AGREED,
-    name: messages(locale).storefront.checkout.agreed,
+    name: messagesIn(locale).storefront.checkout.agreed,
     description: null,
     logo: undefined,
     price: priceOf(current!.price, cart.currency, cart.taxType, locale),
@@ -139,33 +139,33 @@ export function chooseMethods({ shippingMethod, paymentMethod }: MethodForm): Ca
 }
 
 export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?: MethodForm): Promise<Page> {
-  const words = messages(visit.locale).storefront.checkout;
+  const messages = messagesIn(visit.locale).storefront.checkout;
   const shipping = shippingOptions(visit, visitorCart);
   const payment = paymentOptions(visit, visitorCart);
   const { isNeeded } = visitorCart.priced.totals.delivery;
   return {
-    title: words.deliveryAndPayment,
+    title: messages.deliveryAndPayment,
     path: '/checkout/delivery',
     isPrivate: true,
     ...(form && { status: 400 }),
     events: await cartEvents(visit, visitorCart.view),
     header: checkoutHeader(visit, visitorCart, '/checkout/delivery'),
-    main: html`<h1>${words.deliveryAndPayment}</h1>
+    main: html`<h1>${messages.deliveryAndPayment}</h1>
       ${besideCart(
         visit,
         visitorCart,
         html`<form method="post" action="${shopPath(visit, '/checkout/delivery')}">
           ${
             shipping.length > 0
-              ? group('shippingMethod', words.shipping, shipping, form, words.chooseShipping)
-              : html`<p>${isNeeded ? words.noShipping : words.nothingShipped}</p>`
+              ? group('shippingMethod', messages.shipping, shipping, form, messages.chooseShipping)
+              : html`<p>${isNeeded ? messages.noShipping : messages.nothingShipped}</p>`
           }
           ${
             payment.length > 0
-              ? group('paymentMethod', words.payment, payment, form, words.choosePayment)
-              : html`<p>${words.noPayment}</p>`
+              ? group('paymentMethod', messages.payment, payment, form, messages.choosePayment)
+              : html`<p>${messages.noPayment}</p>`
           }
-          <p><button class="button">${words.continue}</button></p>
+          <p><button class="button">${messages.continue}</button></p>
         </form>`,
       )}`,
   };
@@ -198,7 +198,7 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
                 delivery !== undefined && html`<br /><small>${delivery}</small>`
               }</span
             >
-            <span class="price">${price.amount === 0 ? words.free : priceText(price, visit.locale)}</span>
+            <span class="price">${price.amount === 0 ? messages.free : priceText(price, visit.locale)}</span>
           </label>`,
       )}
     </fieldset>`;

@@ -6,7 +6,7 @@ import { addressLines } from '../../orders/documents/address-lines.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { PageName } from '../../shops/legal/schema.ts';
 import { orderLines, summary, type Sums } from '../cart/cart-summary.ts';
-import { messages, type Message } from '../../kernel/messages.ts';
+import { messagesIn, type Message } from '../../kernel/messages.ts';
 import { checkoutHeader, type Step } from './steps.ts';
 import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
@@ -20,29 +20,29 @@ export async function reviewPage(
   visitorCart: VisitorCart,
   rejection?: { status: 409; message: string },
 ): Promise<Page> {
-  const words = messages(visit.locale).storefront.checkout;
+  const messages = messagesIn(visit.locale).storefront.checkout;
   const { content } = visitorCart.priced;
   return {
-    title: words.review,
+    title: messages.review,
     path: '/checkout/review',
     isPrivate: true,
     ...(rejection && { status: rejection.status }),
     events: await cartEvents(visit, visitorCart.view),
     header: checkoutHeader(visit, visitorCart, '/checkout/review'),
-    main: html`<h1>${words.review}</h1>
+    main: html`<h1>${messages.review}</h1>
       ${rejection && html`<div class="notice" role="alert"><p class="error">${rejection.message}</p></div>`}
       <div class="columns review">
         <div>
           ${orderParties(visit, visitorCart.view, { hasLinks: true, delivery: deliveryOf(visit, visitorCart) })}
-          <h2>${words.items}</h2>
+          <h2>${messages.items}</h2>
           ${orderLines(visit, visitorCart.view, content)}
         </div>
         <form method="post" action="${shopPath(visit, '/checkout/order')}">
-          <h2>${messages(visit.locale).storefront.cart.summary}</h2>
+          <h2>${messagesIn(visit.locale).storefront.cart.summary}</h2>
           ${summary(visit, visitorCart.view, content)}
           <input type="hidden" name="reviewed" value="${reviewDigest(visitorCart.cart, content)}" />
           ${legalTexts(visit)}
-          <p><button class="button">${words.order}</button></p>
+          <p><button class="button">${messages.order}</button></p>
         </form>
       </div>`,
   };
@@ -61,7 +61,7 @@ export function orderParties(
   order: OrderParties,
   { hasLinks, delivery }: { hasLinks: boolean; delivery?: string | undefined },
 ): Markup {
-  const words = messages(visit.locale).storefront.checkout;
+  const messages = messagesIn(visit.locale).storefront.checkout;
   const { billingAddress, shippingAddress, shippingData, paymentData } = order;
   const block = (title: string, content: Markup, step: Step) =>
     html`<section>
@@ -71,25 +71,25 @@ export function orderParties(
         hasLinks &&
         html`<p>
           <a class="quiet" href="${shopPath(visit, step)}"
-            >${words.change}<span class="visually-hidden">: ${title}</span></a
+            >${messages.change}<span class="visually-hidden">: ${title}</span></a
           >
         </p>`
       }
     </section>`;
   return html`<div class="boxes">
-    ${billingAddress && block(words.billingAddress, addressText(visit, billingAddress, { hasEmail: true }), '/checkout')}
+    ${billingAddress && block(messages.billingAddress, addressText(visit, billingAddress, { hasEmail: true }), '/checkout')}
     ${
       shippingData &&
       block(
-        words.deliveryAddress,
-        shippingAddress ? addressText(visit, shippingAddress) : html`<p>${words.sameAddress}</p>`,
+        messages.deliveryAddress,
+        shippingAddress ? addressText(visit, shippingAddress) : html`<p>${messages.sameAddress}</p>`,
         '/checkout',
       )
     }
     ${
       shippingData &&
       block(
-        words.shippingMethod,
+        messages.shippingMethod,
         html`<p>
           ${shippingData.shippingMethod.name}
           ${delivery !== undefined && html`<br /><small>${delivery}</small>`}
@@ -100,8 +100,8 @@ export function orderParties(
     ${
       paymentData &&
       block(
-        words.paymentMethod,
-        html`<p>${paymentData.paymentMethod?.name ?? words.agreed}</p>`,
+        messages.paymentMethod,
+        html`<p>${paymentData.paymentMethod?.name ?? messages.agreed}</p>`,
         '/checkout/delivery',
       )
     }
@@ -118,11 +118,11 @@ function addressText({ settings, locale }: Visit, address: Address, { hasEmail =
 export function linesAndTotals(visit: Visit, sums: Sums, content: Content): Markup {
   return html`<div class="columns">
     <section aria-labelledby="items">
-      <h2 id="items">${messages(visit.locale).storefront.checkout.items}</h2>
+      <h2 id="items">${messagesIn(visit.locale).storefront.checkout.items}</h2>
       ${orderLines(visit, sums, content)}
     </section>
     <section aria-labelledby="sums">
-      <h2 id="sums">${messages(visit.locale).storefront.cart.summary}</h2>
+      <h2 id="sums">${messagesIn(visit.locale).storefront.cart.summary}</h2>
       ${summary(visit, sums, content)}
     </section>
   </div>`;
@@ -130,7 +130,7 @@ export function linesAndTotals(visit: Visit, sums: Sums, content: Content): Mark
 
 /** A sentence with a link for each legal page that the shop has. */
 function legalTexts(visit: Visit): Markup {
-  const words = messages(visit.locale).storefront.checkout;
+  const messages = messagesIn(visit.locale).storefront.checkout;
   const names = legalNames(visit);
   const sentence = (page: PageName, around: Message<'link'>) => {
     const name = names[page];
@@ -139,6 +139,6 @@ function legalTexts(visit: Visit): Markup {
       ${around.pieces({ link: html`<a href="${shopPath(visit, `/legal/${page}`)}">${name}</a>` })}
     </p>`;
   };
-  return html`${sentence('terms-and-conditions', words.terms)}
-  ${sentence('rights-of-withdrawal', words.withdrawal)} ${sentence('privacy-policy', words.privacy)}`;
+  return html`${sentence('terms-and-conditions', messages.terms)}
+  ${sentence('rights-of-withdrawal', messages.withdrawal)} ${sentence('privacy-policy', messages.privacy)}`;
 }

@@ -3,7 +3,7 @@ import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { shortLines, summary } from '../cart/cart-summary.ts';
 import { checkoutObstacle } from '../cart/visitor-cart.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { priceText } from '../../http/price-text.ts';
 import { shopPath, type Visit } from '../visit.ts';
 
@@ -31,13 +31,13 @@ function hasMethods({ cart, priced, settings }: VisitorCart): boolean {
 
 /** The steps and the way back, with no other links. Steps that can be reached are links. */
 export function checkoutHeader(visit: Visit, visitorCart: VisitorCart, current: Step): Markup {
-  const words = messages(visit.locale).storefront.checkout;
+  const messages = messagesIn(visit.locale).storefront.checkout;
   const all: [Step, string][] = [
-    ['/checkout', words.address],
-    ['/checkout/delivery', words.deliveryAndPayment],
-    ['/checkout/review', words.review],
+    ['/checkout', messages.address],
+    ['/checkout/delivery', messages.deliveryAndPayment],
+    ['/checkout/review', messages.review],
   ];
-  return html`<nav class="progress" aria-label="${words.steps}">
+  return html`<nav class="progress" aria-label="${messages.steps}">
       <ol class="steps">
         ${all.map(([step, name]) => {
           if (step === current) return html`<li><span aria-current="step">${name}</span></li>`;
@@ -48,19 +48,19 @@ export function checkoutHeader(visit: Visit, visitorCart: VisitorCart, current: 
         })}
       </ol>
     </nav>
-    <a class="back" href="${shopPath(visit, '/cart')}">${words.back}</a>`;
+    <a class="back" href="${shopPath(visit, '/cart')}">${messages.back}</a>`;
 }
 
 /** The form of a step with the cart beside it; on phones the cart is folded above it. */
 export function besideCart(visit: Visit, { view, priced }: VisitorCart, form: Markup): Markup {
   const { locale } = visit;
-  const words = messages(locale).storefront;
+  const messages = messagesIn(locale).storefront;
   const { grandTotal, productLineItems } = view.lineItemContainer;
   return html`<div class="checkout">
-    <aside aria-label="${words.cart.summary}">
+    <aside aria-label="${messages.cart.summary}">
       <details class="fold">
         <summary>
-          ${words.choosing.yourOrder} <span class="price">${priceText(grandTotal, locale)}</span>
+          ${messages.choosing.yourOrder} <span class="price">${priceText(grandTotal, locale)}</span>
         </summary>
         ${shortLines(visit, productLineItems)} ${summary(visit, view, priced.content)}
       </details>

@@ -1,7 +1,7 @@
 import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { PAGES } from '../../shops/legal/schema.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { legalNames, shopName, type LayoutContext } from '../visit.ts';
 import { navigationLink } from './navigation-link.ts';
 
@@ -13,15 +13,15 @@ interface FooterLink {
 function legalLinks(context: LayoutContext): FooterLink[] {
   const names = legalNames(context);
   const { settings, locale } = context;
-  const words = messages(locale).storefront;
+  const messages = messagesIn(locale).storefront;
   return [
-    ...(settings.withdrawal.days > 0 ? [{ path: '/withdraw', text: words.withdrawal.start }] : []),
+    ...(settings.withdrawal.days > 0 ? [{ path: '/withdraw', text: messages.withdrawal.start }] : []),
     ...PAGES.flatMap(({ page }) => {
       const text = names[page];
       return text === undefined ? [] : [{ path: `/legal/${page}`, text }];
     }),
     ...(Object.keys(settings.accessibility).length > 0
-      ? [{ path: '/accessibility', text: words.legal.accessibility }]
+      ? [{ path: '/accessibility', text: messages.legal.accessibility }]
       : []),
   ];
 }
@@ -29,22 +29,22 @@ function legalLinks(context: LayoutContext): FooterLink[] {
 /** The links of the footer that lead to pages of the shop. */
 export function footerLinks(context: LayoutContext): FooterLink[] {
   const { settings, locale } = context;
-  const words = messages(locale).storefront.layout;
+  const messages = messagesIn(locale).storefront.layout;
   return [
     ...legalLinks(context),
-    ...(settings.newsletterCampaigns.length > 0 ? [{ path: '/newsletter', text: words.newsletter }] : []),
-    { path: '/consent', text: words.cookies },
+    ...(settings.newsletterCampaigns.length > 0 ? [{ path: '/newsletter', text: messages.newsletter }] : []),
+    { path: '/consent', text: messages.cookies },
   ];
 }
 
 /** `currentPath` is the page itself, whose link is marked. */
 export function footer(context: LayoutContext, currentPath: string | undefined): Markup {
   const { locale, settings } = context;
-  const words = messages(locale).storefront.layout;
+  const messages = messagesIn(locale).storefront.layout;
   return html`<footer class="bottom">
     <div class="bar">
-      <nav aria-label="${words.information}">
-        <h2>${words.information}</h2>
+      <nav aria-label="${messages.information}">
+        <h2>${messages.information}</h2>
         <ul>
           ${footerLinks(context).map(
             // The law requires the withdrawal link to stand out.
@@ -55,8 +55,8 @@ export function footer(context: LayoutContext, currentPath: string | undefined):
           )}
         </ul>
       </nav>
-      ${methods(context, words.payment, settings.paymentMethods)}
-      ${methods(context, words.shipping, settings.shippingMethods)} ${contact(context)}
+      ${methods(context, messages.payment, settings.paymentMethods)}
+      ${methods(context, messages.shipping, settings.shippingMethods)} ${contact(context)}
     </div>
     <p class="bar">© ${shopName(context)}</p>
   </footer>`;
@@ -65,7 +65,7 @@ export function footer(context: LayoutContext, currentPath: string | undefined):
 /** Links that the law requires on every page. */
 export function legalFooter(context: LayoutContext): Markup {
   return html`<footer class="bottom">
-    <nav class="bar legal" aria-label="${messages(context.locale).storefront.layout.information}">
+    <nav class="bar legal" aria-label="${messagesIn(context.locale).storefront.layout.information}">
       <ul>
         ${legalLinks(context).map(
           ({ path, text }) => html`<li>${navigationLink(context, path, text, undefined)}</li>`,
@@ -97,7 +97,7 @@ function contact(context: LayoutContext): Markup {
   const { company, street, zipCode, city, phone } = invoicing;
   const lines = [company ?? shopName(context), street, [zipCode, city].filter(Boolean).join(' ')];
   return html`<section>
-    <h2>${messages(context.locale).storefront.layout.contact}</h2>
+    <h2>${messagesIn(context.locale).storefront.layout.contact}</h2>
     <address>
       ${lines.filter(Boolean).map((line) => html`<span>${line}</span>`)}
       ${phone !== undefined && html`<a href="${`tel:${phone.replaceAll(/[^\d+]/g, '')}`}">${phone}</a>`}

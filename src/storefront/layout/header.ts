@@ -2,7 +2,7 @@ import { html, webAddress, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { ACCOUNT_ICON, CART_ICON, GLOBE_ICON, HEART_ICON, MENU_ICON } from './icons.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
 import { categoryPath, shopName, shopPath, type LayoutContext, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
@@ -40,7 +40,7 @@ export function header(visit: Visit, page: Page, parts: HeaderParts): Markup {
   if (!visit.settings.publicCatalogue) {
     return html`<header class="top"><div class="bar">${parts.brand}</div></header>`;
   }
-  const { layout: words, account } = messages(visit.locale).storefront;
+  const { layout: messages, account } = messagesIn(visit.locale).storefront;
   const { wishlistCount, cart } = visit.session;
   return html`<header class="top">
     <div class="bar">
@@ -49,10 +49,10 @@ export function header(visit: Visit, page: Page, parts: HeaderParts): Markup {
         ${page.searchQuery === undefined ? parts.search : searchForm(visit, page.searchQuery)}
       </div>
       ${languageAndCurrency(visit, page, parts)}
-      <nav class="own" aria-label="${words.cartAndWishList}" ${wishlistData(visit)}>
+      <nav class="own" aria-label="${messages.cartAndWishList}" ${wishlistData(visit)}>
         ${navigationLink(visit, '/account', countedLabel(ACCOUNT_ICON, account.link), page.path)}
-        ${navigationLink(visit, '/wishlist', countedLabel(HEART_ICON, words.wishList, wishlistCount), page.path)}
-        ${navigationLink(visit, '/cart', countedLabel(CART_ICON, words.cart, cart?.count), page.path)}
+        ${navigationLink(visit, '/wishlist', countedLabel(HEART_ICON, messages.wishList, wishlistCount), page.path)}
+        ${navigationLink(visit, '/cart', countedLabel(CART_ICON, messages.cart, cart?.count), page.path)}
       </nav>
       ${parts.menu}
     </div>
@@ -96,19 +96,19 @@ function languageAndCurrency(visit: Visit, page: Page, { languages, ...parts }: 
   const { settings, locale, currency } = visit;
   // A page with a secret address shows past amounts, and its forms to other addresses would be refused.
   const currencies = !page.hasSecretAddress && parts.currencies;
-  const words = messages(locale).storefront.layout;
+  const messages = messagesIn(locale).storefront.layout;
   const hasLanguages = settings.locales.length > 1;
   if (!hasLanguages && !currencies) return false;
   const current = [hasLanguages && locale.slice(0, 2).toUpperCase(), currencies && currency];
   return html`<details class="switch">
     <summary>
-      ${GLOBE_ICON}<span class="visually-hidden">${words.languageAndCurrency}: </span
+      ${GLOBE_ICON}<span class="visually-hidden">${messages.languageAndCurrency}: </span
       ><span class="label">${current.filter((part) => part !== false).join(' · ')}</span>
     </summary>
     <div class="sheet">
       ${
         hasLanguages &&
-        html`<nav aria-label="${words.language}">
+        html`<nav aria-label="${messages.language}">
           <ul>
             ${settings.locales.map((other) => languageLink(visit, page, other, languages.get(other)!))}
           </ul>
@@ -128,17 +128,17 @@ function languageLink(visit: Visit, { path, query }: Page, locale: string, name:
 
 function currencyForm(context: LayoutContext): Markup {
   const { settings, currency, locale } = context;
-  const words = messages(locale).storefront.layout;
+  const messages = messagesIn(locale).storefront.layout;
   return html`<form method="post" action="${shopPath(context, '/currency')}">
     <label
-      >${words.currency}
+      >${messages.currency}
       <select name="currency" data-submit>
         ${settings.currencies.map(
           (code) => html`<option value="${code}" ${code === currency && html`selected`}>${code}</option>`,
         )}
       </select></label
     >
-    <button class="quiet">${words.change}</button>
+    <button class="quiet">${messages.change}</button>
   </form>`;
 }
 
@@ -162,7 +162,7 @@ function languageNames(locales: readonly string[]): ReadonlyMap<string, string> 
 function menu(context: LayoutContext, currentPath: string | undefined): Markup | false {
   const { layout, settings, locale } = context;
   if (layout.categories.length === 0) return false;
-  const words = messages(locale).storefront.layout;
+  const messages = messagesIn(locale).storefront.layout;
   const link = ({ alias, name }: { alias: string; name: Localised }) =>
     navigationLink(
       context,
@@ -171,8 +171,8 @@ function menu(context: LayoutContext, currentPath: string | undefined): Markup |
       currentPath,
     );
   return html`<details class="menu">
-    <summary>${MENU_ICON}<span class="label">${words.categories}</span></summary>
-    <nav aria-label="${words.categories}">
+    <summary>${MENU_ICON}<span class="label">${messages.categories}</span></summary>
+    <nav aria-label="${messages.categories}">
       <ul>
         ${layout.categories.map(
           (category) =>

@@ -5,7 +5,7 @@ import { asksForConsent, consentBanner } from '../scripts/consent.ts';
 import { pageEvents } from '../scripts/events.ts';
 import { footer, footerLinks, legalFooter } from './footer.ts';
 import { header, headerParts, plainHeader, logoAddress, menuPaths, type HeaderParts } from './header.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { eventsScript, type Page } from '../page.ts';
 import { hasListeners, scriptTags } from '../scripts/scripts.ts';
 import { letterIcon } from './theme.ts';
@@ -23,8 +23,8 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
         ${parts.head} ${description(visit, page)} ${addresses(visit, page)} ${page.head}
         ${page.script !== undefined && html`<script src="${page.script}" defer></script>`} ${scriptTags(visit)}
       </head>
-      <body data-close="${messages(visit.locale).storefront.choosing.close}" ${viewedData(visit)}>
-        <a class="skip" href="#page.main">${messages(visit.locale).storefront.layout.skip}</a>
+      <body data-close="${messagesIn(visit.locale).storefront.choosing.close}" ${viewedData(visit)}>
+        <a class="skip" href="#page.main">${messagesIn(visit.locale).storefront.layout.skip}</a>
         ${page.header ? plainHeader(parts.header, page.header) : header(visit, page, parts.header)}
         <main id="page.main" tabindex="-1">
           ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}

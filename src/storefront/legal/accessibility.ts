@@ -1,7 +1,7 @@
 import { notFound } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { merchantHtml, prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
 import type { Pages } from '../pages.ts';
 
@@ -12,7 +12,7 @@ export function accessibility(pages: Pages): void {
     const text = textIn(settings.accessibility, locale, settings.defaultLocale);
     if (text === null) throw notFound();
     await prepareMerchantHtml(visit, text);
-    const title = messages(locale).storefront.legal.accessibility;
+    const title = messagesIn(locale).storefront.legal.accessibility;
     return {
       title,
       path: '/accessibility',

@@ -6,7 +6,7 @@ import { merchantHtml, prepareMerchantHtml } from '../merchant-html/merchant-htm
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { languageTag } from '../../http/locale.ts';
 
 /** A legal text is valid in its own language only, so a page without a text in this one links to another language. */
@@ -41,7 +41,7 @@ function textPage(visit: Visit, page: PageName, content: LegalContent): Page {
   const { name, navigationCaption, title, shortDescription = '', description = '' } = content;
   const heading =
     [name, navigationCaption, title].find((text) => text?.trim()) ??
-    messages(visit.locale).storefront.legal.names[page];
+    messagesIn(visit.locale).storefront.legal.names[page];
   const summary = plainText(shortDescription, MAX_SUMMARY_LENGTH).replaceAll('\n', ' ');
   return {
     title: title?.trim() || heading,
@@ -56,7 +56,7 @@ function textPage(visit: Visit, page: PageName, content: LegalContent): Page {
 }
 
 function contact({ locale, settings }: Visit, content: LegalContent): Markup {
-  const words = messages(locale).storefront.legal;
+  const messages = messagesIn(locale).storefront.legal;
   const text = (key: string) => (content[key] ?? '').trim();
   const person = [text('contactPerson'), text('contactPersonJobTitle')]
     .filter((one) => one !== '')
@@ -70,26 +70,26 @@ function contact({ locale, settings }: Visit, content: LegalContent): Markup {
     ${
       address.length > 0 &&
       html`<div>
-        <dt>${words.address}</dt>
+        <dt>${messages.address}</dt>
         <dd>${address.map((line, index) => html`${index > 0 && html`<br />`}${line}`)}</dd>
       </div>`
     }
     ${
       person !== '' &&
       html`<div>
-        <dt>${words.person}</dt>
+        <dt>${messages.person}</dt>
         <dd>${person}</dd>
       </div>`
     }
     ${
       phone !== '' &&
       html`<div>
-        <dt>${words.phone}</dt>
+        <dt>${messages.phone}</dt>
         <dd><a href="tel:${phone.replaceAll(/[^\d+]/g, '')}">${phone}</a></dd>
       </div>`
     }
     <div>
-      <dt>${words.email}</dt>
+      <dt>${messages.email}</dt>
       <dd><a href="mailto:${email}">${email}</a></dd>
     </div>
   </dl>`;
@@ -97,8 +97,8 @@ function contact({ locale, settings }: Visit, content: LegalContent): Markup {
 
 function missingPage(visit: Visit, page: PageName, isElsewhere: boolean): Page {
   const { locale, settings, layout } = visit;
-  const words = messages(locale).storefront.legal;
-  const heading = layout.legalNames[locale]?.[page] ?? words.names[page];
+  const messages = messagesIn(locale).storefront.legal;
+  const heading = layout.legalNames[locale]?.[page] ?? messages.names[page];
   const path = `/legal/${page}`;
   const language = languageTag(settings.defaultLocale);
   const named = new Intl.DisplayNames([languageTag(locale)], { type: 'language' }).of(language.slice(0, 2));
@@ -107,12 +107,12 @@ function missingPage(visit: Visit, page: PageName, isElsewhere: boolean): Page {
     path,
     isPrivate: true,
     main: html`<h1>${heading}</h1>
-      <p>${words.missing}</p>
+      <p>${messages.missing}</p>
       ${
         isElsewhere &&
         html`<p>
           <a href="${shopPath({ ...visit, locale: settings.defaultLocale }, path)}" hreflang="${language}"
-            >${words.readIn({ language: named ?? language })}</a
+            >${messages.readIn({ language: named ?? language })}</a
           >
         </p>`
       }`,

@@ -2,7 +2,7 @@ import type { CategoryCard } from '../../catalogue/categories/queries.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { imagesOf } from '../../platform/media/images.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { categoryPath, shopPath, type Visit } from '../visit.ts';
 
 export function categoryCards(visit: Visit, cards: readonly CategoryCard[]): Markup {
@@ -59,7 +59,7 @@ export function categoryLinks(
   categories: readonly { alias: string; name: Localised }[],
 ): Markup {
   const { locale, settings } = visit;
-  return html`<nav class="chips" aria-label="${messages(locale).storefront.listing.subcategories}">
+  return html`<nav class="chips" aria-label="${messagesIn(locale).storefront.listing.subcategories}">
     <ul>
       ${categories.map(
         ({ alias, name }) =>

@@ -12,7 +12,7 @@ import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryTiles } from './category-cards.ts';
 import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../page-cache.ts';
 import { isId } from '../../kernel/ids.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { merchantHtml } from '../merchant-html/merchant-html.ts';
 import { pageLength, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
@@ -43,7 +43,7 @@ export function homePages(pages: Pages): void {
 
   // The browser stores the viewed products, and the script puts this below the rows of the front page.
   pages.get('/viewed', async (visit, { queryList }) => {
-    const { title } = messages(visit.locale).storefront.front.viewed;
+    const { title } = messagesIn(visit.locale).storefront.front.viewed;
     const ids = queryList('id').filter(isId).slice(0, MAX_VIEWED);
     const refs = ids.length > 0 ? await findVersions(visit.db, visit.shopId, ids) : [];
     const products = await productValues(
@@ -109,7 +109,7 @@ export function findFeatured(db: Queries, shopId: string) {
 
 async function renderHome(visit: Visit, db: Queries): Promise<RenderedPage<Page>> {
   const { shopId, settings, locale } = visit;
-  const words = messages(locale).storefront.listing;
+  const messages = messagesIn(locale).storefront.listing;
   const { cards, offers, fresh, marked, versionStamp } = await findHome(visit, db);
   const rows = await findProductRows(
     db,
@@ -137,11 +137,11 @@ async function renderHome(visit: Visit, db: Queries): Promise<RenderedPage<Page>
       ${
         cards.length > 0 &&
         html`<section>
-          <h2>${words.range}</h2>
+          <h2>${messages.range}</h2>
           ${categoryTiles(visit, cards)}
         </section>`
       }
-      ${row(visit, words.offers, productsOf(offers))} ${row(visit, words.newProducts, newest)}
+      ${row(visit, messages.offers, productsOf(offers))} ${row(visit, messages.newProducts, newest)}
       <div data-viewed-here></div>
       ${rendered.length > 0 && priceNote(visit)} ${isEmpty && emptyShop(visit)}`,
   };
@@ -162,7 +162,7 @@ function introduction(visit: Visit): Markup | null {
 function hero(visit: Visit, text: Markup | null): Markup {
   const { settings, locale } = visit;
   const { picture, title, link, linkText } = settings.home;
-  const words = messages(locale).storefront.front;
+  const messages = messagesIn(locale).storefront.front;
   const href = link?.startsWith('/') ? shopPath(visit, link === '/' ? '' : link) : webAddress(link);
   return html`<section class="hero ${picture && 'pictured'}">
     ${picture && html`<img src="${picture}" alt="" width="800" height="600" fetchpriority="high" />`}
@@ -173,7 +173,7 @@ function hero(visit: Visit, text: Markup | null): Markup {
         href !== undefined &&
         html`<p>
           <a class="button" href="${href}"
-            >${textIn(linkText, locale, settings.defaultLocale) ?? words.discover}</a
+            >${textIn(linkText, locale, settings.defaultLocale) ?? messages.discover}</a
           >
         </p>`
       }
@@ -195,15 +195,17 @@ function promises({ settings, locale }: Visit): Markup | false {
 
 /** Only a user at the machine itself is told how to fill the shop. */
 function emptyShop({ shopId, locale, config, origin }: Visit): Markup {
-  const words = messages(locale).storefront.front;
+  const messages = messagesIn(locale).storefront.front;
   return html`<section class="empty">
     <span class="no-picture" aria-hidden="true"></span>
-    <h2>${words.emptyTitle}</h2>
-    <p>${words.empty}</p>
+    <h2>${messages.emptyTitle}</h2>
+    <p>${messages.empty}</p>
     ${
       isPrivate(config) &&
-      html`<p>${words.owner}</p>
-        <p><a class="button" href="${origin}/admin/shops/${shopId}/products/new">${words.addProduct}</a></p>`
+      html`<p>${messages.owner}</p>
+        <p>
+          <a class="button" href="${origin}/admin/shops/${shopId}/products/new">${messages.addProduct}</a>
+        </p>`
     }
   </section>`;
 }

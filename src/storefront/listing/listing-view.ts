@@ -3,7 +3,7 @@ import type { Product } from '../../catalogue/products/schema.ts';
 import type { Facet } from '../../catalogue/search/facets.ts';
 import { isFiltered, listQuery, PER_PAGE, priceBound, type ListRequest, type Sort } from './list-request.ts';
 import { jsonScript } from '../page.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
 import { absoluteUrl, shopPath, type Visit } from '../visit.ts';
 
@@ -27,16 +27,16 @@ export interface ProductListing {
 }
 
 export function listingView(visit: Visit, list: ProductListing): Markup {
-  const { listing: words, manyHits } = messages(visit.locale).storefront;
+  const { listing: messages, manyHits } = messagesIn(visit.locale).storefront;
   const filters = filterView(visit, list);
   const { request, results, products } = list;
   const content = html`<div>
     ${
       results === 0
-        ? html`<p>${isFiltered(request) ? words.noMatches : words.empty}</p>`
+        ? html`<p>${isFiltered(request) ? messages.noMatches : messages.empty}</p>`
         : html`<div class="list-head">
               <p>
-                ${list.isMore ? manyHits.moreThan({ count: results }) : words.products({ count: results })}
+                ${list.isMore ? manyHits.moreThan({ count: results }) : messages.products({ count: results })}
               </p>
               ${results > 1 && sortForm(visit, list)}
             </div>
@@ -64,38 +64,38 @@ function hiddenFields(
 }
 
 function sortForm(visit: Visit, list: ProductListing): Markup {
-  const words = messages(visit.locale).storefront.listing;
+  const messages = messagesIn(visit.locale).storefront.listing;
   return html`<form
     class="sort"
     action="${shopPath({ ...visit, locale: visit.settings.defaultLocale }, list.path)}"
   >
     ${hiddenFields(visit, list, ['sort'])}
     <label
-      >${words.sort}
+      >${messages.sort}
       <select name="sort" data-submit>
         ${list.sorts.map(
           (sort) =>
             html`<option value="${sort}" ${sort === list.request.sort && html`selected`}>
-              ${words.sorts[sort]}
+              ${messages.sorts[sort]}
             </option>`,
         )}
       </select></label
     >
-    <button class="quiet">${words.applySort}</button>
+    <button class="quiet">${messages.applySort}</button>
   </form>`;
 }
 
 function pager(visit: Visit, list: ProductListing): Markup | false {
   const pages = Math.ceil(list.results / PER_PAGE);
   if (pages <= 1) return false;
-  const words = messages(visit.locale).storefront.listing;
+  const messages = messagesIn(visit.locale).storefront.listing;
   const { page } = list.request;
   const href = (other: number) => address(visit, list, { page: other });
-  return html`<nav class="pager" aria-label="${words.pages}">
+  return html`<nav class="pager" aria-label="${messages.pages}">
     <ul>
-      ${page > 1 && html`<li><a class="quiet" rel="prev" href="${href(page - 1)}">${words.previous}</a></li>`}
-      <li aria-current="page">${words.page({ page, pages })}</li>
-      ${page < pages && html`<li><a class="quiet" rel="next" href="${href(page + 1)}">${words.next}</a></li>`}
+      ${page > 1 && html`<li><a class="quiet" rel="prev" href="${href(page - 1)}">${messages.previous}</a></li>`}
+      <li aria-current="page">${messages.page({ page, pages })}</li>
+      ${page < pages && html`<li><a class="quiet" rel="next" href="${href(page + 1)}">${messages.next}</a></li>`}
     </ul>
   </nav>`;
 }
@@ -107,12 +107,12 @@ type FacetValue = Facet['values'][number];
 
 function filterView(visit: Visit, list: ProductListing): Markup | false {
   const { request, facets } = list;
-  const words = messages(visit.locale).storefront.listing;
+  const messages = messagesIn(visit.locale).storefront.listing;
   if (facets === 'on demand') {
-    return html`<aside class="facets" aria-label="${words.filter}">
+    return html`<aside class="facets" aria-label="${messages.filter}">
       <p>
         <a class="quiet" href="${address(visit, list, { showsFilters: true })}" data-filters
-          >${words.showFilters}</a
+          >${messages.showFilters}</a
         >
       </p>
     </aside>`;
@@ -124,14 +124,14 @@ function filterView(visit: Visit, list: ProductListing): Markup | false {
   );
   if (sections.length === 0 && !isFiltered(request)) return false;
   // On a phone the filters are closed at first, so that the products come first.
-  return html`<aside class="facets" aria-label="${words.filter}">
+  return html`<aside class="facets" aria-label="${messages.filter}">
     <details class="fold" ${(isFiltered(request) || request.showsFilters) && html`open`}>
-      <summary>${words.filter}</summary>
+      <summary>${messages.filter}</summary>
       ${
         isFiltered(request) &&
         html`<p>
           <a class="quiet" href="${address(visit, list, { facets: [], min: '', max: '' })}"
-            >${words.removeAllFilters}</a
+            >${messages.removeAllFilters}</a
           >
         </p>`
       }
@@ -149,14 +149,14 @@ function facetKey({ filter }: FacetValue): string {
 }
 
 function facetView(visit: Visit, list: ProductListing, facet: Facet): Markup | undefined {
-  const words = messages(visit.locale).storefront.listing;
+  const messages = messagesIn(visit.locale).storefront.listing;
   const { request, results, ownFacet } = list;
   const isStandard = facet.attributeType === 'Standard';
   const title = !isStandard
     ? facet.attributeName
     : facet.attributeName === 'Category'
-      ? words.category
-      : words.manufacturer;
+      ? messages.category
+      : messages.manufacturer;
   // A value that all products have would not narrow the list.
   const values = facet.values.filter(
     (value) => facetKey(value) !== ownFacet && (value.selectedValue !== undefined || value.matches < results),
@@ -168,7 +168,7 @@ function facetView(visit: Visit, list: ProductListing, facet: Facet): Markup | u
       const href = address(visit, list, { facets: request.facets.filter((one) => one !== key) });
       return html`<li class="chosen">
         <a href="${href}"
-          ><span class="visually-hidden">${words.removeFilter}</span> ${value.name}
+          ><span class="visually-hidden">${messages.removeFilter}</span> ${value.name}
           <span aria-hidden="true">×</span></a
         >
       </li>`;
@@ -187,7 +187,7 @@ function facetView(visit: Visit, list: ProductListing, facet: Facet): Markup | u
     ${
       rest.length > 0 &&
       html`<details>
-        <summary>${words.more}</summary>
+        <summary>${messages.more}</summary>
         <ul>
           ${rest.map(choice)}
         </ul>
@@ -200,7 +200,7 @@ function priceFilter(visit: Visit, list: ProductListing, value: FacetValue): Mar
   const { min, max } = value.filter.attributeRange!;
   const { request } = list;
   if (min === max && request.min === '' && request.max === '') return undefined;
-  const words = messages(visit.locale).storefront.listing;
+  const messages = messagesIn(visit.locale).storefront.listing;
   const { defaultCurrency } = visit.settings;
   const field = (name: 'min' | 'max', label: string, limit: string) => {
     const isWrong = priceBound(request[name], defaultCurrency) === undefined;
@@ -215,15 +215,15 @@ function priceFilter(visit: Visit, list: ProductListing, value: FacetValue): Mar
         value="${request[name]}"
         ${isWrong && html`aria-invalid="true" aria-describedby="list.${name}.error"`}
       />
-      ${isWrong && html`<p class="error" id="list.${name}.error">${words.wrongAmount}</p>`}
+      ${isWrong && html`<p class="error" id="list.${name}.error">${messages.wrongAmount}</p>`}
     </div>`;
   };
   return html`<section>
-    <h2>${words.price({ currency: value.name })}</h2>
+    <h2>${messages.price({ currency: value.name })}</h2>
     <form class="range" action="${shopPath({ ...visit, locale: visit.settings.defaultLocale }, list.path)}">
-      ${hiddenFields(visit, list, ['min', 'max'])} ${field('min', words.from, min)}
-      ${field('max', words.to, max)}
-      <button class="quiet">${words.apply}</button>
+      ${hiddenFields(visit, list, ['min', 'max'])} ${field('min', messages.from, min)}
+      ${field('max', messages.to, max)}
+      <button class="quiet">${messages.apply}</button>
     </form>
   </section>`;
 }
@@ -236,7 +236,7 @@ export interface Breadcrumb {
 
 /** The breadcrumb for search engines. */
 export function breadcrumbData(visit: Visit, breadcrumbs: readonly Breadcrumb[]): Markup {
-  const all = [{ name: messages(visit.locale).storefront.listing.home, path: '' }, ...breadcrumbs];
+  const all = [{ name: messagesIn(visit.locale).storefront.listing.home, path: '' }, ...breadcrumbs];
   return jsonScript(
     'page.breadcrumb',
     {
@@ -255,10 +255,10 @@ export function breadcrumbData(visit: Visit, breadcrumbs: readonly Breadcrumb[])
 
 /** The way from the front page to this page, which is the last step. */
 export function breadcrumbNavigation(visit: Visit, breadcrumbs: readonly Breadcrumb[]): Markup {
-  const words = messages(visit.locale).storefront.listing;
-  return html`<nav class="crumbs" aria-label="${words.breadcrumbs}">
+  const messages = messagesIn(visit.locale).storefront.listing;
+  return html`<nav class="crumbs" aria-label="${messages.breadcrumbs}">
     <ol>
-      <li><a href="${shopPath(visit, '')}">${words.home}</a></li>
+      <li><a href="${shopPath(visit, '')}">${messages.home}</a></li>
       ${breadcrumbs.map(({ name, path }, index) =>
         index === breadcrumbs.length - 1
           ? html`<li aria-current="page">${name}</li>`

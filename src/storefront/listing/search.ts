@@ -23,7 +23,7 @@ import {
 } from './list-request.ts';
 import { listingView } from './listing-view.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { PageEvent, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { priceText } from '../../http/price-text.ts';
@@ -46,7 +46,7 @@ export function searchPages(pages: Pages): void {
     const text = typedQuery(request.query('q'));
     const { products, note } =
       text.length < MIN_SUGGEST_LENGTH ? { products: [], note: '' } : await suggestions(visit, text);
-    const count = messages(visit.locale).storefront.listing.suggestions({ count: products.length });
+    const count = messagesIn(visit.locale).storefront.listing.suggestions({ count: products.length });
     return { type: 'application/json; charset=utf-8', content: JSON.stringify({ count, note, products }) };
   });
 }
@@ -57,7 +57,7 @@ function typedQuery(text = ''): string {
 
 async function resultsPage(visit: Visit, query: string, request: ListRequest): Promise<Page> {
   const { db, shopId, settings, locale } = visit;
-  const words = messages(locale).storefront.listing;
+  const messages = messagesIn(locale).storefront.listing;
   const found = await findOrFallBack(db, shopId, {
     locale,
     terms: parseQuery(query),
@@ -85,7 +85,9 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
     facets: facetsOf(found, found.filters, categories, settings, locale),
   });
   const offered = isNothing ? await featuredProducts(visit) : [];
-  const title = isNothing ? words.nothingFor({ query }) : words.resultsFor({ query: fallbackQuery || query });
+  const title = isNothing
+    ? messages.nothingFor({ query })
+    : messages.resultsFor({ query: fallbackQuery || query });
   return {
     title,
     path: '/search',
@@ -93,7 +95,7 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
     searchQuery: query,
     isPrivate: true,
     main: html`<h1>${title}</h1>
-      ${fallbackQuery !== '' && html`<p class="notice">${words.fallback({ query, fallbackQuery })}</p>`}
+      ${fallbackQuery !== '' && html`<p class="notice">${messages.fallback({ query, fallbackQuery })}</p>`}
       ${isNothing ? searchHelp(visit, query, offered) : list}`,
     events: [
       new PageEvent('searchResults:view', {
@@ -105,27 +107,27 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
 }
 
 function emptyPage(visit: Visit): Page {
-  const words = messages(visit.locale).storefront.listing;
+  const messages = messagesIn(visit.locale).storefront.listing;
   return {
-    title: words.search,
+    title: messages.search,
     path: '/search',
     isPrivate: true,
-    main: html`<h1>${words.search}</h1>
+    main: html`<h1>${messages.search}</h1>
       ${searchAgainForm(visit, '')}`,
   };
 }
 
 function searchAgainForm(visit: Visit, query: string): Markup {
   const { locale, settings } = visit;
-  const words = messages(locale).storefront.listing;
+  const messages = messagesIn(locale).storefront.listing;
   return html`<form
     role="search"
-    aria-label="${words.searchAgain}"
+    aria-label="${messages.searchAgain}"
     action="${shopPath({ ...visit, locale: settings.defaultLocale }, '/search')}"
   >
     ${locale !== settings.defaultLocale && html`<input type="hidden" name="locale" value="${locale}" />`}
     <div class="field">
-      <label for="search.again">${words.searchAgain}</label>
+      <label for="search.again">${messages.searchAgain}</label>
       <input
         id="search.again"
         type="search"
@@ -135,15 +137,15 @@ function searchAgainForm(visit: Visit, query: string): Markup {
         value="${query}"
       />
     </div>
-    <button class="button">${words.search}</button>
+    <button class="button">${messages.search}</button>
   </form>`;
 }
 
 /** A search without results offers tips, categories and products instead of an empty page. */
 function searchHelp(visit: Visit, query: string, offered: readonly Product[]): Markup {
-  const { listing: words, finding } = messages(visit.locale).storefront;
+  const { listing: messages, finding } = messagesIn(visit.locale).storefront;
   return html`<ul>
-      ${Object.values(words.tips).map((tip) => html`<li>${tip}</li>`)}
+      ${Object.values(messages.tips).map((tip) => html`<li>${tip}</li>`)}
     </ul>
     ${categoryLinks(visit, visit.layout.categories)} ${searchAgainForm(visit, query)}
     ${
@@ -211,7 +213,7 @@ async function suggestions(visit: Visit, text: string) {
     note:
       fallbackQuery === ''
         ? ''
-        : messages(locale).storefront.listing.fallback({ query: text, fallbackQuery }),
+        : messagesIn(locale).storefront.listing.fallback({ query: text, fallbackQuery }),
   };
 }
 

@@ -14,7 +14,7 @@ import {
   unsubscribe,
 } from '../../people/newsletters/queries.ts';
 import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
-import { messages, type Messages } from '../../kernel/messages.ts';
+import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages, FormRequest } from '../pages.ts';
 import { legalNames, shopPath, type Visit } from '../visit.ts';
@@ -43,8 +43,8 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
   );
 
   pages.get('/newsletter/sent', async (visit) => {
-    const words = messages(visit.locale).storefront.newsletter;
-    return textPage(visit, '/newsletter/sent', words.sentTitle, words.sent);
+    const messages = messagesIn(visit.locale).storefront.newsletter;
+    return textPage(visit, '/newsletter/sent', messages.sentTitle, messages.sent);
   });
 
   pages.get('/newsletter/confirm', async (visit, { query }) => {
@@ -69,12 +69,12 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
   pages.get('/newsletter/confirmed', async (visit, { query }) => {
     const token = query('token') ?? '';
     if (tokens.unsubscriber(visit.shopId, token) === undefined) throw notFound();
-    const words = messages(visit.locale).storefront.newsletter;
+    const messages = messagesIn(visit.locale).storefront.newsletter;
     const link = html`<a href="${shopPath(visit, '/newsletter/unsubscribe', { token })}"
-      >${words.unsubscribeButton}</a
+      >${messages.unsubscribeButton}</a
     >`;
     return {
-      ...textPage(visit, '/newsletter/confirmed', words.confirmedTitle, words.confirmed, link),
+      ...textPage(visit, '/newsletter/confirmed', messages.confirmedTitle, messages.confirmed, link),
       query: { token },
     };
   });
@@ -99,8 +99,8 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
   );
 
   pages.get('/newsletter/unsubscribed', async (visit) => {
-    const words = messages(visit.locale).storefront.newsletter;
-    return textPage(visit, '/newsletter/unsubscribed', words.unsubscribedTitle, words.unsubscribed);
+    const messages = messagesIn(visit.locale).storefront.newsletter;
+    return textPage(visit, '/newsletter/unsubscribed', messages.unsubscribedTitle, messages.unsubscribed);
   });
 }
 
@@ -173,41 +173,41 @@ function tokenHashes({ settings }: Visit, token: string): Buffer[] {
 }
 
 function formPage(visit: Visit, values: FormValues, problems: Problems = {}): Page {
-  const words = messages(visit.locale).storefront.newsletter;
+  const messages = messagesIn(visit.locale).storefront.newsletter;
   return {
-    title: words.title,
-    description: words.intro,
+    title: messages.title,
+    description: messages.intro,
     path: '/newsletter',
-    main: html`<h1>${words.title}</h1>
-      <p>${words.intro}</p>
+    main: html`<h1>${messages.title}</h1>
+      <p>${messages.intro}</p>
       ${form(visit, values, problems)}`,
   };
 }
 
 function expiredPage(visit: Visit): Page {
-  const words = messages(visit.locale).storefront.newsletter;
+  const messages = messagesIn(visit.locale).storefront.newsletter;
   return {
     status: 404,
-    title: words.invalidTitle,
+    title: messages.invalidTitle,
     path: '/newsletter',
     isPrivate: true,
-    main: html`<h1>${words.invalidTitle}</h1>
-      <p>${words.invalid}</p>
+    main: html`<h1>${messages.invalidTitle}</h1>
+      <p>${messages.invalid}</p>
       ${form(visit, EMPTY)}`,
   };
 }
 
 function form(visit: Visit, values: FormValues, problems: Problems = {}): Markup {
-  const words = messages(visit.locale).storefront.newsletter;
+  const messages = messagesIn(visit.locale).storefront.newsletter;
   const offered = offeredCampaigns(visit);
   // A shop without newsletters does not have this page.
   if (offered.length === 0) throw notFound();
   const policy = legalNames(visit)['privacy-policy'];
   return html`<form class="narrow" method="post" action="${shopPath(visit, '/newsletter')}" novalidate>
-    ${offered.length === 1 ? about(offered[0]!) : campaignFields(words, offered, values, problems)}
-    ${emailField(words.email, values.email, problems.email && words[problems.email])}
+    ${offered.length === 1 ? about(offered[0]!) : campaignFields(messages, offered, values, problems)}
+    ${emailField(messages.email, values.email, problems.email && messages[problems.email])}
     <div class="field">
-      <label for="name">${words.name}</label>
+      <label for="name">${messages.name}</label>
       <input
         id="name"
         name="name"
@@ -216,13 +216,13 @@ function form(visit: Visit, values: FormValues, problems: Problems = {}): Markup
         autocomplete="name"
         ${errorAttributes(problems, 'name')}
       />
-      ${errorText(words, problems, 'name')}
+      ${errorText(messages, problems, 'name')}
     </div>
     ${
       policy !== undefined &&
-      html`<p>${words.privacy} <a href="${shopPath(visit, '/legal/privacy-policy')}">${policy}</a></p>`
+      html`<p>${messages.privacy} <a href="${shopPath(visit, '/legal/privacy-policy')}">${policy}</a></p>`
     }
-    <button class="button">${words.subscribe}</button>
+    <button class="button">${messages.subscribe}</button>
   </form>`;
 }
 
@@ -233,14 +233,14 @@ function about({ name, description }: NewsletterCampaign): Markup {
 
 /** No checkbox is preselected, because consent needs an action of the visitor. */
 function campaignFields(
-  words: Messages['storefront']['newsletter'],
+  messages: Messages['storefront']['newsletter'],
   offered: readonly NewsletterCampaign[],
   { campaigns }: FormValues,
   problems: Problems,
 ): Markup {
   const isRefused = problems.campaigns !== undefined;
   return html`<fieldset class="field" ${isRefused && html`aria-describedby="campaigns-error"`}>
-    <legend>${words.which}</legend>
+    <legend>${messages.which}</legend>
     ${offered.map(
       (campaign) =>
         html`<label class="choice"
@@ -256,7 +256,7 @@ function campaignFields(
           ></label
         >`,
     )}
-    ${errorText(words, problems, 'campaigns')}
+    ${errorText(messages, problems, 'campaigns')}
   </fieldset>`;
 }
 
@@ -265,12 +265,12 @@ function errorAttributes(problems: Problems, key: keyof FormValues): Markup | fa
 }
 
 function errorText(
-  words: Messages['storefront']['newsletter'],
+  messages: Messages['storefront']['newsletter'],
   problems: Problems,
   key: keyof FormValues,
 ): Markup | false {
   const problem = problems[key];
-  return problem !== undefined && html`<p class="error" id="${key}-error">${words[problem]}</p>`;
+  return problem !== undefined && html`<p class="error" id="${key}-error">${messages[problem]}</p>`;
 }
 
 function confirmPage(
@@ -278,36 +278,36 @@ function confirmPage(
   token: string,
   requests: readonly { campaignId: string; email: string }[],
 ): Page {
-  const words = messages(visit.locale).storefront.newsletter;
+  const messages = messagesIn(visit.locale).storefront.newsletter;
   const requested = visit.settings.newsletterCampaigns.filter(({ campaignId }) =>
     requests.some((request) => request.campaignId === campaignId.toUpperCase()),
   );
   return {
-    title: words.confirmTitle,
+    title: messages.confirmTitle,
     path: '/newsletter/confirm',
     query: { token },
     isPrivate: true,
-    main: html`<h1>${words.confirmTitle}</h1>
-      <p>${words.confirm}</p>
+    main: html`<h1>${messages.confirmTitle}</h1>
+      <p>${messages.confirm}</p>
       <p><strong>${requests[0]!.email}</strong></p>
       <ul>
         ${requested.map(({ name }) => html`<li>${name}</li>`)}
       </ul>
-      ${tokenForm(visit, '/newsletter/confirm', token, words.confirmButton)}`,
+      ${tokenForm(visit, '/newsletter/confirm', token, messages.confirmButton)}`,
   };
 }
 
 function unsubscribePage(visit: Visit, token: string, email: string): Page {
-  const words = messages(visit.locale).storefront.newsletter;
+  const messages = messagesIn(visit.locale).storefront.newsletter;
   return {
-    title: words.unsubscribeTitle,
+    title: messages.unsubscribeTitle,
     path: '/newsletter/unsubscribe',
     query: { token },
     isPrivate: true,
-    main: html`<h1>${words.unsubscribeTitle}</h1>
-      <p>${words.unsubscribe}</p>
+    main: html`<h1>${messages.unsubscribeTitle}</h1>
+      <p>${messages.unsubscribe}</p>
       <p><strong>${email}</strong></p>
-      ${tokenForm(visit, '/newsletter/unsubscribe', token, words.unsubscribeButton)}`,
+      ${tokenForm(visit, '/newsletter/unsubscribe', token, messages.unsubscribeButton)}`,
   };
 }
 
@@ -329,7 +329,7 @@ function textPage(visit: Visit, path: string, title: string, text: string, link?
       ${link && html`<p>${link}</p>`}
       <p>
         <a class="button" href="${shopPath(visit, '')}"
-          >${messages(visit.locale).storefront.newsletter.home}</a
+          >${messagesIn(visit.locale).storefront.newsletter.home}</a
         >
       </p>`,
   };

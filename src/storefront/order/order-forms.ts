@@ -5,7 +5,7 @@ import { startCart } from '../../checkout/visitor-cart.ts';
 import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import {
   cancelForCustomer,
   mayCancel,
@@ -43,11 +43,11 @@ export function orderForms(pages: Pages, tokens: OrderTokens): void {
     '/order/:token/cancel',
     async (visit, request) => {
       const { order } = await openOrderByToken(visit, request, tokens);
-      const words = messages(visit.locale).storefront.order;
+      const messages = messagesIn(visit.locale).storefront.order;
       return saveAndShow(visit, request, tokens, {
         change: () => visit.db.transaction((tx) => cancelForCustomer(tx, visit.shopId, order.orderId)),
-        done: words.cancelled,
-        refused: words.notCancelled,
+        done: messages.cancelled,
+        refused: messages.notCancelled,
       });
     },
     FORM,
@@ -65,16 +65,16 @@ export function orderForms(pages: Pages, tokens: OrderTokens): void {
     async (visit, request) => {
       const opened = await openOrderByToken(visit, request, tokens);
       const { field } = request;
-      const words = messages(visit.locale).storefront.order;
+      const messages = messagesIn(visit.locale).storefront.order;
       const available = returnableLines(opened, visit.db.now);
-      if (available.length === 0) return showOrder(visit, opened, words.notReturned);
+      if (available.length === 0) return showOrder(visit, opened, messages.notReturned);
       const parts = parseParts(field, available);
       const reason = field('reason');
       const problem =
         parts === undefined || parts.length === 0
-          ? words.chooseItems
+          ? messages.chooseItems
           : reason === '' || reason.length > MAX_REASON_LENGTH
-            ? words.wrongReason
+            ? messages.wrongReason
             : undefined;
       if (problem !== undefined || !parts) return returnPage(visit, opened, { field, problem });
       return saveAndShow(visit, request, tokens, {
@@ -82,8 +82,8 @@ export function orderForms(pages: Pages, tokens: OrderTokens): void {
           visit.db.transaction((tx) =>
             requestReturn(tx, visit.shopId, opened.order.orderId, { parts, reason }),
           ),
-        done: words.returnRequested,
-        refused: words.notReturned,
+        done: messages.returnRequested,
+        refused: messages.notReturned,
       });
     },
     FORM,
@@ -116,17 +116,17 @@ export async function saveAndShow(
 }
 
 function cancelPage(visit: Visit, opened: OpenedOrder): Page {
-  const words = messages(visit.locale).storefront.order;
+  const messages = messagesIn(visit.locale).storefront.order;
   const { orderNumber, paidAmount } = opened.order;
-  const title = words.cancelTitle({ number: orderNumber });
+  const title = messages.cancelTitle({ number: orderNumber });
   return orderPageWith(opened, '/cancel', {
     title,
     main: html`<h1>${title}</h1>
-      <p>${words.cancelText}</p>
-      ${paidAmount > 0 && html`<p>${words.cancelRefund}</p>`}
+      <p>${messages.cancelText}</p>
+      ${paidAmount > 0 && html`<p>${messages.cancelRefund}</p>`}
       <form method="post" action="${shopPath(visit, `${opened.path}/cancel`)}">
-        <button class="button">${words.cancelConfirm}</button>
-        ${backLink(visit, opened, words.keep)}
+        <button class="button">${messages.cancelConfirm}</button>
+        ${backLink(visit, opened, messages.keep)}
       </form>`,
   });
 }
@@ -137,30 +137,30 @@ interface RefusedForm {
 }
 
 function returnPage(visit: Visit, opened: OpenedOrder, refused?: RefusedForm): Page {
-  const words = messages(visit.locale).storefront.order;
-  const title = words.returnTitle({ number: opened.order.orderNumber });
+  const messages = messagesIn(visit.locale).storefront.order;
+  const title = messages.returnTitle({ number: opened.order.orderNumber });
   const available = returnableLines(opened, visit.db.now);
   return orderPageWith(opened, '/return', {
     title,
     ...(refused && { status: 400 }),
     main: html`<h1>${title}</h1>
-      <p>${words.returnText}</p>
+      <p>${messages.returnText}</p>
       ${
         refused?.problem !== undefined &&
         html`<div class="notice" role="alert"><p class="error">${refused.problem}</p></div>`
       }
       <form class="narrow" method="post" action="${shopPath(visit, `${opened.path}/return`)}" novalidate>
         <fieldset>
-          <legend>${words.whichItems}</legend>
+          <legend>${messages.whichItems}</legend>
           ${quantityFields(visit, opened, available, ({ lineItemId }) => refused?.field(`quantity-${lineItemId}`) ?? '0')}
         </fieldset>
         <div class="field">
-          <label for="reason">${words.reason}</label>
+          <label for="reason">${messages.reason}</label>
           <textarea id="reason" name="reason" rows="4" maxlength="${MAX_REASON_LENGTH}" required>
 ${refused?.field('reason') ?? ''}</textarea>
         </div>
-        <button class="button">${words.returnSend}</button>
-        ${backLink(visit, opened, words.back)}
+        <button class="button">${messages.returnSend}</button>
+        ${backLink(visit, opened, messages.back)}
       </form>`,
   });
 }
@@ -174,7 +174,7 @@ const MAX_NAMED = 5;
 async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> {
   const { session, settings, currency, locale } = visit;
   const { lines } = order.content;
-  const words = messages(locale).storefront.order;
+  const messages = messagesIn(locale).storefront.order;
   let missing: typeof lines = [];
   const change: CartChange = (cart, context) => {
     if (!settings.currencies.includes(cart.currency)) {
@@ -202,7 +202,7 @@ async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> 
   const listed = names.slice(0, MAX_NAMED).join(', ') + (names.length > MAX_NAMED ? ' …' : '');
   return new Redirect(
     shopPath(visit, '/cart'),
-    names.length === 0 ? words.reordered : words.partlyReordered({ names: listed }),
+    names.length === 0 ? messages.reordered : messages.partlyReordered({ names: listed }),
   );
 }
 

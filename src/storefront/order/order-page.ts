@@ -1,7 +1,7 @@
 import { dateText, dateTimeText } from '../../http/dates.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, webAddress, type Markup } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { isId } from '../../kernel/ids.ts';
 import { otherPaymentMethods } from '../../orders/choose-payment.ts';
 import { mayCancel, returnableLines, withdrawableLines } from '../../orders/customer-actions.ts';
@@ -61,7 +61,7 @@ export function orderPage(pages: Pages, tokens: OrderTokens): void {
 export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: string): Promise<Page> {
   const { db, shopId, locale, settings, origin } = visit;
   const { order } = opened;
-  const words = messages(locale).storefront.order;
+  const messages = messagesIn(locale).storefront.order;
   const [documents, returnSteps, payment, methods] = await Promise.all([
     findDocuments(db, shopId, order.orderId, { limit: MAX_DOCUMENTS, offset: 0, withPdf: false }),
     findReturnSteps(db, shopId, order.orderId),
@@ -71,18 +71,18 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
   const view = toOrder(order, { locale, origin, settings });
   const isUnpaid = payment.outstanding > 0 && !order.paidOn;
   return orderPageWith(opened, '', {
-    title: words.title({ number: order.orderNumber }),
+    title: messages.title({ number: order.orderNumber }),
     ...(problem !== undefined && { status: 409 }),
-    main: html`<h1>${words.title({ number: order.orderNumber })}</h1>
+    main: html`<h1>${messages.title({ number: order.orderNumber })}</h1>
       ${problem !== undefined && html`<div class="notice" role="alert"><p class="error">${problem}</p></div>`}
-      <p class="lead">${words.status[orderStatus(opened)]}</p>
+      <p class="lead">${messages.status[orderStatus(opened)]}</p>
       <div class="columns">
         <section aria-labelledby="history">
-          <h2 id="history">${words.history}</h2>
+          <h2 id="history">${messages.history}</h2>
           ${timeline(visit, opened, orderTimeline(opened, documents, returnSteps))}
         </section>
         <section class="todo" aria-labelledby="next">
-          <h2 id="next">${words.next}</h2>
+          <h2 id="next">${messages.next}</h2>
           ${isUnpaid && (paymentNotice(visit, opened.token, order, payment) ?? nextSteps(visit, view))}
           ${otherMethods(visit, opened.token, methods)} ${actions(visit, opened)}
         </section>
@@ -111,17 +111,17 @@ function timeline(visit: Visit, opened: OpenedOrder, entries: readonly TimelineE
 
 function entryText(visit: Visit, opened: OpenedOrder, entry: TimelineEntry): Markup {
   const { locale } = visit;
-  const words = messages(locale).storefront.order;
+  const messages = messagesIn(locale).storefront.order;
   switch (entry.kind) {
     case 'sent': {
       const { lines, carrier, trackingCode } = entry.shipment;
       const address = webAddress(trackingUrl(entry.shipment, opened.settings));
-      return html`<strong>${words.events.sent}</strong> ${partList(visit, opened, lines)}
-        ${carrier !== null && html`<p>${words.carrier}: ${carrier}</p>`}
+      return html`<strong>${messages.events.sent}</strong> ${partList(visit, opened, lines)}
+        ${carrier !== null && html`<p>${messages.carrier}: ${carrier}</p>`}
         ${
           trackingCode !== null &&
           html`<p>
-            ${words.trackingCode}:
+            ${messages.trackingCode}:
             ${address === undefined ? trackingCode : html`<a href="${address}" rel="noreferrer">${trackingCode}</a>`}
           </p>`
         }`;
@@ -132,18 +132,20 @@ function entryText(visit: Visit, opened: OpenedOrder, entry: TimelineEntry): Mar
       return html`<strong>${documentTitle(kind, number, locale)}</strong>
         <p>
           <a href="${href}"
-            >${words.download}<span class="visually-hidden">: ${documentTitle(kind, number, locale)}</span></a
+            >${messages.download}<span class="visually-hidden"
+              >: ${documentTitle(kind, number, locale)}</span
+            ></a
           >
         </p>`;
     }
     case 'refunded':
       return html`<strong
-        >${words.refunded({ amount: moneyText(entry.payment.amount, opened.order.currency, locale) })}</strong
+        >${messages.refunded({ amount: moneyText(entry.payment.amount, opened.order.currency, locale) })}</strong
       >`;
     case 'return': {
       const { state, returned } = entry;
       const isAnswer = state === 'approved' || state === 'rejected';
-      return html`<strong>${words.returns[state]}</strong>
+      return html`<strong>${messages.returns[state]}</strong>
         ${!isAnswer && partList(visit, opened, returned.lines, state === 'withdrawn' ? returned.unsentLines : [])}
         ${isAnswer && returned.state === state && returned.note !== null && html`<p>${returned.note}</p>`}
         ${state === 'approved' && sendBack(visit)}`;
@@ -154,7 +156,7 @@ function entryText(visit: Visit, opened: OpenedOrder, entry: TimelineEntry): Mar
     case 'dispatched':
     case 'delivered':
     case 'cancelled':
-      return html`<strong>${words.events[entry.kind]}</strong>`;
+      return html`<strong>${messages.events[entry.kind]}</strong>`;
   }
 }
 
@@ -164,7 +166,7 @@ function sendBack({ settings, locale }: Visit): Markup | false {
   const lines = [company, street, [zipCode, city].filter(Boolean).join(' ')].filter(Boolean);
   return (
     street !== undefined &&
-    html`<p>${messages(locale).storefront.order.sendTo}</p>
+    html`<p>${messagesIn(locale).storefront.order.sendTo}</p>
       <address>${lines.map((line) => html`${line}<br />`)}</address>`
   );
 }
@@ -172,7 +174,7 @@ function sendBack({ settings, locale }: Visit): Markup | false {
 /** The customer's current options for the order. */
 function actions(visit: Visit, opened: OpenedOrder): Markup {
   const { db, locale } = visit;
-  const words = messages(locale).storefront.order;
+  const messages = messagesIn(locale).storefront.order;
   const link = (path: string, label: string) =>
     html`<p><a class="button quiet" href="${shopPath(visit, opened.path + path)}">${label}</a></p>`;
   const canWithdraw = withdrawableLines(opened, db.now).length > 0;
@@ -181,15 +183,15 @@ function actions(visit: Visit, opened: OpenedOrder): Markup {
       canWithdraw &&
       html`<p>
           <a class="button" href="${shopPath(visit, `${opened.path}/withdraw`)}"
-            >${messages(locale).storefront.withdrawal.start}</a
+            >${messagesIn(locale).storefront.withdrawal.start}</a
           >
         </p>
-        ${end !== undefined && html`<p><small>${words.withdrawUntil({ date: dateText(lastDay(end), locale) })}</small></p>`}`
+        ${end !== undefined && html`<p><small>${messages.withdrawUntil({ date: dateText(lastDay(end), locale) })}</small></p>`}`
     }
-    ${mayCancel(opened) && link('/cancel', words.cancel)}
-    ${returnableLines(opened, db.now).length > 0 && link('/return', words.return)}
+    ${mayCancel(opened) && link('/cancel', messages.cancel)}
+    ${returnableLines(opened, db.now).length > 0 && link('/return', messages.return)}
     <form method="post" action="${shopPath(visit, `${opened.path}/reorder`)}">
-      <button class="quiet">${words.reorder}</button>
+      <button class="quiet">${messages.reorder}</button>
     </form>`;
 }
 

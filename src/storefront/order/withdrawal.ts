@@ -1,7 +1,7 @@
 import { emailField } from '../email-field.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { notFound } from '../../http/errors.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { withdraw, withdrawableLines } from '../../orders/customer-actions.ts';
 import type { PartLine } from '../../orders/manage-queries.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
@@ -53,13 +53,13 @@ export function withdrawal(pages: Pages, tokens: OrderTokens): void {
 
   pages.get('/withdraw/sent', async (visit) => {
     requireOffer(visit);
-    const words = messages(visit.locale).storefront.withdrawal;
+    const messages = messagesIn(visit.locale).storefront.withdrawal;
     return {
-      title: words.sentTitle,
+      title: messages.sentTitle,
       path: '/withdraw/sent',
       isPrivate: true,
-      main: html`<h1>${words.sentTitle}</h1>
-        <p>${words.sent}</p>
+      main: html`<h1>${messages.sentTitle}</h1>
+        <p>${messages.sent}</p>
         ${contact(visit)}`,
     };
   });
@@ -69,19 +69,19 @@ export function withdrawal(pages: Pages, tokens: OrderTokens): void {
     const available = withdrawableLines(opened, visit.db.now);
     return available.length > 0
       ? choosePage(visit, opened, available)
-      : showOrder(visit, opened, messages(visit.locale).storefront.withdrawal.notPossible);
+      : showOrder(visit, opened, messagesIn(visit.locale).storefront.withdrawal.notPossible);
   });
 
   pages.post(
     '/order/:token/withdraw',
     async (visit, request) => {
       const opened = await openOrderByToken(visit, request, tokens);
-      const words = messages(visit.locale).storefront.withdrawal;
+      const messages = messagesIn(visit.locale).storefront.withdrawal;
       const available = withdrawableLines(opened, visit.db.now);
-      if (available.length === 0) return showOrder(visit, opened, words.notPossible);
+      if (available.length === 0) return showOrder(visit, opened, messages.notPossible);
       const parts = parseParts(request.field, available);
       if (!parts || parts.length === 0) {
-        return choosePage(visit, opened, available, { field: request.field, problem: words.chooseItems });
+        return choosePage(visit, opened, available, { field: request.field, problem: messages.chooseItems });
       }
       return confirmPage(visit, opened, parts, declarationOf(opened));
     },
@@ -94,17 +94,17 @@ export function withdrawal(pages: Pages, tokens: OrderTokens): void {
       const { db, shopId, locale } = visit;
       const { field } = request;
       const opened = await openOrderByToken(visit, request, tokens);
-      const words = messages(locale).storefront.withdrawal;
+      const messages = messagesIn(locale).storefront.withdrawal;
       const parts = parseParts(field, withdrawableLines(opened, db.now)) ?? [];
-      if (parts.length === 0) return showOrder(visit, opened, words.notPossible);
+      if (parts.length === 0) return showOrder(visit, opened, messages.notPossible);
       const declaration = { name: field('name'), contact: field('contact') };
       const problem = declarationProblem(visit, declaration);
       if (problem !== undefined) return confirmPage(visit, opened, parts, declaration, problem);
       return saveAndShow(visit, request, tokens, {
         change: () =>
           db.transaction((tx) => withdraw(tx, shopId, opened.order.orderId, { parts, ...declaration })),
-        done: words.done({ address: declaration.contact }),
-        refused: words.notPossible,
+        done: messages.done({ address: declaration.contact }),
+        refused: messages.notPossible,
       });
     },
     FORM,
@@ -124,9 +124,9 @@ interface Identity {
 const EMPTY: Identity = { number: '', email: '' };
 
 function identifyProblem({ locale }: Visit, { number, email }: Identity): string | undefined {
-  const words = messages(locale).storefront.withdrawal;
-  if (number === '' || number.length > MAX_NUMBER_LENGTH) return words.wrongNumber;
-  return isEmailAddress(email) ? undefined : words.wrongEmail;
+  const messages = messagesIn(locale).storefront.withdrawal;
+  if (number === '' || number.length > MAX_NUMBER_LENGTH) return messages.wrongNumber;
+  return isEmailAddress(email) ? undefined : messages.wrongEmail;
 }
 
 /** The visitor does not learn whether such an order exists: only its own email address is told. */
@@ -145,21 +145,21 @@ async function sendLink(
 
 function identifyPage(visit: Visit, { number, email }: Identity, problem?: string): Page {
   requireOffer(visit);
-  const words = messages(visit.locale).storefront.withdrawal;
+  const messages = messagesIn(visit.locale).storefront.withdrawal;
   return {
-    title: words.title,
+    title: messages.title,
     path: '/withdraw',
     ...(problem !== undefined && { status: 400 }),
-    main: html`<h1>${words.title}</h1>
-      <p>${words.intro}</p>
+    main: html`<h1>${messages.title}</h1>
+      <p>${messages.intro}</p>
       ${problemNotice(problem)}
       <form class="narrow" method="post" action="${shopPath(visit, '/withdraw')}" novalidate>
         <div class="field">
-          <label for="number">${words.number}</label>
+          <label for="number">${messages.number}</label>
           <input id="number" name="number" value="${number}" required maxlength="${MAX_NUMBER_LENGTH}" />
         </div>
-        ${emailField(words.email, email)}
-        <button class="button">${words.continue}</button>
+        ${emailField(messages.email, email)}
+        <button class="button">${messages.continue}</button>
       </form>
       ${contact(visit)}`,
   };
@@ -167,7 +167,7 @@ function identifyPage(visit: Visit, { number, email }: Identity, problem?: strin
 
 /** A customer without the number can declare the withdrawal in any other way. */
 function contact({ locale, settings }: Visit): Markup {
-  const { elsewhere } = messages(locale).storefront.withdrawal;
+  const { elsewhere } = messagesIn(locale).storefront.withdrawal;
   const { email } = settings;
   return html`<p>${elsewhere.pieces({ email: html`<a href="${`mailto:${email}`}">${email}</a>` })}</p>`;
 }
@@ -184,18 +184,18 @@ function choosePage(
   available: readonly PartLine[],
   refused?: { field: FormRequest['field']; problem: string },
 ): Page {
-  const words = messages(visit.locale).storefront.withdrawal;
+  const messages = messagesIn(visit.locale).storefront.withdrawal;
   const { lines } = opened.order.content;
   const excluded = lines.filter(({ withdrawalExcluded }) => withdrawalExcluded !== undefined);
   return orderPageWith(opened, '/withdraw', {
-    title: words.title,
+    title: messages.title,
     ...(refused && { status: 400 }),
-    main: html`<h1>${words.title}</h1>
-      <p>${words.choose({ number: opened.order.orderNumber })}</p>
+    main: html`<h1>${messages.title}</h1>
+      <p>${messages.choose({ number: opened.order.orderNumber })}</p>
       ${problemNotice(refused?.problem)}
       <form class="narrow" method="post" action="${shopPath(visit, `${opened.path}/withdraw`)}" novalidate>
         <fieldset>
-          <legend>${words.which}</legend>
+          <legend>${messages.which}</legend>
           ${quantityFields(
             visit,
             opened,
@@ -205,11 +205,11 @@ function choosePage(
         </fieldset>
         ${
           excluded.length > 0 &&
-          html`<p>${words.excludedItems}</p>
+          html`<p>${messages.excludedItems}</p>
             ${partList(visit, opened, excluded)}`
         }
-        <button class="button">${words.continue}</button>
-        ${backLink(visit, opened, words.back)}
+        <button class="button">${messages.continue}</button>
+        ${backLink(visit, opened, messages.back)}
       </form>`,
   });
 }
@@ -225,9 +225,9 @@ function declarationOf({ order }: OpenedOrder): Person {
 }
 
 function declarationProblem({ locale }: Visit, { name, contact: address }: Person): string | undefined {
-  const words = messages(locale).storefront.withdrawal;
-  if (name === '' || name.length > MAX_NAME_LENGTH) return words.wrongName;
-  return isEmailAddress(address) ? undefined : words.wrongEmail;
+  const messages = messagesIn(locale).storefront.withdrawal;
+  if (name === '' || name.length > MAX_NAME_LENGTH) return messages.wrongName;
+  return isEmailAddress(address) ? undefined : messages.wrongEmail;
 }
 
 /** Asks for nothing but the name, the contract and the email address for the acknowledgement. */
@@ -238,12 +238,12 @@ function confirmPage(
   person: Person,
   problem?: string,
 ): Page {
-  const words = messages(visit.locale).storefront.withdrawal;
+  const messages = messagesIn(visit.locale).storefront.withdrawal;
   return orderPageWith(opened, '/withdraw', {
-    title: words.confirmTitle,
+    title: messages.confirmTitle,
     ...(problem !== undefined && { status: 400 }),
-    main: html`<h1>${words.confirmTitle}</h1>
-      <p>${words.declaration}</p>
+    main: html`<h1>${messages.confirmTitle}</h1>
+      <p>${messages.declaration}</p>
       ${partList(visit, opened, parts)} ${problemNotice(problem)}
       <form
         class="narrow"
@@ -253,7 +253,7 @@ function confirmPage(
       >
         ${hiddenParts(parts)}
         <div class="field">
-          <label for="name">${words.name}</label>
+          <label for="name">${messages.name}</label>
           <input
             id="name"
             name="name"
@@ -264,11 +264,11 @@ function confirmPage(
           />
         </div>
         <div class="field">
-          <label for="contract">${words.contract}</label>
+          <label for="contract">${messages.contract}</label>
           <input id="contract" value="${opened.order.orderNumber}" readonly />
         </div>
         <div class="field">
-          <label for="contact">${words.contact}</label>
+          <label for="contact">${messages.contact}</label>
           <input
             id="contact"
             name="contact"
@@ -279,8 +279,8 @@ function confirmPage(
             autocomplete="email"
           />
         </div>
-        <button class="button">${words.confirm}</button>
-        ${backLink(visit, opened, words.back)}
+        <button class="button">${messages.confirm}</button>
+        ${backLink(visit, opened, messages.back)}
       </form>`,
   });
 }

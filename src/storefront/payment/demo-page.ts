@@ -1,6 +1,6 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { findDemoPayment, moveDemoPayment, type DemoPayment } from '../../orders/payments/demo-provider.ts';
 import { Redirect } from '../page.ts';
@@ -20,20 +20,20 @@ export function demoPayment(pages: Pages): void {
   pages.get('/demo-payment/:id', async (visit, { params }) => {
     const payment = await findPayment(visit, params['id']!);
     const { currency, amount, orderNumber, returnUrl, state } = payment;
-    const words = messages(visit.locale).storefront.payment.demo;
+    const messages = messagesIn(visit.locale).storefront.payment.demo;
     const price = moneyText(amount, currency, visit.locale);
     return {
-      title: words.title,
+      title: messages.title,
       path: `/demo-payment/${params['id']}`,
       isPrivate: true,
-      main: html`<h1>${words.title}</h1>
-        <p>${words.explanation}</p>
-        <p>${words.amount({ price, number: orderNumber })}</p>
+      main: html`<h1>${messages.title}</h1>
+        <p>${messages.explanation}</p>
+        <p>${messages.amount({ price, number: orderNumber })}</p>
         ${
           state === 'open'
             ? answerForms(visit, params['id']!)
-            : html`<p>${words.ended}</p>
-                <p><a class="button" href="${returnUrl}">${words.back}</a></p>`
+            : html`<p>${messages.ended}</p>
+                <p><a class="button" href="${returnUrl}">${messages.back}</a></p>`
         }`,
     };
   });
@@ -53,13 +53,13 @@ export function demoPayment(pages: Pages): void {
 }
 
 function answerForms(visit: Visit, id: string): Markup {
-  const words = messages(visit.locale).storefront.payment.demo;
+  const messages = messagesIn(visit.locale).storefront.payment.demo;
   return html`<form method="post" action="${shopPath(visit, `/demo-payment/${id}`)}">
     ${ANSWERS.map(
       (answer, index) =>
         html`<p>
           <button class="${index > 0 && 'quiet'}" name="answer" value="${answer}">
-            ${words.answers[answer]}
+            ${messages.answers[answer]}
           </button>
         </p>`,
     )}

@@ -1,6 +1,6 @@
 import { anyText } from '../../catalogue/products/render.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { named } from '../../pricing/content.ts';
 import type { PaymentMethod } from '../../shops/settings/settings.ts';
 import { shopPath, type Visit } from '../visit.ts';
@@ -16,11 +16,11 @@ export function otherMethods(
   methods: readonly PaymentMethod[],
 ): Markup | undefined {
   if (methods.length === 0) return undefined;
-  const words = messages(visit.locale).storefront.otherMethods;
+  const messages = messagesIn(visit.locale).storefront.otherMethods;
   return html`<form method="post" action="${shopPath(visit, `/order/${token}/payment-method`)}">
     <fieldset>
-      <legend><h3>${words.title}</h3></legend>
-      <p><small>${words.note}</small></p>
+      <legend><h3>${messages.title}</h3></legend>
+      <p><small>${messages.note}</small></p>
       ${methods.map(
         (method, index) =>
           html`<label class="choice">
@@ -35,6 +35,6 @@ export function otherMethods(
           </label>`,
       )}
     </fieldset>
-    <p><button class="quiet">${words.choose}</button></p>
+    <p><button class="quiet">${messages.choose}</button></p>
   </form>`;
 }

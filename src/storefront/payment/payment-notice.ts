@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import type { PaymentState } from '../../orders/payments/payment-state.ts';
 import { providerMethodOf } from '../../orders/payments/providers.ts';
 import type { ManagedOrder } from '../../orders/queries.ts';
@@ -18,13 +18,13 @@ export function paymentNotice(
 ): Markup | undefined {
   const { settings, locale } = visit;
   if (!providerMethodOf(order.content, settings)) return undefined;
-  const words = messages(locale).storefront.payment;
+  const messages = messagesIn(locale).storefront.payment;
   const amount = moneyText(outstanding, order.currency, locale);
-  return html`<p>${words.states[state]}</p>
+  return html`<p>${messages.states[state]}</p>
     ${
       canPay &&
       html`<form method="post" action="${shopPath(visit, `/order/${token}/pay`)}">
-        <p><button class="button">${words.payNow({ amount })}</button></p>
+        <p><button class="button">${messages.payNow({ amount })}</button></p>
       </form>`
     }`;
 }

@@ -1,6 +1,6 @@
 import { HttpError, notFound } from '../../http/errors.ts';
 import { html, webAddress } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { choosePaymentMethod } from '../../orders/choose-payment.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import { checkAttempt, startPayment } from '../../orders/payments/calls.ts';
@@ -32,7 +32,7 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
     async (visit, { params, field }) => {
       const { db, shopId, payments, locale } = visit;
       const { orderId } = await findOrderOf(visit, tokens, params);
-      const words = messages(locale).storefront.otherMethods;
+      const messages = messagesIn(locale).storefront.otherMethods;
       const orderPage = shopPath(visit, `/order/${params['token']}`);
       const paymentMethodId = field('paymentMethod').toUpperCase();
       const { providers } = payments;
@@ -42,10 +42,11 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
         );
         return isProviderName(method.providerName)
           ? await redirectToPayment(visit, tokens, orderId)
-          : new Redirect(orderPage, words.chosen({ method: methodName(visit, method) }));
+          : new Redirect(orderPage, messages.chosen({ method: methodName(visit, method) }));
       } catch (error) {
         // The order may have changed since the page was opened.
-        if (error instanceof HttpError && error.status === 409) return new Redirect(orderPage, words.refused);
+        if (error instanceof HttpError && error.status === 409)
+          return new Redirect(orderPage, messages.refused);
         throw error;
       }
     },
@@ -61,17 +62,17 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
     const attempt = await findLastAttempt(visit, orderId);
     const target = attempt?.state === 'open' ? webAddress(attempt.redirectTo) : undefined;
     if (target === undefined) return new Redirect(orderPath(visit, tokens, orderId));
-    const words = messages(visit.locale).storefront.payment;
+    const messages = messagesIn(visit.locale).storefront.payment;
     const provider = isProviderName(attempt!.provider) ? PROVIDER_LABELS[attempt!.provider] : '';
     return {
-      title: words.title,
+      title: messages.title,
       path: `/order/${params['token']}/pay`,
       isPrivate: true,
       hasSecretAddress: true,
       head: html`<meta http-equiv="refresh" content="0; url=${target}" />`,
-      main: html`<h1>${words.title}</h1>
-        <p>${words.leaving({ provider })}</p>
-        <p><a class="button" href="${target}" rel="noreferrer">${words.continue}</a></p>`,
+      main: html`<h1>${messages.title}</h1>
+        <p>${messages.leaving({ provider })}</p>
+        <p><a class="button" href="${target}" rel="noreferrer">${messages.continue}</a></p>`,
     };
   });
 
@@ -133,6 +134,6 @@ export async function redirectToPayment(
   } catch (error) {
     if (error instanceof HttpError) throw error;
     payments.log.warn({ shop: shopId, order: orderId, err: error }, 'a payment could not be started');
-    return new Redirect(orderPage, messages(visit.locale).storefront.payment.notStarted);
+    return new Redirect(orderPage, messagesIn(visit.locale).storefront.payment.notStarted);
   }
 }

@@ -1,7 +1,7 @@
 import type { Product } from '../../catalogue/products/schema.ts';
 import { longestText, type CustomTextProblem } from '../../catalogue/products/custom-text.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { formatNumber } from '../amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import type { Visit } from '../visit.ts';
@@ -9,13 +9,13 @@ import type { Visit } from '../visit.ts';
 /** The field of the purchase form for the text on the product; nothing for products without one. */
 export function customTextField({ locale }: Visit, product: Product): Markup | false {
   if (!product.isCustomizable) return false;
-  const words = messages(locale).customisation;
+  const messages = messagesIn(locale).customisation;
   const { customizableTextLength: textLength, customizableHeadlineText: headline } = product;
   const { isCustomizableTextRequired: isRequired = false, customizablePrice: price } = product;
   const longest = longestText({ textLength });
   return html`<div class="field custom-text">
     <label for="customText"
-      >${headline || words.label}${!isRequired && html` <small>${words.optional}</small>`}</label
+      >${headline || messages.label}${!isRequired && html` <small>${messages.optional}</small>`}</label
     >
     <input
       id="customText"
@@ -26,23 +26,23 @@ export function customTextField({ locale }: Visit, product: Product): Markup | f
       aria-describedby="customText.rule"
     />
     <p id="customText.rule" class="hint">
-      ${words.rule({ length: formatNumber(longest, locale) })}
-      ${price && words.price({ price: priceText(price, locale) })}
+      ${messages.rule({ length: formatNumber(longest, locale) })}
+      ${price && messages.price({ price: priceText(price, locale) })}
     </p>
   </div>`;
 }
 
 /** Why a text was not accepted, for the customer. */
 export function customTextMessage(locale: string, code: CustomTextProblem): string {
-  const words = messages(locale).customisation;
+  const messages = messagesIn(locale).customisation;
   switch (code) {
     case 'MISSING':
-      return words.missing;
+      return messages.missing;
     case 'TOO_LONG':
-      return words.tooLong;
+      return messages.tooLong;
     case 'WRONG_FORMAT':
-      return words.wrongCharacters;
+      return messages.wrongCharacters;
     case 'UNKNOWN_VALUE':
-      return words.notOffered;
+      return messages.notOffered;
   }
 }

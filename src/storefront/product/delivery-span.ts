@@ -1,7 +1,7 @@
 import type { ProductFacts } from '../../catalogue/products/facts.ts';
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { languageTag } from '../../http/locale.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { deliverySpan, parseDays, type DaySpan, type WorkingDays } from '../../pricing/delivery-span.ts';
 import { quantityOfProduct } from '../../pricing/quantity.ts';
 import type { Settings, ShippingMethod } from '../../shops/settings/settings.ts';
@@ -79,6 +79,6 @@ function deliveryText({ from, to }: DaySpan, locale: string): string {
     month: 'long',
     timeZone: 'UTC',
   });
-  const words = messages(locale).deliverySpan;
-  return words.arrives({ days: format.formatRange(new Date(from), new Date(to)) });
+  const messages = messagesIn(locale).deliverySpan;
+  return messages.arrives({ days: format.formatRange(new Date(from), new Date(to)) });
 }

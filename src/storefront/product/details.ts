@@ -6,14 +6,14 @@ import type { Product } from '../../catalogue/products/schema.ts';
 import { amountWithUnit, formatNumber } from '../amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import { basePriceText } from './product-card.ts';
-import { messages, type Messages } from '../../kernel/messages.ts';
+import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
 /** The attributes, measures and delivery time of a product as a table. */
 export function detailsView(visit: Visit, row: ProductRow, product: Product): Markup | false {
   const { locale, settings } = visit;
-  const words = messages(locale).storefront.product;
+  const messages = messagesIn(locale).storefront.product;
   const hidden = new Set(
     typeOf(row, settings).attributes.flatMap(({ key, visible }) => (visible ? [] : [key])),
   );
@@ -22,7 +22,7 @@ export function detailsView(visit: Visit, row: ProductRow, product: Product): Ma
       const chosen = values.filter(({ value }) => value !== null);
       if (hidden.has(key) || chosen.length === 0) return [];
       const shown = chosen.map(({ value, displayValue }) =>
-        attributeValue(type, value!, displayValue, words, locale),
+        attributeValue(type, value!, displayValue, messages, locale),
       );
       return [
         { name: displayKey, value: shown.flatMap((one, index) => (index === 0 ? [one] : [', ', one])) },
@@ -34,12 +34,12 @@ export function detailsView(visit: Visit, row: ProductRow, product: Product): Ma
   const rows = [
     ...attributes,
     ...(product.manufacturerProductNumber
-      ? [{ name: words.manufacturerNumber, value: [product.manufacturerProductNumber] }]
+      ? [{ name: messages.manufacturerNumber, value: [product.manufacturerProductNumber] }]
       : []),
     ...(deliveryWeight
       ? [
           {
-            name: words.weight,
+            name: messages.weight,
             value: [`${formatNumber(deliveryWeight.amount, locale)} ${deliveryWeight.unit}`],
           },
         ]
@@ -47,18 +47,20 @@ export function detailsView(visit: Visit, row: ProductRow, product: Product): Ma
     ...(hasSize
       ? [
           {
-            name: words.size,
+            name: messages.size,
             value: [
               `${[productLength, productWidth, productHeight].map((length) => formatNumber(length, locale)).join(' × ')} mm`,
             ],
           },
         ]
       : []),
-    ...(deliveryPeriod ? [{ name: words.delivery, value: [words.days({ period: deliveryPeriod })] }] : []),
+    ...(deliveryPeriod
+      ? [{ name: messages.delivery, value: [messages.days({ period: deliveryPeriod })] }]
+      : []),
   ];
   if (rows.length === 0) return false;
   return html`<section>
-    <h2>${words.details}</h2>
+    <h2>${messages.details}</h2>
     <div class="table">
       <table>
         <tbody>
@@ -79,13 +81,13 @@ function attributeValue(
   type: string,
   value: string,
   label: string,
-  words: Messages['storefront']['product'],
+  messages: Messages['storefront']['product'],
   locale: string,
 ): Markup | string {
   const language = languageTag(locale);
   switch (type) {
     case 'bool':
-      return value === 'true' ? words.yes : words.no;
+      return value === 'true' ? messages.yes : messages.no;
     case 'number':
       return formatNumber(Number(value), locale);
     case 'datetime':
@@ -101,20 +103,22 @@ function attributeValue(
 
 /** Links to the energy label and the data sheet, which the law requires next to the price. */
 export function labelLinks({ locale }: Visit, product: Product): Markup | false {
-  const words = messages(locale).storefront.product;
+  const messages = messagesIn(locale).storefront.product;
   const { energyLabelsString, energyLabelsMaxEfficiencyString, energyLabelSourceFile } = product;
   const label = webAddress(energyLabelSourceFile);
   const sheet = webAddress(product.productDataSheet);
   const scale =
-    energyLabelsMaxEfficiencyString && ` (${words.energyScale({ best: energyLabelsMaxEfficiencyString })})`;
-  const energy = energyLabelsString && words.energy({ classes: energyLabelsString.split(',').join(' – ') });
+    energyLabelsMaxEfficiencyString &&
+    ` (${messages.energyScale({ best: energyLabelsMaxEfficiencyString })})`;
+  const energy =
+    energyLabelsString && messages.energy({ classes: energyLabelsString.split(',').join(' – ') });
   if (!energy && sheet === undefined) return false;
   return html`<ul class="labels">
     ${
       energy &&
       html`<li>${label === undefined ? energy : html`<a href="${label}">${energy}</a>`}${scale}</li>`
     }
-    ${sheet !== undefined && html`<li><a href="${sheet}">${words.dataSheet}</a></li>`}
+    ${sheet !== undefined && html`<li><a href="${sheet}">${messages.dataSheet}</a></li>`}
   </ul>`;
 }
 
@@ -126,14 +130,14 @@ const PLAYERS: Readonly<Record<string, string>> = {
 /** Videos are links, so that no other site learns about a visitor before the click. */
 export function videoLinks({ locale }: Visit, { videos }: Product): Markup | false {
   if (videos.length === 0) return false;
-  const words = messages(locale).storefront.product;
+  const messages = messagesIn(locale).storefront.product;
   return html`<section>
-    <h2>${words.videos}</h2>
+    <h2>${messages.videos}</h2>
     <ul>
       ${videos.map(({ type, source }, index) => {
         const address = webAddress(source) ?? `${PLAYERS[type]}${encodeURIComponent(source)}`;
         return html`<li>
-          <a href="${address}" rel="noopener">${words.video({ provider: type, number: index + 1 })}</a>
+          <a href="${address}" rel="noopener">${messages.video({ provider: type, number: index + 1 })}</a>
         </li>`;
       })}
     </ul>
@@ -142,17 +146,17 @@ export function videoLinks({ locale }: Visit, { videos }: Product): Markup | fal
 
 export function bulkPrices({ locale }: Visit, { bulkPriceInfo = [] }: Product): Markup | false {
   if (bulkPriceInfo.length === 0) return false;
-  const words = messages(locale).storefront.product;
+  const messages = messagesIn(locale).storefront.product;
   const hasBase = bulkPriceInfo.some(({ basePrice }) => basePrice !== null);
   return html`<div class="table">
     <table>
       <caption>
-        ${words.bulkPrices}
+        ${messages.bulkPrices}
       </caption>
       <thead>
         <tr>
-          <th scope="col">${words.fromQuantity}</th>
-          <th scope="col" ${hasBase && html`colspan="2"`}>${words.unitPrice}</th>
+          <th scope="col">${messages.fromQuantity}</th>
+          <th scope="col" ${hasBase && html`colspan="2"`}>${messages.unitPrice}</th>
         </tr>
       </thead>
       <tbody>

@@ -8,7 +8,7 @@ import { insertNotificationRequest } from '../../catalogue/products/availability
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { productPath, shopPath, type Visit } from '../visit.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 
 const PER_HOUR = 20;
 
@@ -18,7 +18,7 @@ export function notify(pages: Pages): void {
     '/Products/:productNumber/notify',
     async (visit, { params, field }) => {
       const { db, shopId, locale } = visit;
-      const words = messages(locale).storefront.notify;
+      const messages = messagesIn(locale).storefront.notify;
       const email = field('email');
       const productNumber = params['productNumber']!;
       const [ref] = await findByNumber(db, shopId, productNumber);
@@ -34,7 +34,7 @@ export function notify(pages: Pages): void {
       });
       return new Redirect(
         shopPath(visit, productPath(productNumber)),
-        isAdded ? words.noted : words.available,
+        isAdded ? messages.noted : messages.available,
       );
     },
     { perHour: PER_HOUR },
@@ -44,21 +44,21 @@ export function notify(pages: Pages): void {
 /** Shows the form alone, with the rejected address. */
 async function rejectedPage(visit: Visit, productId: string, email: string): Promise<Page> {
   const { db, shopId, settings, locale } = visit;
-  const words = messages(locale).storefront.notify;
+  const messages = messagesIn(locale).storefront.notify;
   const [row] = await findProductRows(db, shopId, [productId]);
   if (!row) throw notFound();
   const name = nameOf(row, settings, locale);
   const path = productPath(row.productNumber);
   return {
     status: 400,
-    title: words.title,
+    title: messages.title,
     path,
     isPrivate: true,
-    main: html`<h1>${words.title}</h1>
+    main: html`<h1>${messages.title}</h1>
       <p><a href="${shopPath(visit, path)}">${name}</a></p>
       <form class="narrow" method="post" action="${shopPath(visit, `${path}/notify`)}" novalidate>
-        ${emailField(words.email, email, words.wrongEmail)}
-        <button class="button">${words.send}</button>
+        ${emailField(messages.email, email, messages.wrongEmail)}
+        <button class="button">${messages.send}</button>
       </form>`,
   };
 }

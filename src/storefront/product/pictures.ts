@@ -1,7 +1,7 @@
 import { html, type Markup } from '../../http/html.ts';
 import { CLASSIFIERS, imageUrl, type ImageFile } from '../../platform/media/images.ts';
 import type { DescribedPicture } from './queries.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 
 /** The picture takes half of a wide screen and all of a narrow one. */
@@ -50,7 +50,7 @@ export function toPictures(
 
 /** The first picture is large, the others are links to their large files, which the script opens in place. */
 export function pictureView({ locale }: Visit, pictures: readonly ResponsivePicture[], name: string): Markup {
-  const words = messages(locale).storefront.product;
+  const messages = messagesIn(locale).storefront.product;
   const [first] = pictures;
   if (!first) return html`<div class="pictures"><span class="no-picture" aria-hidden="true"></span></div>`;
   const { medium } = first;
@@ -67,7 +67,7 @@ export function pictureView({ locale }: Visit, pictures: readonly ResponsivePict
     /></a>
     ${
       pictures.length > 1 &&
-      html`<ul class="thumbnails" aria-label="${words.pictures}">
+      html`<ul class="thumbnails" aria-label="${messages.pictures}">
         ${pictures.map(
           ({ large, thumbnail, set, medium, altText }, index) =>
             html`<li>
@@ -80,7 +80,7 @@ export function pictureView({ locale }: Visit, pictures: readonly ResponsivePict
                   src="${thumbnail.url}"
                   width="${thumbnail.width}"
                   height="${thumbnail.height}"
-                  alt="${altText ?? words.picture({ name, number: index + 1 })}"
+                  alt="${altText ?? messages.picture({ name, number: index + 1 })}"
               /></a>
             </li>`,
         )}

@@ -2,7 +2,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import { LOWEST_BASE_PRICE, type Product } from '../../catalogue/products/schema.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
-import { messages, type Messages } from '../../kernel/messages.ts';
+import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { legalNames, productPath, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
@@ -33,11 +33,11 @@ export function productCards(visit: Visit, products: readonly Product[], options
 }
 
 function productCard(visit: Visit, product: Product, index: number, options: CardOptions): Markup {
-  const words = messages(visit.locale).storefront.product;
+  const messages = messagesIn(visit.locale).storefront.product;
   const link = html`<a href="${shopPath(visit, productPath(product.productNumber))}">${product.name}</a>`;
   return html`<li class="card" data-product="${product.productId}" data-index="${index}">
     ${cardPicture(product, options.isBelow === true || index >= FIRST_ROW)}
-    ${options.heading === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`} ${badges(product, words)}
+    ${options.heading === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`} ${badges(product, messages)}
     ${priceBlock(visit, product)} ${availability(product)}
     ${options.actions?.(product) ?? quickForm(visit, product)}
   </li>`;
@@ -51,7 +51,7 @@ export function isAvailable({ settings }: Visit, { forSale, availability }: Prod
  * Adds the smallest quantity to the cart, or the product to the wish list. A product with a choice links to its page.
  */
 function quickForm(visit: Visit, product: Product): Markup {
-  const words = messages(visit.locale).storefront;
+  const messages = messagesIn(visit.locale).storefront;
   const { productId, productNumber, name, minOrder } = product;
   const hasChoice = product.productVariationType === 'master' || product.isCustomizable;
   return html`<form class="quick" method="post" action="${shopPath(visit, '/cart/add')}" data-cart-add>
@@ -60,15 +60,15 @@ function quickForm(visit: Visit, product: Product): Markup {
     ${
       hasChoice
         ? html`<a class="button quiet" href="${shopPath(visit, productPath(productNumber))}"
-            >${words.wishList.choose}<span class="visually-hidden">: ${name}</span></a
+            >${messages.wishList.choose}<span class="visually-hidden">: ${name}</span></a
           >`
         : isAvailable(visit, product) &&
           html`<button class="quiet">
-            ${words.product.addToCart}<span class="visually-hidden">: ${name}</span>
+            ${messages.product.addToCart}<span class="visually-hidden">: ${name}</span>
           </button>`
     }
     <button class="heart" formaction="${shopPath(visit, '/wishlist/add')}">
-      <span class="visually-hidden">${words.product.addToWishList}: ${name}</span>
+      <span class="visually-hidden">${messages.product.addToWishList}: ${name}</span>
     </button>
   </form>`;
 }
@@ -86,22 +86,22 @@ function cardPicture({ images }: Product, isLazy: boolean): Markup {
   />`;
 }
 
-export function badges(product: Product, words: Messages['storefront']['product']): Markup | false {
+export function badges(product: Product, messages: Messages['storefront']['product']): Markup | false {
   if (!product.isNew && !product.specialOffer) return false;
   return html`<p class="badges">
-    ${product.isNew && html`<span class="badge">${words.new}</span>`}
-    ${product.specialOffer && html`<span class="badge">${words.offer}</span>`}
+    ${product.isNew && html`<span class="badge">${messages.new}</span>`}
+    ${product.specialOffer && html`<span class="badge">${messages.offer}</span>`}
   </p>`;
 }
 
 /** The price, the former price, and the price per litre or kilogram. */
 export function priceBlock({ locale, settings }: Visit, product: Product): Markup {
-  const words = messages(locale).storefront.product;
+  const messages = messagesIn(locale).storefront.product;
   const { priceInfo } = product;
   const { lowestPrice, manufacturerPrice, lowestPrice30Days, quantity } = priceInfo;
   const isFrom = lowestPrice !== null && settings.showFromPrices;
   const price = isFrom ? lowestPrice : priceInfo.price;
-  if (!price) return html`<p class="price">${words.onRequest}</p>`;
+  if (!price) return html`<p class="price">${messages.onRequest}</p>`;
 
   const isPiece = quantity.unit === unitSign('piece', locale, settings) && quantity.amount === 1;
   const unit =
@@ -118,14 +118,14 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
       base.refPrice.amount === price.amount
     );
   return html`<p class="price">
-      ${isFrom && html`${words.from} `}${priceText(price, locale)}${!isPiece && html` <small>${words.per({ unit })}</small>`}
+      ${isFrom && html`${messages.from} `}${priceText(price, locale)}${!isPiece && html` <small>${messages.per({ unit })}</small>`}
     </p>
     ${
       manufacturerPrice &&
       manufacturerPrice.amount > price.amount &&
       html`<p>
-        <span class="visually-hidden">${words.insteadOf}</span>
-        ${product.isManufacturerPriceRRP && words.recommendedPrice}
+        <span class="visually-hidden">${messages.insteadOf}</span>
+        ${product.isManufacturerPriceRRP && messages.recommendedPrice}
         <s class="price was">${priceText(manufacturerPrice, locale)}</s>
         ${percentOff(manufacturerPrice.amount, price.amount, locale)}
       </p>`
@@ -134,14 +134,14 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
       lowestPrice30Days &&
       html`<p>
         <small
-          >${words.lowest30Days({ price: priceText(lowestPrice30Days, locale) })}${
+          >${messages.lowest30Days({ price: priceText(lowestPrice30Days, locale) })}${
             lowestPrice30Days.amount > price.amount &&
             html` (${percentOff(lowestPrice30Days.amount, price.amount, locale)})`
           }</small
         >
       </p>`
     }
-    ${hasBase && html`<p><small>${isFrom && `${words.from} `}${basePriceText(base, locale)}</small></p>`}
+    ${hasBase && html`<p><small>${isFrom && `${messages.from} `}${basePriceText(base, locale)}</small></p>`}
     ${surcharges(product, locale)}`;
 }
 
@@ -155,15 +155,15 @@ export function basePriceText(
 
 /** Deposits and fees that are paid on top of the price. */
 function surcharges({ priceInfo }: Product, locale: string): Markup | false {
-  const words = messages(locale).storefront.product;
+  const messages = messagesIn(locale).storefront.product;
   const text = (price: Price | null) => (price ? priceText(price, locale) : '');
   const { depositPrice, ecoParticipationPrice, priceWithDeposits } = priceInfo;
   if (!depositPrice && !ecoParticipationPrice) return false;
   return html`<p>
     <small>
-      ${depositPrice && html`${words.deposit({ price: text(depositPrice) })}, `}
-      ${ecoParticipationPrice && html`${words.ecoParticipation({ price: text(ecoParticipationPrice) })}, `}
-      ${words.total({ price: text(priceWithDeposits) })}
+      ${depositPrice && html`${messages.deposit({ price: text(depositPrice) })}, `}
+      ${ecoParticipationPrice && html`${messages.ecoParticipation({ price: text(ecoParticipationPrice) })}, `}
+      ${messages.total({ price: text(priceWithDeposits) })}
     </small>
   </p>`;
 }
@@ -171,12 +171,12 @@ function surcharges({ priceInfo }: Product, locale: string): Markup | false {
 /** The note about tax and shipping below a list. */
 export function priceNote(visit: Visit): Markup {
   const { settings, locale } = visit;
-  const words = messages(locale).storefront.product;
+  const messages = messagesIn(locale).storefront.product;
   const tax = !settings.displayTaxes
     ? settings.noTaxesMessage
     : settings.taxModel === 'GROSS'
-      ? words.pricesIncludeVat
-      : words.pricesExcludeVat;
+      ? messages.pricesIncludeVat
+      : messages.pricesExcludeVat;
   return html`<p>
     <small>${tax && `${tax}, `}${shippingInformationLink(visit)}</small>
   </p>`;
@@ -184,7 +184,7 @@ export function priceNote(visit: Visit): Markup {
 
 /** A link if the shop has a page about shipping. */
 export function shippingInformationLink(visit: Visit): Markup | string {
-  const { shipping } = messages(visit.locale).storefront.product;
+  const { shipping } = messagesIn(visit.locale).storefront.product;
   return legalNames(visit)['shipping-information'] === undefined
     ? shipping
     : html`<a href="${shopPath(visit, '/legal/shipping-information')}">${shipping}</a>`;

@@ -28,7 +28,7 @@ import { picturePreload, pictureView, type ResponsivePicture } from './pictures.
 import { PLENTY, type PageVariation } from './queries.ts';
 import { structuredProduct } from './structured-data.ts';
 import { variationChoices } from './variations.ts';
-import { messages, type Messages } from '../../kernel/messages.ts';
+import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { productPath, shopPath, type Visit } from '../visit.ts';
 
 export interface ProductPageModel {
@@ -62,7 +62,7 @@ const MAX_SUMMARY_LENGTH = 5_000;
 export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
   const { locale, settings } = visit;
   const { row, product, offer, isWished, pictures, variations, chosen, crossSelling } = model;
-  const words = messages(locale).storefront.product;
+  const messages = messagesIn(locale).storefront.product;
   const { name, shortDescription, description, essentialFeatures } = product;
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
   const path = productPath(product.productNumber);
@@ -88,7 +88,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
         ${pictureView(visit, pictures, name)}
         <div class="offer">
           <h1>${name}</h1>
-          ${badges(product, words)} ${identity(offer, words)}
+          ${badges(product, messages)} ${identity(offer, messages)}
           ${shortDescription && html`<div class="prose">${merchantHtml(visit, shortDescription)}</div>`}
           <div class="prices">
             ${priceBlock(visit, offer)} ${taxNote(visit, offer, facts.isVatInfoVisible ?? true)}
@@ -99,7 +99,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           ${
             offer.availability === 'WarnStock' &&
             html`<p>
-              <strong>${words.fewLeft({ amount: formatNumber(offer.stocklevel!, locale) })}</strong>
+              <strong>${messages.fewLeft({ amount: formatNumber(offer.stocklevel!, locale) })}</strong>
             </p>`
           }
           ${buyForm(visit, offer)} ${wishlistForm(visit, offer, isWished)} ${notifyForm(visit, offer)}
@@ -109,14 +109,14 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           ${
             description &&
             html`<section>
-              <h2>${words.description}</h2>
+              <h2>${messages.description}</h2>
               <div class="prose">${merchantHtml(visit, description)}</div>
             </section>`
           }
           ${
             features.length > 0 &&
             html`<section>
-              <h2>${words.features}</h2>
+              <h2>${messages.features}</h2>
               <ul>
                 ${featureItems(features)}
               </ul>
@@ -141,21 +141,21 @@ function featureItems(lines: readonly string[]): Markup {
   return safe(lines.map((line) => `<li>${escapeHtml(line)}</li>`).join(''));
 }
 
-function identity(product: Product, words: Messages['storefront']['product']): Markup | false {
+function identity(product: Product, messages: Messages['storefront']['product']): Markup | false {
   const { manufacturer, isProductNumberVisible, productNumber } = product;
   if (!manufacturer && !isProductNumberVisible) return false;
   return html`<dl class="identity">
     ${
       manufacturer &&
       html`<div>
-        <dt>${words.manufacturer}</dt>
+        <dt>${messages.manufacturer}</dt>
         <dd>${manufacturer}</dd>
       </div>`
     }
     ${
       isProductNumberVisible &&
       html`<div>
-        <dt>${words.productNumber}</dt>
+        <dt>${messages.productNumber}</dt>
         <dd>${productNumber}</dd>
       </div>`
     }
@@ -169,12 +169,12 @@ function taxNote(
   hasVat: boolean,
 ): Markup | false {
   const { settings, locale } = visit;
-  const words = messages(locale).storefront.product;
+  const messages = messagesIn(locale).storefront.product;
   const { percentage } = priceInfo.taxClass;
   const vatText = () => {
-    if (percentage === 0) return words.noVat;
+    if (percentage === 0) return messages.noVat;
     const rate = percentText(percentage, locale);
-    return settings.taxModel === 'GROSS' ? words.includesVat({ rate }) : words.excludesVat({ rate });
+    return settings.taxModel === 'GROSS' ? messages.includesVat({ rate }) : messages.excludesVat({ rate });
   };
   const tax = !settings.displayTaxes ? settings.noTaxesMessage : hasVat && vatText();
   const shipping = isShippingLinkVisible && shippingInformationLink(visit);
@@ -187,9 +187,9 @@ const NOTIFY_FORM = 'notify';
 
 function buyForm(visit: Visit, product: Product): Markup | false {
   const { locale, settings } = visit;
-  const words = messages(locale).storefront.product;
+  const messages = messagesIn(locale).storefront.product;
   const { minOrder, intervalOrder, productId } = product;
-  if (!product.forSale) return html`<p>${words.notForSale}</p>`;
+  if (!product.forSale) return html`<p>${messages.notForSale}</p>`;
   if (!isAvailable(visit, product)) return false;
   const isPlain = minOrder === 1 && intervalOrder === 1;
   const { stocklevel, maxOrder = Infinity } = product;
@@ -206,7 +206,7 @@ function buyForm(visit: Visit, product: Product): Markup | false {
     <input type="hidden" name="productId" value="${productId}" />
     ${customTextField(visit, product)}
     <div class="field">
-      <label for="quantity">${words.quantity}</label>
+      <label for="quantity">${messages.quantity}</label>
       <input
         id="quantity"
         name="quantity"
@@ -222,14 +222,14 @@ function buyForm(visit: Visit, product: Product): Markup | false {
       ${
         !isPlain &&
         html`<p id="quantity.rule" class="hint">
-          ${words.quantityRule({
+          ${messages.quantityRule({
             least: orderedAmount(visit, product, minOrder),
             step: orderedAmount(visit, product, intervalOrder),
           })}
         </p>`
       }
     </div>
-    <button class="button">${words.addToCart}</button>
+    <button class="button">${messages.addToCart}</button>
   </form>`;
 }
 
@@ -243,14 +243,14 @@ function orderedAmount({ locale, settings }: Visit, { priceInfo }: Product, amou
 
 /** Stays in view on phones, where its button takes the place of the one in the form. It repeats the content above. */
 function buyBar(visit: Visit, product: Product): Markup | false {
-  const words = messages(visit.locale).storefront;
+  const messages = messagesIn(visit.locale).storefront;
   if (!product.forSale) return false;
   return html`<div class="buy-bar">
     <div aria-hidden="true">${barPrice(visit, product)} ${availability(product, { isShort: true })}</div>
     ${
       isAvailable(visit, product)
-        ? html`<button class="button" form="${BUY_FORM}">${words.product.addToCart}</button>`
-        : html`<a class="button" href="#${NOTIFY_FORM}">${words.notify.send}</a>`
+        ? html`<button class="button" form="${BUY_FORM}">${messages.product.addToCart}</button>`
+        : html`<a class="button" href="#${NOTIFY_FORM}">${messages.notify.send}</a>`
     }
   </div>`;
 }
@@ -265,29 +265,29 @@ function wishlistForm(
   isWished: boolean,
 ): Markup | false {
   if (productVariationType === 'master') return false;
-  const words = messages(visit.locale).storefront;
+  const messages = messagesIn(visit.locale).storefront;
   const path = isWished ? '/wishlist/remove' : '/wishlist/add';
   return html`<form class="wish" method="post" action="${shopPath(visit, path)}">
     <input type="hidden" name="productId" value="${productId}" />
     <button class="quiet heart" ${isWished && html`data-wished`}>
-      ${isWished ? words.choosing.removeFromWishList : words.product.addToWishList}
+      ${isWished ? messages.choosing.removeFromWishList : messages.product.addToWishList}
     </button>
   </form>`;
 }
 
 function notifyForm(visit: Visit, product: Product): Markup | false {
   if (product.availability !== 'OutStock' || isAvailable(visit, product)) return false;
-  const words = messages(visit.locale).storefront.notify;
+  const messages = messagesIn(visit.locale).storefront.notify;
   return html`<form
     id="${NOTIFY_FORM}"
     class="notify"
     method="post"
     action="${shopPath(visit, `${productPath(product.productNumber)}/notify`)}"
   >
-    <h2>${words.title}</h2>
-    <p id="notify.text">${words.text}</p>
+    <h2>${messages.title}</h2>
+    <p id="notify.text">${messages.text}</p>
     <div class="field">
-      <label for="notify.email">${words.email}</label>
+      <label for="notify.email">${messages.email}</label>
       <input
         id="notify.email"
         name="email"
@@ -298,6 +298,6 @@ function notifyForm(visit: Visit, product: Product): Markup | false {
         aria-describedby="notify.text"
       />
     </div>
-    <button class="button">${words.send}</button>
+    <button class="button">${messages.send}</button>
   </form>`;
 }

@@ -1,6 +1,6 @@
 import type { Product } from '../../catalogue/products/schema.ts';
 import { html, webAddress, type Markup } from '../../http/html.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 
 type Party = NonNullable<NonNullable<Product['safetyInfo']>['manufacturer']>;
@@ -8,13 +8,13 @@ type Party = NonNullable<NonNullable<Product['safetyInfo']>['manufacturer']>;
 /** Who is responsible for the safety of a product, and its warnings: Regulation (EU) 2023/988, article 19. */
 export function safetyView({ locale }: Visit, { safetyInfo }: Product): Markup | false {
   if (!safetyInfo) return false;
-  const words = messages(locale).safety;
+  const messages = messagesIn(locale).safety;
   const { manufacturer, responsiblePerson, text } = safetyInfo;
   return html`<section class="safety">
-    <h2>${words.title}</h2>
+    <h2>${messages.title}</h2>
     ${text && textLines(text).map((line) => html`<p>${line}</p>`)}
-    ${manufacturer && party(words.manufacturer, manufacturer)}
-    ${responsiblePerson && party(words.responsiblePerson, responsiblePerson)}
+    ${manufacturer && party(messages.manufacturer, manufacturer)}
+    ${responsiblePerson && party(messages.responsiblePerson, responsiblePerson)}
   </section>`;
 }
 

@@ -6,7 +6,7 @@ import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { typeOf } from '../../catalogue/products/render.ts';
 import { imagesOf } from '../../platform/media/images.ts';
 import type { PageVariation } from './queries.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 import { productPath, shopPath, type Visit } from '../visit.ts';
 
 export function selectedVariation(
@@ -54,7 +54,7 @@ export interface VariationChoice {
  */
 export function variationChoices(visit: Visit, { row, variations, chosen }: VariationChoice): Markup {
   const { settings, locale } = visit;
-  const words = messages(locale).storefront.choosing;
+  const messages = messagesIn(locale).storefront.choosing;
   const facts = row.master?.facts ?? row.facts;
   const bySelection = new Map(variations.map((one) => [selectionText(one.selection), one]));
   const dimensions = (facts.variationAttributes ?? []).map((dimension) =>
@@ -78,7 +78,7 @@ export function variationChoices(visit: Visit, { row, variations, chosen }: Vari
         ${options.map(({ value, displayValue, target, isSame }) => {
           const isGone = isSame && !isAvailable(visit, target);
           const kind = isGone ? 'gone' : isSame ? undefined : 'other';
-          const remark = isGone ? words.soldOut : isSame ? undefined : words.otherwise;
+          const remark = isGone ? messages.soldOut : isSame ? undefined : messages.otherwise;
           return html`<li>
             <a
               href="${shopPath(visit, productPath(target.productNumber))}"

@@ -3,7 +3,7 @@ import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import type { Session } from '../session.ts';
 import { legalNames, shopPath, type LayoutContext, type Visit } from '../visit.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 
 const PATH = '/consent';
 
@@ -14,37 +14,37 @@ export function asksForConsent({ session }: Visit, { path, hasSecretAddress }: P
 
 export function consentBanner(context: LayoutContext): Markup {
   return html`<section class="consent" aria-labelledby="consent.title">
-    <h2 id="consent.title">${messages(context.locale).storefront.consent.title}</h2>
+    <h2 id="consent.title">${messagesIn(context.locale).storefront.consent.title}</h2>
     ${question(context)}
   </section>`;
 }
 
 /** Refusing is as easy as allowing: two buttons that look the same. */
 function question(context: LayoutContext): Markup {
-  const words = messages(context.locale).storefront.consent;
+  const messages = messagesIn(context.locale).storefront.consent;
   const policy = legalNames(context)['privacy-policy'];
   return html`<p>
-      ${words.text}
-      ${policy !== undefined && html`<a href="${shopPath(context, '/legal/privacy-policy')}">${words.policy}</a>`}
+      ${messages.text}
+      ${policy !== undefined && html`<a href="${shopPath(context, '/legal/privacy-policy')}">${messages.policy}</a>`}
     </p>
     <form class="actions" method="post" action="${shopPath(context, PATH)}">
-      <button name="consent" value="necessary">${words.necessary}</button>
-      <button name="consent" value="all">${words.all}</button>
+      <button name="consent" value="necessary">${messages.necessary}</button>
+      <button name="consent" value="all">${messages.all}</button>
     </form>`;
 }
 
 /** The page on which visitors change their choice later. */
 export function consent(pages: Pages): void {
   pages.get(PATH, async (visit) => {
-    const words = messages(visit.locale).storefront.consent;
+    const messages = messagesIn(visit.locale).storefront.consent;
     const { consent } = visit.session;
     return {
-      title: words.settings,
+      title: messages.settings,
       path: PATH,
       isPrivate: true,
-      main: html`<h1>${words.settings}</h1>
+      main: html`<h1>${messages.settings}</h1>
         ${question(visit)}
-        <p>${consent && html`<strong>${words.chosen[consent]}</strong>`} ${words.change}</p>`,
+        <p>${consent && html`<strong>${messages.chosen[consent]}</strong>`} ${messages.change}</p>`,
     };
   });
 
@@ -52,6 +52,6 @@ export function consent(pages: Pages): void {
     const consent: Session['consent'] = field('consent') === 'all' ? 'all' : 'necessary';
     visit.updateSession({ consent });
     const isHere = referrerPath === shopPath(visit, PATH);
-    return new Redirect(referrerPath, isHere ? messages(visit.locale).storefront.consent.saved : undefined);
+    return new Redirect(referrerPath, isHere ? messagesIn(visit.locale).storefront.consent.saved : undefined);
   });
 }

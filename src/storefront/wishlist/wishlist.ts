@@ -17,22 +17,22 @@ import {
   insertWishlistItem,
   MAX_WISHLIST_ITEMS,
 } from './queries.ts';
-import { messages } from '../../kernel/messages.ts';
+import { messagesIn } from '../../kernel/messages.ts';
 
 export function wishlist(pages: Pages): void {
   pages.get('/wishlist', async (visit) => {
-    const words = messages(visit.locale).storefront.wishList;
+    const messages = messagesIn(visit.locale).storefront.wishList;
     const products = await findWishlistProducts(visit);
     return {
-      title: words.title,
+      title: messages.title,
       path: '/wishlist',
       isPrivate: true,
-      main: html`<h1>${words.title}</h1>
+      main: html`<h1>${messages.title}</h1>
         ${
           products.length > 0
             ? productCards(visit, products, { heading: 'h2', actions: (product) => actions(visit, product) })
-            : html`<p>${words.empty} ${words.hint}</p>
-                <p><a class="button" href="${shopPath(visit, '')}">${words.home}</a></p>`
+            : html`<p>${messages.empty} ${messages.hint}</p>
+                <p><a class="button" href="${shopPath(visit, '')}">${messages.home}</a></p>`
         }`,
     };
   });
@@ -45,7 +45,7 @@ export function wishlist(pages: Pages): void {
 
   pages.post('/wishlist/add', async (visit, { field, referrerPath }) => {
     const { db, shopId, session } = visit;
-    const words = messages(visit.locale).storefront.wishList;
+    const messages = messagesIn(visit.locale).storefront.wishList;
     const productId = field('productId').toUpperCase();
     const [ref] = isId(productId) ? await findVersions(db, shopId, [productId]) : [];
     if (!ref?.visible) throw notFound();
@@ -59,10 +59,10 @@ export function wishlist(pages: Pages): void {
       return undefined;
     });
     if (wishlistCount === undefined)
-      return new Redirect(referrerPath, words.full({ most: MAX_WISHLIST_ITEMS }));
+      return new Redirect(referrerPath, messages.full({ most: MAX_WISHLIST_ITEMS }));
     const visitorEvents = addVisitorEvents(session, { event: 'wishlist:add', productId });
     visit.updateSession({ visitor, wishlistCount, visitorEvents });
-    return new Redirect(referrerPath, words.added);
+    return new Redirect(referrerPath, messages.added);
   });
 
   pages.post('/wishlist/remove', async (visit, { field, referrerPath }) => {
@@ -75,7 +75,7 @@ export function wishlist(pages: Pages): void {
       return (await countWishlistItems(tx, shopId, visitorHash)).visible;
     });
     visit.updateSession({ wishlistCount });
-    return new Redirect(referrerPath, messages(visit.locale).storefront.wishList.removed);
+    return new Redirect(referrerPath, messagesIn(visit.locale).storefront.wishList.removed);
   });
 }
 
@@ -90,7 +90,7 @@ async function findWishlistProducts(visit: Visit): Promise<Product[]> {
 }
 
 function actions(visit: Visit, product: Product): Markup {
-  const words = messages(visit.locale).storefront.wishList;
+  const messages = messagesIn(visit.locale).storefront.wishList;
   const { productId, name, availability } = product;
   const isThere = availability !== 'OutStock' || visit.settings.sellBeyondStock;
   return html`<div class="actions">
@@ -98,13 +98,13 @@ function actions(visit: Visit, product: Product): Markup {
     ${product.forSale && isThere && addForm(visit, product)}
     <form method="post" action="${shopPath(visit, '/wishlist/remove')}">
       <input type="hidden" name="productId" value="${productId}" />
-      <button class="quiet" aria-label="${words.removeOne({ name })}">${words.remove}</button>
+      <button class="quiet" aria-label="${messages.removeOne({ name })}">${messages.remove}</button>
     </form>
   </div>`;
 }
 
 function chooseLink(visit: Visit, { productNumber, name }: Product): Markup {
-  const { choose } = messages(visit.locale).storefront.wishList;
+  const { choose } = messagesIn(visit.locale).storefront.wishList;
   return html`<a
     class="button"
     href="${shopPath(visit, productPath(productNumber))}"
@@ -115,7 +115,7 @@ function chooseLink(visit: Visit, { productNumber, name }: Product): Markup {
 
 /** Adds the smallest quantity that can be ordered. */
 function addForm(visit: Visit, { productId, name, minOrder }: Product): Markup {
-  const { add } = messages(visit.locale).storefront.wishList;
+  const { add } = messagesIn(visit.locale).storefront.wishList;
   return html`<form method="post" action="${shopPath(visit, '/cart/add')}" data-cart-add>
     <input type="hidden" name="productId" value="${productId}" />
     <input type="hidden" name="quantity" value="${minOrder}" />

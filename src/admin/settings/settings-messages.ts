@@ -1,16 +1,16 @@
 import { languageTag } from '../../http/locale.ts';
 import { isUnitKey } from '../../kernel/units.ts';
-import type { Language, Words } from '../messages.ts';
+import type { Language, AdminMessages } from '../messages.ts';
 
 /** The texts of the forms. Names, hints and values of settings are found by the path of the setting. */
-export type SettingsWords = ReturnType<typeof settingsWords>;
+export type SettingsMessages = ReturnType<typeof settingsMessages>;
 
-export function settingsWords(all: Words, language: Language) {
-  const words = all.settings;
-  const labels: Readonly<Record<string, string>> = words.labels;
-  const hints: Readonly<Record<string, string>> = words.hints;
-  const values: Readonly<Record<string, string>> = words.values;
-  const units: Readonly<Record<string, string>> = words.units;
+export function settingsMessages(all: AdminMessages, language: Language) {
+  const messages = all.settings;
+  const labels: Readonly<Record<string, string>> = messages.labels;
+  const hints: Readonly<Record<string, string>> = messages.hints;
+  const values: Readonly<Record<string, string>> = messages.values;
+  const units: Readonly<Record<string, string>> = messages.units;
   const label = (path: string): string => {
     const last = path.slice(path.lastIndexOf('.') + 1);
     return labels[path] ?? (isUnitKey(last) ? all.units[last] : last);
@@ -26,10 +26,10 @@ export function settingsWords(all: Words, language: Language) {
       new Intl.DisplayNames([language], { type: 'language' }).of(languageTag(locale)) ?? locale,
     newEntry: (path: string): string => labels[`${path}.new`] ?? all.form.add,
     addEntry: (path: string): string => labels[`${path}.add`] ?? all.form.add,
-    unset: words.unset,
-    onePerLine: words.onePerLine,
-    moveUp: words.moveUp,
-    moveDown: words.moveDown,
-    remove: words.remove,
+    unset: messages.unset,
+    onePerLine: messages.onePerLine,
+    moveUp: messages.moveUp,
+    moveDown: messages.moveDown,
+    remove: messages.remove,
   };
 }
