@@ -76,7 +76,11 @@ async function cookieAfter({ app }: Service, url: string, payload: string): Prom
   const response = await app.inject({
     method: 'POST',
     url,
-    headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'sec-fetch-site': 'same-origin',
+      origin: 'http://localhost',
+    },
     payload,
   });
   return String(response.headers['set-cookie']).split(';')[0]!;

@@ -45,8 +45,7 @@ export const cartReminder: EmailKind<CartLeft, ReminderWords> = {
   },
   formerPlaceholders: ['unsubscribeUrl'],
   // The queue holds only the id of the cart. Customers who have ordered or emptied it since are not reminded.
-  load: (db, _shopId, emails) =>
-    Promise.all(emails.map((email) => loadCart(db, email as EmailRequest<CartLeft>))),
+  load: (db, email) => loadCart(db, email as EmailRequest<CartLeft>),
   link: cartUrl,
   moreLinks: (_, context, { unsubscribe }) => [{ label: unsubscribe, href: unsubscribeUrl(context) }],
   messages: (email) => email.cartReminder,

@@ -76,7 +76,11 @@ test('a CDN may keep the page of a stranger, and nothing of a visitor whom we kn
   const added = await service.app.inject({
     method: 'POST',
     url: '/shop/DemoShop/currency',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'sec-fetch-site': 'same-origin',
+      origin: 'http://localhost',
+    },
     payload: 'currency=USD',
   });
   expect(added.statusCode).toBe(303);

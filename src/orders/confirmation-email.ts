@@ -14,7 +14,7 @@ import { recordUnsentEmail } from './history.ts';
 import { lineText } from './line-text.ts';
 import { outstandingOf } from './manage-change.ts';
 import { ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
-import { findManagedOrdersById, type ManagedOrder } from './queries.ts';
+import { findManagedOrder, type ManagedOrder } from './queries.ts';
 
 interface PricedText {
   text: string;
@@ -149,20 +149,15 @@ export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
       : [{ title: messages.attached, rows: facts.legalTexts.map(({ title }) => plain(title)) }]),
   ],
   messages: (email) => ({ ...email.aboutOrder, ...email.order }),
-  load: async (db, shopId, emails) => {
+  load: async (db, email) => {
+    const { shopId, locale } = email;
     const { defaultLocale } = await shopSettings(db, shopId);
-    const locales = [...new Set(emails.map(({ locale }) => locale))];
-    const [orders, legalTexts] = await Promise.all([
-      loadOrders(db, shopId, emails),
+    const [order, legalTexts] = await Promise.all([
+      loadOrder(db, email),
       // Terms of a contract in another language are better than none.
-      Promise.all(
-        locales.map((locale) => findLegalTexts(db, shopId, ATTACHED_PAGES, [locale, defaultLocale])),
-      ),
+      findLegalTexts(db, shopId, ATTACHED_PAGES, [locale, defaultLocale]),
     ]);
-    return orders.map(
-      (order, index) =>
-        order && { ...order, legalTexts: legalTexts[locales.indexOf(emails[index]!.locale)]! },
-    );
+    return order && { ...order, legalTexts };
   },
   attachments: async (_db, { facts: { legalTexts } }) =>
     legalTexts.map(({ page, title, text }) => ({
@@ -227,22 +222,16 @@ export function addressSections(
   ];
 }
 
-/** The orders as they are when the emails are sent; undefined: the customer was erased. */
-export async function loadOrders(
+/** The order as it is when the email is sent; undefined: the customer was erased. */
+export async function loadOrder(
   db: Queries,
-  shopId: string,
-  emails: readonly EmailRequest[],
-): Promise<(OrderPlaced | undefined)[]> {
-  const orderIds = emails.map(({ facts }) => (facts as { orderId: string }).orderId);
-  const [orders, settings] = await Promise.all([
-    findManagedOrdersById(db, shopId, orderIds),
+  { shopId, locale, facts }: EmailRequest,
+): Promise<OrderPlaced | undefined> {
+  const [order, settings] = await Promise.all([
+    findManagedOrder(db, shopId, (facts as { orderId: string }).orderId),
     shopSettings(db, shopId),
   ]);
-  const byId = new Map(orders.map((order) => [order.orderId, order]));
-  return emails.map(({ locale }, index) => {
-    const order = byId.get(orderIds[index]!.toUpperCase());
-    return order && !order.erasedAt ? orderPlaced(order, locale, settings) : undefined;
-  });
+  return order && !order.erasedAt ? orderPlaced(order, locale, settings) : undefined;
 }
 
 function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): OrderPlaced {

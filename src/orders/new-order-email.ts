@@ -2,7 +2,7 @@ import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailMessages } from '../platform/email/kind.ts';
 import {
   addressSections,
-  loadOrders,
+  loadOrder,
   ORDER_PLACED_PLACEHOLDERS,
   orderRows,
   SAMPLE_PLACED,
@@ -38,5 +38,5 @@ export const newOrderEmail: EmailKind<OrderPlaced, NewOrderWords> = {
   // The order page is for the customer.
   link: (_, { storefront }) => storefront,
   messages: (email) => ({ ...email.order, ...email.aboutShop, ...email.newOrder }),
-  load: loadOrders,
+  load: loadOrder,
 };

@@ -4,7 +4,7 @@ import type { EmailKind } from '../platform/email/kind.ts';
 import { EMAIL_QUEUE, type QueuedEmail } from '../platform/email/queue.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
 import {
-  loadOrders,
+  loadOrder,
   ORDER_PLACED_PLACEHOLDERS,
   SAMPLE_PLACED,
   transferSection,
@@ -29,7 +29,7 @@ export const paymentInstructionsEmail: EmailKind<OrderPlaced, OrderWords> = {
   },
   sections: transferSection,
   messages: (email) => ({ ...email.aboutOrder, ...email.order, ...email.paymentInstructions }),
-  load: loadOrders,
+  load: loadOrder,
 };
 
 /** Tells the customer how to pay the order, which is not paid through a provider. */

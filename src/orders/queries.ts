@@ -98,13 +98,6 @@ export function findManagedOrder(db: Queries, shopId: string, orderId: string) {
     where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}`);
 }
 
-/** The existing ones of these orders. */
-export function findManagedOrdersById(db: Queries, shopId: string, orderIds: readonly string[]) {
-  return db.many<ManagedOrder>(sql`
-    select ${orderColumns}, ${managedColumns} from ${ordersWithCustomers}
-    where customer_order.shop_id = ${shopId} and customer_order.order_id = any (${orderIds}::uuid[])`);
-}
-
 /** Locks the order until the transaction ends. With the version of the shop's settings. */
 export function lockOrder(tx: Transaction, shopId: string, orderId: string) {
   return tx.one<ManagedOrder & { settingsVersion: number }>(sql`

@@ -86,6 +86,7 @@ test('whatever visitors send, in whatever order, nothing breaks', async () => {
           url: `/shop/DemoShop${path}?${query}`,
           headers: {
             'sec-fetch-site': 'same-origin',
+            origin: 'http://localhost',
             'content-type': 'application/x-www-form-urlencoded',
             ...(cookie !== '' && { cookie }),
           },

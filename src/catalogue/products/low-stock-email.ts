@@ -58,8 +58,7 @@ export const lowStockEmail: EmailKind<LowStock, EmailMessages & Messages['email'
   },
   link: (_, { storefront }) => storefront,
   messages: (email) => ({ ...email.aboutShop, ...email.lowStock }),
-  load: (db, _shopId, emails) =>
-    Promise.all(emails.map((email) => loadLowStock(db, email as EmailRequest<Hour>))),
+  load: (db, email) => loadLowStock(db, email as EmailRequest<Hour>),
 };
 
 /**

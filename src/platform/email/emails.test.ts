@@ -10,7 +10,6 @@ import {
   givenFullCart,
   givenProduct,
   givenSmallShop,
-  statementsOf,
   type Shop,
 } from '../../../test/carts.ts';
 import { waitFor } from '../../../test/process.ts';
@@ -257,34 +256,6 @@ describe('without SMTP_URL', () => {
     expect(attachedTo(file!.text)).toEqual([
       { type: 'application/pdf', name: expect.stringMatching(/1001\.pdf$/), bytes: PDF },
     ]);
-  });
-
-  test('emails that are sent together are prepared by as many statements as one', async () => {
-    const shop = await givenSmallShop(service);
-    const tea = await givenProduct(shop, { stock: 10 });
-    const customers = ['ada@mail.example', 'ben@mail.example', 'cleo@mail.example'];
-    const numbers = [];
-    for (const emailAddress of customers) {
-      const cart = await givenFullCart(shop, { [tea]: 1 }, { address: { emailAddress } });
-      numbers.push((await done(cart, 'POST', '/order')).orderNumber as string);
-    }
-    const statements = await statementsOf(async () => {
-      start();
-      await waitFor(isIdle);
-    });
-    const count = (words: string) => statements.filter((text) => text.includes(words)).length;
-    expect(count('insert into mail_day')).toBe(1);
-    expect(count('from legal_page')).toBe(1);
-    // The confirmations, and what the merchant is told.
-    expect(count('paid_amount')).toBe(2);
-    const sent = (await files()).map(({ text }) => ({ to: headersOf(text)['To']!, text }));
-    expect(sent.map(({ to }) => to).toSorted()).toEqual([
-      ...customers,
-      ...customers.map(() => 'shop@mail.example'),
-    ]);
-    for (const [index, customer] of customers.entries()) {
-      expect(sent.find(({ to }) => to === customer)!.text).toContain(numbers[index]);
-    }
   });
 
   test('an invoice that is gone, or of another shop, is not sent', async () => {

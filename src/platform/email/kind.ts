@@ -85,10 +85,10 @@ export interface EmailKind<Facts extends object = object, Words extends EmailMes
   /** Whether an email of a limited kind is sent regardless of the limit, because a stranger can't cause this one. */
   isAlwaysSent?(facts: Facts): boolean;
   /**
-   * Reads the facts of emails of one shop when they are sent, where the queue holds only their subject's ids: one
-   * result for each, in order. undefined: the subject no longer exists, and nothing is sent.
+   * Reads the facts of an email when it is sent, where the queue holds only the ids of its subject. undefined: the
+   * subject no longer exists, and nothing is sent.
    */
-  load?(db: Queries, shopId: string, emails: readonly EmailRequest[]): Promise<(Facts | undefined)[]>;
+  load?(db: Queries, email: EmailRequest): Promise<Facts | undefined>;
   /** undefined: the subject of the email no longer exists, and nothing is sent. */
   attachments?(db: Queries, email: EmailRequest<Facts>): Promise<Attachment[] | undefined>;
   /** Made-up facts, to preview an email. */

@@ -2,10 +2,9 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../../config.ts';
-import { createBatcher } from '../../db/batcher.ts';
 import type { Database, Queries } from '../../db/database.ts';
 import { startWorker } from '../jobs/worker.ts';
-import { countEmails } from './daily-limit.ts';
+import { countEmail } from './daily-limit.ts';
 import { fileDelivery, smtpDelivery, type Attachment, type EmailMessage } from './delivery.ts';
 import type { EmailKind } from './kind.ts';
 import { EMAIL_QUEUE, type QueuedEmail } from './queue.ts';
@@ -34,58 +33,11 @@ export async function loadContent(
   kind: EmailKind,
   email: QueuedEmail,
 ): Promise<{ email: QueuedEmail; attachments: Attachment[] } | undefined> {
-  const [facts] = kind.load ? await kind.load(db, email.shopId, [email]) : [email.facts];
-  return withAttachments(db, kind, email, facts);
-}
-
-async function withAttachments(db: Queries, kind: EmailKind, email: QueuedEmail, facts: object | undefined) {
+  const facts = kind.load ? await kind.load(db, email) : email.facts;
   if (!facts) return undefined;
   const loaded = { ...email, facts };
   const attachments = kind.attachments ? await kind.attachments(db, loaded) : [];
   return attachments && { email: loaded, attachments };
-}
-
-interface TakenEmail {
-  id: string;
-  email: QueuedEmail;
-  kind: EmailKind;
-}
-
-/** The data read for an email. */
-interface PreparedEmail {
-  /** undefined: the shop was deleted. */
-  shop: EmailShop | undefined;
-  /** Its recipient has not reached the limit of the day. */
-  isWithinLimit: boolean;
-  /** undefined: the subject of the email no longer exists. */
-  facts?: object | undefined;
-}
-
-/** Reads the data for emails of one shop: the number of statements does not grow with the number of emails. */
-async function prepareEmails(
-  db: Queries,
-  shopId: string,
-  taken: readonly TakenEmail[],
-  loadShop: EmailWorkerOptions['loadShop'],
-): Promise<PreparedEmail[]> {
-  const shop = await loadShop(shopId);
-  if (!shop) return taken.map(() => ({ shop, isWithinLimit: true }));
-  const limited = taken.filter(({ kind, email }) => kind.isLimited && !kind.isAlwaysSent?.(email.facts));
-  const allowed = await countEmails(
-    db,
-    shopId,
-    limited.map(({ id, email: { to } }) => ({ id, to })),
-    shop.dailyEmailsPerRecipient,
-  );
-  const sent = taken.filter((one) => !limited.includes(one) || allowed.has(one.id));
-  const factsOf = new Map<TakenEmail, object | undefined>();
-  for (const kind of new Set(sent.map(({ kind }) => kind))) {
-    const alike = sent.filter((one) => one.kind === kind);
-    const emails = alike.map(({ email }) => email);
-    const facts = kind.load ? await kind.load(db, shopId, emails) : emails.map(({ facts }) => facts);
-    alike.forEach((one, index) => factsOf.set(one, facts[index]));
-  }
-  return taken.map((one) => ({ shop, isWithinLimit: sent.includes(one), facts: factsOf.get(one) }));
 }
 
 /** Sends the emails in the queue until it is stopped. */
@@ -101,13 +53,6 @@ export function startEmailWorker(options: EmailWorkerOptions): { stop: () => Pro
       : 'emails are sent by SMTP',
   );
 
-  // Emails of a shop that were taken at the same time are prepared together.
-  const runMany = (_db: Database, shopId: string, taken: readonly TakenEmail[]) =>
-    prepareEmails(db, shopId, taken, loadShop);
-  const prepare = createBatcher<TakenEmail, PreparedEmail>(db, {
-    runMany,
-    runOne: async (_db, shopId, one) => (await runMany(db, shopId, [one]))[0]!,
-  });
   let turn = Promise.resolve();
   /** Rendering an email takes a while, so requests are served before the next one is rendered. */
   const nextTurn = () => (turn = turn.then(() => setImmediate()));
@@ -120,8 +65,11 @@ export function startEmailWorker(options: EmailWorkerOptions): { stop: () => Pro
       const { shopId, template, to } = email;
       const kind = kinds.find(({ name }) => name === template);
       if (!kind) throw new Error(`There is no kind of email ${JSON.stringify(template)}`);
-      const { shop, isWithinLimit, facts } = await prepare(shopId, { id, email, kind });
+      const shop = await loadShop(shopId);
       if (!shop) return;
+      const isLimited = kind.isLimited && !kind.isAlwaysSent?.(email.facts);
+      const isWithinLimit =
+        !isLimited || (await countEmail(db, shopId, { id, to }, shop.dailyEmailsPerRecipient));
       // Neither the address nor the words: more people read a log than read the email.
       const line = { email: id, template, shop: shopId };
       if (!isWithinLimit) {
@@ -129,7 +77,7 @@ export function startEmailWorker(options: EmailWorkerOptions): { stop: () => Pro
         log.warn(line, 'email not sent: its address has reached the limit of the day');
         return;
       }
-      const content = await withAttachments(db, kind, email, facts);
+      const content = await loadContent(db, kind, email);
       if (!content) return;
       const { attachments } = content;
       await nextTurn();

@@ -252,6 +252,7 @@ describe('a product', () => {
         headers: {
           'content-type': 'application/x-www-form-urlencoded',
           'sec-fetch-site': 'same-origin',
+          origin: 'http://localhost',
           cookie,
         },
         payload,
