@@ -23,7 +23,7 @@ import type { ProcessPlace } from './composition/processes.ts';
 import { countShops, findShop, findShops } from './shops/shop/queries.ts';
 
 /** A problem that the operator can solve: shown as one line, without a stack. */
-export class StartProblem extends Error {
+class StartProblem extends Error {
   override name = 'StartProblem';
 }
 

@@ -4,8 +4,8 @@ import type { Transaction } from '../db/database.ts';
 import { tooManyRequests } from '../http/errors.ts';
 import { openBackup } from '../platform/backup/content.ts';
 import type { AdminFile } from './page.ts';
-import type { FormRequest } from './pages.ts';
 import type { Visit } from './visit.ts';
+import type { FormRequest } from '../http/page-kit.ts';
 
 const DOWNLOADS_PER_HOUR = 10;
 

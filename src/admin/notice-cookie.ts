@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { Notice } from './page.ts';
 import type { SignedInUser } from './users/queries.ts';
+import type { Notice } from '../http/page-kit.ts';
 
 const SIGNATURE_LENGTH = 43;
 

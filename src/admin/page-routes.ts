@@ -4,7 +4,16 @@ import { FORM_TYPE } from '../http/body.ts';
 import { notFound } from '../http/errors.ts';
 import { refusalOf } from '../http/failures.ts';
 import { FormLimitError, type FormLimits } from '../http/form-fields.ts';
-import { formRequests, limitCheck, requireOwnForm, toPageRequest, writeCookie } from '../http/page-kit.ts';
+import {
+  formRequests,
+  limitCheck,
+  requireOwnForm,
+  toPageRequest,
+  writeCookie,
+  type FormRequest,
+  Redirect,
+  type Notice,
+} from '../http/page-kit.ts';
 import { addressCaller, countCall } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
 import { createTurns } from '../http/turns.ts';
@@ -12,8 +21,8 @@ import { registerUploadParser, withUpload, type Upload } from '../http/upload.ts
 import { DEVICE_LIFETIME } from '../people/accounts/device-cookie.ts';
 import { refusalText } from './components/validation.ts';
 import { adminCookie, deviceCookieName, openShopVisit, openVisit, type OpenDeps } from './open-visit.ts';
-import { Redirect, type AdminFile, type AdminPage, type Notice } from './page.ts';
-import type { Draft, Form, FormOptions, FormRequest, Options, Pages, ShopPages } from './pages.ts';
+import type { AdminFile, AdminPage } from './page.ts';
+import type { Draft, Form, FormOptions, Options, Pages, ShopPages } from './pages.ts';
 import { backToForm } from './requests.ts';
 import { sendFile, sendPage } from './responses.ts';
 import type { Permission } from './users/permissions.ts';
@@ -63,10 +72,6 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
   };
 
   const isWithinLimit = limitCheck(limiter, config, 'admin-form/');
-  const formRequestsWithin = (limits: FormLimits | undefined) => {
-    const toForm = formRequests(limits);
-    return (request: FastifyRequest): FormRequest => ({ ...toForm(request), isWithinLimit });
-  };
 
   /** undefined: the caller is sent to sign in, or to reauthenticate. */
   const admitted = async (
@@ -160,22 +165,27 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       });
     },
     post(path, audience, handler, { needsReauthentication, limits }: FormOptions = {}) {
-      const toFormRequest = formRequestsWithin(limits);
+      const toFormRequest = formRequests(limits);
       app.post(`/admin${path}`, formRoute({ audience }, limits), async (request, reply) => {
         const visit = await admitted(request, reply, audience, needsReauthentication);
         if (!visit) return reply;
-        return respond(request, reply, visit, await handler(visit as never, toFormRequest(request)));
+        return respond(
+          request,
+          reply,
+          visit,
+          await handler(visit as never, toFormRequest(request, isWithinLimit)),
+        );
       });
     },
     form(path, audience, form, { needsReauthentication, limits, labels }: FormOptions = {}) {
-      const toFormRequest = formRequestsWithin(limits);
+      const toFormRequest = formRequests(limits);
       pages.get(path, audience, form.show, { needsReauthentication: needsReauthentication ?? false });
       app.post(`/admin${path}`, formRoute({ audience }, limits), async (request, reply) => {
         const visit = await admitted(request, reply, audience, needsReauthentication);
         if (!visit) return reply;
         const answer = await saveForm(
           request,
-          toFormRequest(request),
+          toFormRequest(request, isWithinLimit),
           visit,
           form as Form<Visit<'anybody'>>,
           labels,
@@ -204,15 +214,15 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       });
     },
     post(path, permission, handler, { needsReauthentication, limits }: FormOptions = {}) {
-      const toFormRequest = formRequestsWithin(limits);
+      const toFormRequest = formRequests(limits);
       app.post(`/admin/shops/:shopId${path}`, formRoute({ permission }, limits), async (request, reply) => {
         const visit = await admittedToShop(request, reply, permission, needsReauthentication);
         if (!visit) return reply;
-        return respond(request, reply, visit, await handler(visit, toFormRequest(request)));
+        return respond(request, reply, visit, await handler(visit, toFormRequest(request, isWithinLimit)));
       });
     },
     form(path, { read, write }, form, { needsReauthentication, limits, labels }: FormOptions = {}) {
-      const toFormRequest = formRequestsWithin(limits);
+      const toFormRequest = formRequests(limits);
       shopPages.get(path, read, form.show, { needsReauthentication: needsReauthentication ?? false });
       app.post(
         `/admin/shops/:shopId${path}`,
@@ -220,7 +230,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         async (request, reply) => {
           const visit = await admittedToShop(request, reply, write, needsReauthentication);
           if (!visit) return reply;
-          const answer = await saveForm(request, toFormRequest(request), visit, form, labels);
+          const answer = await saveForm(request, toFormRequest(request, isWithinLimit), visit, form, labels);
           return respond(request, reply, visit, answer);
         },
       );

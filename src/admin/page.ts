@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import type { Markup } from '../http/html.ts';
-export { Redirect, type Notice } from '../http/page-kit.ts';
 import type { Asset } from './layout/assets.ts';
 import type { MenuEntry } from './layout/menu.ts';
 

@@ -1,17 +1,11 @@
 import type { FormLimits } from '../http/form-fields.ts';
-import type { FormRequest as AnyFormRequest, LimitCheck, PageRequest } from '../http/page-kit.ts';
+import type { FormRequest, PageRequest, Redirect } from '../http/page-kit.ts';
 import type { Upload } from '../http/upload.ts';
 import type { Labels } from './components/validation.ts';
 import type { AdminMessages } from './messages.ts';
-import type { AdminFile, AdminPage, Redirect } from './page.ts';
+import type { AdminFile, AdminPage } from './page.ts';
 import type { Permission } from './users/permissions.ts';
 import type { Audience, ShopVisit, Visit } from './visit.ts';
-
-export type { PageRequest };
-
-export interface FormRequest extends AnyFormRequest {
-  isWithinLimit: LimitCheck;
-}
 
 /** A form that was sent and refused: its page shows the typed values and their problems. */
 export interface Draft {

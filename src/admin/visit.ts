@@ -5,9 +5,9 @@ import type { Settings } from '../shops/settings/settings.ts';
 import type { DomainPolicy } from '../shops/shop/domain-policy.ts';
 import type { Device } from '../people/accounts/device-cookie.ts';
 import type { Language, AdminMessages } from './messages.ts';
-import type { Notice } from './page.ts';
 import type { Permission, Role } from './users/permissions.ts';
 import type { SignedInUser } from './users/queries.ts';
+import type { Notice } from '../http/page-kit.ts';
 
 /** The audience of a page that belongs to no shop: everyone, signed-in users, or the operator of the installation. */
 export type Audience = 'anybody' | 'signed in' | 'host';

@@ -260,7 +260,8 @@ async function load<Source extends Queries>(
   const open = await withCachedSettings(queries, shopId, async (settings, verify) => {
     const cart = await read(queries, shopId, params.cartId, prefetch);
     verify(cart?.settingsVersion);
-    return cart && { cart, settings };
+    // The version of the settings that the cart is priced with: a save under other settings must fail.
+    return cart && { cart: { ...cart, settingsVersion: settings.version }, settings };
   });
   if (!open) {
     const order = await findOrderOfCart(queries, shopId, params.cartId);

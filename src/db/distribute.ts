@@ -38,7 +38,7 @@ export function distributionPlan(tables: readonly Table[]): DistributionPlan {
 }
 
 /** The installation cannot be distributed; the message says what to do. */
-export class DistributionProblem extends Error {
+class DistributionProblem extends Error {
   override name = 'DistributionProblem';
 }
 

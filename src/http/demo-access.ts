@@ -29,7 +29,7 @@ export interface DemoAccessDeps {
 }
 
 /** How the operator can proceed when demo access is closed. */
-export const DEMO_ACCESS_STEPS =
+const DEMO_ACCESS_STEPS =
   'If it is for others, set PUBLIC_URL and TRUST_PROXY, and use the link that the terminal shows at the start to ' +
   'become the owner. If it is for this machine only, open it again with: npx kontor demo open';
 

@@ -145,12 +145,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
 
   /** A request over the network. */
   const incomingFrom = (request: FastifyRequest, reply: FastifyReply, operation: Operation): Incoming => {
-    const origin = originOf(request, publicUrl);
     const { shopId } = request.params as { shopId: string };
-    const base = shopUrl(origin, shopId);
-    const headers: Record<string, string> = {};
     return {
-      shopId,
+      ...answering(shopId, originOf(request, publicUrl)),
       params: request.params as never,
       query: request.query as never,
       body: request.body as never,
@@ -159,18 +156,12 @@ export function operations(app: FastifyInstance, deps: Deps) {
       // A HEAD would read a stream that has no end.
       wantsEventStream: request.method === 'GET' && request.headers.accept?.includes(EVENT_STREAM) === true,
       lastEventId: request.headers['last-event-id'] as string | undefined,
-      link: (path) => base + path,
-      origin,
       cartToken: cartTokenOf(request),
       ifMatch: request.headers['if-match'],
-      header: (name, value) => {
-        headers[name] = value;
-      },
       method: request.method,
       url: request.url,
       idempotencyKey: keyOf(request.headers['idempotency-key'] as string | undefined, operation),
       joined: undefined,
-      headers,
       request,
       reply,
     };
@@ -183,11 +174,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
     { params, query, body }: Checked,
     { idempotencyKey, cartToken }: InternalRequest<unknown, unknown, unknown>,
   ): Incoming => {
-    const base = shopUrl(origin, shopId);
     const caller = { app: user, publicCatalogue: false, isSuspended: false };
-    const headers: Record<string, string> = {};
     return {
-      shopId,
+      ...answering(shopId, origin),
       params: params as never,
       query: query as never,
       body: body as never,
@@ -195,18 +184,12 @@ export function operations(app: FastifyInstance, deps: Deps) {
       currentCaller: async () => caller,
       wantsEventStream: false,
       lastEventId: undefined,
-      link: (path) => base + path,
-      origin,
       cartToken,
       ifMatch: undefined,
-      header: (name, value) => {
-        headers[name] = value;
-      },
       method: operation.method,
       url: `${routeOf(operation)} ${JSON.stringify({ params, query })}`,
       idempotencyKey: keyOf(idempotencyKey, operation),
       joined,
-      headers,
       request,
       reply: undefined,
     };
@@ -509,6 +492,21 @@ function requestCheck({ params, query, body, accepts }: Operation): (request: Ch
     check(validateParams, request.params);
     if (validateBody) check(validateBody, request.body);
     check(validateQuery, request.query);
+  };
+}
+
+/** What an answer needs to name addresses and to have headers. */
+function answering(shopId: string, origin: string) {
+  const base = shopUrl(origin, shopId);
+  const headers: Record<string, string> = {};
+  return {
+    shopId,
+    origin,
+    link: (path: string) => base + path,
+    headers,
+    header: (name: string, value: string) => {
+      headers[name] = value;
+    },
   };
 }
 

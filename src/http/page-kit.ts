@@ -35,16 +35,20 @@ export interface FormRequest extends PageRequest, FormFields {
   userAgent: string;
   /** The address of the browser, for limits. */
   address: string;
+  isWithinLimit: LimitCheck;
 }
 
 /** Reads the forms of a route, each within the limits of the route. */
-export function formRequests(limits: FormLimits | undefined): (request: FastifyRequest) => FormRequest {
+export function formRequests(
+  limits: FormLimits | undefined,
+): (request: FastifyRequest, isWithinLimit: LimitCheck) => FormRequest {
   const readFields = formReader(limits);
-  return (request) => ({
+  return (request, isWithinLimit) => ({
     ...toPageRequest(request),
     ...readFields(request.body),
     userAgent: request.headers['user-agent'] ?? '',
     address: request.ip,
+    isWithinLimit,
   });
 }
 

@@ -94,7 +94,7 @@ export async function tellOfRefund(
  * Divides a refund among the payments through a provider, in order, none beyond its refundable rest. The remainder was
  * paid by hand and is refunded by hand.
  */
-export function refundParts(
+function refundParts(
   amount: number,
   refundable: readonly { attemptId: string; left: number }[],
 ): { attemptId: string | null; amount: number }[] {

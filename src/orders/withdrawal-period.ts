@@ -16,7 +16,7 @@ const DAY = 86_400_000;
  * When the customer certainly has all goods: on the date of delivery, else some days after the last shipment. If
  * nothing is shipped, it is the time of the contract. undefined: not yet.
  */
-export function arrivalOf({ order, activity, settings }: CustomerOrder): Date | undefined {
+function arrivalOf({ order, activity, settings }: CustomerOrder): Date | undefined {
   const { content, createdAt, deliveredOn, dispatchedOn } = order;
   if (deliveredOn) return deliveredOn;
   const isShipped = content.shipping !== null || settings.shippingMethods.length === 0;

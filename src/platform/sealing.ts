@@ -15,7 +15,7 @@ const TAG_LENGTH = 16;
 const APP_SECRETS = 'kontor app secrets';
 
 /** The key of this installation does not open what another one sealed. */
-export class SealProblem extends Error {
+class SealProblem extends Error {
   override name = 'SealProblem';
 }
 

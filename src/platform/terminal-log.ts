@@ -29,7 +29,7 @@ export function terminalLines(destination: DestinationStream): DestinationStream
 }
 
 /** One line, and below it the stack of an error. */
-export function terminalText({ level, time, msg, err, ...others }: LogLine): string {
+function terminalText({ level, time, msg, err, ...others }: LogLine): string {
   const label = (pino.levels.labels[level] ?? 'info') as keyof typeof COLOURS;
   const { requestId: _requestId, ...told } = others;
   const parts = [

@@ -3,7 +3,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { matchesEtag, unlessKnown } from '../http/answer-headers.ts';
 import { notFound } from '../http/errors.ts';
-import { formRequests, limitCheck, requireOwnForm, toPageRequest, writeCookie } from '../http/page-kit.ts';
+import {
+  formRequests,
+  limitCheck,
+  requireOwnForm,
+  toPageRequest,
+  writeCookie,
+  type PageRequest,
+  Redirect,
+} from '../http/page-kit.ts';
 import { readingCurrency } from '../http/locale.ts';
 import { SESSION_LIFETIME } from '../people/accounts/queries.ts';
 import { addressCaller, countCall, countTry, limitFailures } from '../http/rate-limit.ts';
@@ -13,8 +21,8 @@ import { saveAccountCart } from './account/visit-account.ts';
 import { closedPage } from './error-page.ts';
 import { documentBytes } from './layout/layout.ts';
 import { countPage, openCountedVisit, openVisit, shopOf, type PageDeps } from './open-visit.ts';
-import { Redirect, type Page } from './page.ts';
-import type { FormRequest, PageRequest, PageResponse, Pages } from './pages.ts';
+import type { Page } from './page.ts';
+import type { ShopFormRequest, PageResponse, Pages } from './pages.ts';
 import { contentSecurityPolicy } from './scripts/scripts.ts';
 import { DEVICE_LIFETIME } from '../people/accounts/device-cookie.ts';
 import { SESSION_SECONDS, shopCookie, type Session, type Sessions } from './session.ts';
@@ -85,7 +93,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
   };
 
   const failureLimiter =
-    ({ ip }: FastifyRequest): FormRequest['limitFailures'] =>
+    ({ ip }: FastifyRequest): ShopFormRequest['limitFailures'] =>
     (limit, work) =>
       config.RATE_LIMIT_ANONYMOUS === 0 ? work() : limitFailures(limiter, limit(ip), work);
 
@@ -123,10 +131,9 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
           await countForm(request, path, perHour);
           const before = visit.session;
           const form = {
-            ...toForm(request),
+            ...toForm(request, limitCheck(limiter, config, `page/${visit.shopId}/`)),
             referrerPath: referrerPath(request.headers.referer, visit),
             limitFailures: failureLimiter(request),
-            isWithinLimit: limitCheck(limiter, config, `page/${visit.shopId}/`),
           };
           return respond(reply, visit, before, await handler(visit, form));
         },

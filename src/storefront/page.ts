@@ -1,5 +1,4 @@
 import { html, safe, type Markup } from '../http/html.ts';
-export { Redirect } from '../http/page-kit.ts';
 
 /** A page as its handler returns it. The layout is rendered around it. */
 export interface Page {

@@ -1,14 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { FormLimits } from '../http/form-fields.ts';
-import type { FormRequest as AnyFormRequest, LimitCheck, PageRequest } from '../http/page-kit.ts';
+import type { FormRequest, PageRequest, Redirect } from '../http/page-kit.ts';
 import type { FailureLimit } from '../http/rate-limit.ts';
-import type { Page, Redirect } from './page.ts';
+import type { Page } from './page.ts';
 import type { Visit } from './visit.ts';
 
-export type { PageRequest };
-
-export interface FormRequest extends AnyFormRequest {
-  isWithinLimit: LimitCheck;
+export interface ShopFormRequest extends FormRequest {
   /** The page of this shop that contained the form; the front page when the browser does not say. */
   referrerPath: string;
   /** Runs work that may fail only a limited number of times per hour; beyond that it is refused with 429. */
@@ -57,7 +54,7 @@ export interface Pages {
   /** Accepts forms of the shop's own pages only. */
   post(
     path: string,
-    handler: (visit: Visit, form: FormRequest) => Promise<PageResponse>,
+    handler: (visit: Visit, form: ShopFormRequest) => Promise<PageResponse>,
     options?: FormOptions,
   ): void;
 

@@ -6,7 +6,7 @@ import { buttonForm, choiceField, problemOf } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import { isLanguage, LANGUAGES } from '../messages.ts';
 import { PASSWORD_SCRIPT } from '../layout/assets.ts';
-import { Redirect, type AdminPage } from '../page.ts';
+import type { AdminPage } from '../page.ts';
 import type { Draft, Pages } from '../pages.ts';
 import { requireTriesLeft } from '../sign-in/tries.ts';
 import { recordInAllShops } from '../users/audit.ts';
@@ -25,6 +25,7 @@ import type { Visit } from '../visit.ts';
 import { browserText } from './browser-text.ts';
 import { passkeyCard, accountPasskeyPages } from './passkeys.ts';
 import { totp, totpCard } from './totp.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch', fr: 'Français' };
 

@@ -17,8 +17,7 @@ import {
 } from '../../people/accounts/passkeys.ts';
 import { buttonForm } from '../components/form.ts';
 import { dayText } from '../components/format.ts';
-import { Redirect } from '../page.ts';
-import type { FormRequest, Pages } from '../pages.ts';
+import type { Pages } from '../pages.ts';
 import { MAX_STATE_LENGTH, openState, sealState } from '../sealed-state.ts';
 import { MAX_TARGET_LENGTH } from '../sign-in/enter.ts';
 import { recordInAllShops } from '../users/audit.ts';
@@ -32,6 +31,7 @@ import {
   lockAdminPasskey,
   updateAdminPasskey,
 } from './passkey-queries.ts';
+import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
 type AnyVisit = Visit<'anybody'>;
 

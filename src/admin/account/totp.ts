@@ -1,7 +1,7 @@
 import { badRequest } from '../../http/errors.ts';
 import { html, safe, type Markup } from '../../http/html.ts';
 import { buttonForm, problemOf, textField } from '../components/form.ts';
-import { Redirect, type AdminPage } from '../page.ts';
+import type { AdminPage } from '../page.ts';
 import type { Draft, Pages } from '../pages.ts';
 import { MAX_STATE_LENGTH, openState, sealState } from '../sealed-state.ts';
 import { recordInAllShops } from '../users/audit.ts';
@@ -9,6 +9,7 @@ import { findUser } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
 import { countRecoveryCodes, deleteTotp, replaceRecoveryCodes, setTotp } from './second-factor.ts';
 import { matchingStep, newTotpSecret, totpAddress } from './totp-code.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 interface NewAuthenticator {
   userId: string;

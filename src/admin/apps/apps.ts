@@ -8,7 +8,6 @@ import { findEntries } from '../../apps/audit-log/queries.ts';
 import { barChart } from '../components/bars.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, dayText, plainDay, shortDay } from '../components/format.ts';
-import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -26,6 +25,7 @@ import {
 import { requireApp } from './require-app.ts';
 import { scripts } from './scripts.ts';
 import { webhookPages, webhookTable } from './webhooks.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const SHOWN_ENTRIES = 5;
 const SHOWN_DAYS = 30;

@@ -4,12 +4,12 @@ import { textIn } from '../../http/locale.ts';
 import { notFound } from '../../http/errors.ts';
 import { authorise } from '../../apps/apps.ts';
 import { problemOf } from '../components/form.ts';
-import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath } from '../visit.ts';
 import { requireApp } from './require-app.ts';
 import { appsStep, onForm, scopeLists } from './parts.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /**
  * The consent of the install flow: the merchant sees the app's permissions, and agrees or declines. The browser then

@@ -3,11 +3,12 @@ import { html, type Markup } from '../../http/html.ts';
 import { createApp, createToken } from '../../apps/apps.ts';
 import { longTextField, problemOf, textField } from '../components/form.ts';
 import type { AdminPage } from '../page.ts';
-import type { Draft, FormRequest, ShopPages } from '../pages.ts';
+import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { requireApp } from './require-app.ts';
 import { appsStep, grantableScopes, onForm, scopeFields } from './parts.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 

@@ -1,8 +1,8 @@
 import { notFound } from '../../http/errors.ts';
 import { isId } from '../../kernel/ids.ts';
-import type { PageRequest } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import { findListedApp, type ListedApp } from './queries.ts';
+import type { PageRequest } from '../../http/page-kit.ts';
 
 /** The app that the path names. */
 export async function requireApp(

@@ -7,12 +7,12 @@ import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { problemOf, tickField } from '../components/form.ts';
 import { chip, dayText } from '../components/format.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
-import { Redirect } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { appTabs } from './parts.ts';
 import { findListedScripts, type ListedScript } from './queries.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** The scripts that apps add to the shop, and the merchant's decisions about them. */
 export function scripts(pages: ShopPages): void {

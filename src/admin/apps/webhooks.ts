@@ -13,13 +13,13 @@ import {
 import type { Transaction } from '../../db/database.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, momentText } from '../components/format.ts';
-import { Redirect } from '../page.ts';
-import type { FormRequest, PageRequest, ShopPages } from '../pages.ts';
+import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { deliveryTable } from './delivery-table.ts';
 import { appsStep, appTabs } from './parts.ts';
 import { findListedWebhooks, type ListedWebhook } from './queries.ts';
+import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 const PER_PAGE = 30;
 const STATES = ['delivered', 'waiting', 'failed'] as const;

@@ -9,8 +9,8 @@ import { buttonForm, longTextField, problemOf, textField, tickField } from '../c
 import { chip } from '../components/format.ts';
 import { languageName } from '../components/language-name.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
-import { Redirect, type AdminPage } from '../page.ts';
-import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import {
   findAssignedProducts,
@@ -20,6 +20,7 @@ import {
   type AssignedProduct,
   type CategoryTexts,
 } from './queries.ts';
+import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 /** The part of the API's category that the form changes. */
 interface ShownCategory {

@@ -6,7 +6,6 @@ import { textIn } from '../../http/locale.ts';
 import { chip } from '../components/format.ts';
 import { CATEGORIES_SCRIPT } from '../layout/assets.ts';
 import { ARROW_ICONS } from '../layout/icons.ts';
-import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { findTree, type TreeRow } from './queries.ts';
@@ -20,6 +19,7 @@ import {
   type Place,
   type TreeNode,
 } from './tree.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** The tree of categories: moved by drag and drop, or one step at a time with buttons. */
 export function categoryTreePages(pages: ShopPages): void {

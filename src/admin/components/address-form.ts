@@ -5,9 +5,10 @@ import {
   type Address,
   type AddressField,
 } from '../../shops/countries/address.ts';
-import type { Draft, FormRequest } from '../pages.ts';
+import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import { declareForm, showFields, type DeclaredField } from './declared-form.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 const KINDS: Partial<Record<AddressField, DeclaredField['kind']>> = {
   emailAddress: 'email',

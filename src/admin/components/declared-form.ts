@@ -2,10 +2,11 @@ import type { Static, TObject } from 'typebox';
 import { MAX_FIELD_LENGTH, type TextLimit } from '../../http/form-fields.ts';
 import { html, type Markup, type Part } from '../../http/html.ts';
 import { adminMessagesIn as wordsIn, type Language, type AdminMessages } from '../messages.ts';
-import type { Draft, FormOptions, FormRequest } from '../pages.ts';
+import type { Draft, FormOptions } from '../pages.ts';
 import { countryChoices } from './country-choices.ts';
 import { parseLocalisedDecimal, decimalText } from './decimal.ts';
 import { choiceField, longTextField, textField, tickField, type Choice } from './form.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 /**
  * A form is declared once: the values of an operation's body that people type, by their names there. The inputs, the

@@ -1,6 +1,6 @@
 import type { Part } from '../../http/html.ts';
-import type { PageRequest } from '../pages.ts';
 import type { Choice } from './form.ts';
+import type { PageRequest } from '../../http/page-kit.ts';
 
 /** The definition of a list, and its state in the address. */
 

@@ -1,10 +1,10 @@
 import { html, type Markup } from '../../http/html.ts';
-import type { PageRequest } from '../pages.ts';
 import { findViews, type SavedView } from '../views/queries.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { filterForm } from './list-filters.ts';
 import { currentQuery, listState, type Column, type ListDefinition, type Query } from './list-state.ts';
 import { listTable, pageLinks } from './list-table.ts';
+import type { PageRequest } from '../../http/page-kit.ts';
 
 /**
  * Filters, views, table and pages of a list. All of its state is in the address, so that it can be shared and

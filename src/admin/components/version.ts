@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { conflict } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
-import type { FormRequest } from '../pages.ts';
 import type { AdminMessages } from '../messages.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 /**
  * Optimistic locking: a form contains the state of the thing it was made from, and is refused when another user has

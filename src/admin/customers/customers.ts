@@ -7,8 +7,8 @@ import { declareForm, optionsOf, readFields, showFields } from '../components/de
 import { problemOf } from '../components/form.ts';
 import { plainDay } from '../components/format.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
-import { Redirect, type AdminPage } from '../page.ts';
-import type { Draft, PageRequest, ShopPages } from '../pages.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { addressCard } from './address-card.ts';
 import { figures, monthChart, orderTable, SHOWN_ORDERS } from './customer-cards.ts';
@@ -16,6 +16,7 @@ import { customerList } from './customer-list.ts';
 import { customerStep, listStep, readCustomer, titleOf } from './customer-steps.ts';
 import { privacyPages } from './privacy.ts';
 import { findCustomerSummary, findOrdersOf, type CustomerSummary } from './queries.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 const DETAILS = declareForm(createCustomer, ({ customers: messages }) => ({
   customerNumber: { label: messages.number },

@@ -1,11 +1,11 @@
 import { eraseCustomer, exportCustomer } from '../../people/privacy/routes.ts';
 import { html } from '../../http/html.ts';
 import { problemOf, tickField } from '../components/form.ts';
-import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath } from '../visit.ts';
 import { customerStep, listStep, readCustomer } from './customer-steps.ts';
 import { personName } from './names.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** Rights that the law grants a person: all data in a file, and erasure. */
 export function privacyPages(pages: ShopPages): void {

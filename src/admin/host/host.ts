@@ -3,8 +3,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { backupFile } from '../backup-file.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, dayText } from '../components/format.ts';
-import { Redirect } from '../page.ts';
-import type { PageRequest, Pages } from '../pages.ts';
+import type { Pages } from '../pages.ts';
 import { findShop, updateSuspension } from '../../shops/shop/queries.ts';
 import { recordInShop } from '../users/audit.ts';
 import type { Visit } from '../visit.ts';
@@ -13,6 +12,7 @@ import { jobs } from './jobs.ts';
 import { newShop } from './new-shop.ts';
 import { findHostedShops, type HostedShop } from './queries.ts';
 import { hostTabs, megabytes } from './tabs.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 const PER_PAGE = 50;
 /** Further than users page. */

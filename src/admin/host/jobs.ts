@@ -5,10 +5,10 @@ import { EMAIL_QUEUE } from '../../platform/email/queue.ts';
 import { findFailedJobs, findWaitingJobs, retryJob, type FailedJob } from '../../platform/jobs/queries.ts';
 import { buttonForm } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
-import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import type { Visit } from '../visit.ts';
 import { hostTabs } from './tabs.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const MAX_SHOWN = 100;
 /** More are not counted. */

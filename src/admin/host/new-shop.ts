@@ -7,10 +7,10 @@ import { createShop } from '../../shops/shop/create-shop.ts';
 import { findSimilarShop } from '../../shops/shop/queries.ts';
 import { countryChoices } from '../components/country-choices.ts';
 import { choiceField, problemOf, textField } from '../components/form.ts';
-import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { recordInShop } from '../users/audit.ts';
 import { putRole } from '../users/queries.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** The initial choices for a shop; its settings can change all of them. */
 const COUNTRIES =

@@ -12,10 +12,10 @@ import type { Transaction } from '../../db/database.ts';
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { buttonForm } from '../components/form.ts';
-import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { newImport } from './new-import.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 export const ARCHIVE_LIMIT = 64 * 1_048_576;
 

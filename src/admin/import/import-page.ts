@@ -12,13 +12,14 @@ import { html, type Markup } from '../../http/html.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { isId } from '../../kernel/ids.ts';
 import { choiceField, problemOf, tickField, type Choice } from '../components/form.ts';
-import { Redirect, type AdminPage } from '../page.ts';
-import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { columnChoices, columnTitle } from './column-titles.ts';
 import { startOf } from './new-import.ts';
 import { reportView } from './report.ts';
+import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 /** The import of one file: its columns, a check, the import, and the result. */
 export function importPages(pages: ShopPages): void {

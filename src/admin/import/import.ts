@@ -7,11 +7,12 @@ import { UPLOAD_LIMIT } from '../../http/upload.ts';
 import { isId } from '../../kernel/ids.ts';
 import { longTextField, problemOf } from '../components/form.ts';
 import { chip, type ChipKind } from '../components/format.ts';
-import { Redirect, type AdminPage } from '../page.ts';
-import type { Draft, PageRequest, ShopPages } from '../pages.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { ARCHIVE_LIMIT, archivePages, takeArchive, waitingPictures } from './archive.ts';
 import { newImport, storeImport } from './new-import.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 /** Pasted rows; more rows are sent as a file. */
 const PASTED = { characters: 900_000, lines: 20_000 };
@@ -55,7 +56,7 @@ async function takeTable(visit: ShopVisit, fileName: string, content: string): P
   return new Redirect(adminPath(visit, `/products/import/${importId}`));
 }
 
-export const STATE_KINDS: Readonly<Record<ImportState, ChipKind>> = {
+const STATE_KINDS: Readonly<Record<ImportState, ChipKind>> = {
   mapping: 'neutral',
   checking: 'warning',
   checked: 'neutral',

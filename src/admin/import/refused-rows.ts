@@ -10,13 +10,13 @@ import {
 } from '../../catalogue/products/import-queries.ts';
 import { badRequest } from '../../http/errors.ts';
 import { newPauses } from '../../http/pauses.ts';
-import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { loadImport } from './import-page.ts';
 import { storeImport } from './new-import.ts';
 import { columnTitle } from './column-titles.ts';
 import { reasonText } from './report.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** The refused rows: as a file to fix elsewhere, or fixed on the page. */
 export function refusedRows(pages: ShopPages): void {

@@ -1,10 +1,11 @@
 import { encodeHtml, html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
-import type { AdminPage, Notice } from '../page.ts';
+import type { AdminPage } from '../page.ts';
 import { adminPath, type ShopVisit, type Visit } from '../visit.ts';
 import { HTMX, SCRIPT, STYLESHEET } from './assets.ts';
 import { MENU_ICONS, OPEN_ICON, SEARCH_ICON, USER_ICON } from './icons.ts';
 import { MENU, type MenuEntry } from './menu.ts';
+import type { Notice } from '../../http/page-kit.ts';
 
 const ICON =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='%230b5d66'/></svg>";

@@ -10,11 +10,11 @@ import { findConsenting } from '../../people/newsletters/queries.ts';
 import { chip, momentText, plainDay } from '../components/format.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column } from '../components/list-state.ts';
-import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { marketingTabs } from './tabs.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 type Row = CartRow & AbandonedCart;
 

@@ -7,8 +7,9 @@ import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { methodChoices } from '../components/method-choices.ts';
-import type { Draft, FormRequest } from '../pages.ts';
+import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 /** One product per line, or separated by commas. */
 const PRODUCTS = { characters: 50_000, lines: 1_000 };

@@ -4,10 +4,11 @@ import { makeCouponCodes } from '../../coupons/manage-routes.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
 import { chip, dayText } from '../components/format.ts';
-import type { Draft, FormRequest } from '../pages.ts';
+import type { Draft } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { CODE } from './campaign-form.ts';
 import { findCodesAfter, MAX_COUNTED_CODES, type ListedCampaign, type ListedCode } from './queries.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 export const SHOWN_CODES = 50;
 

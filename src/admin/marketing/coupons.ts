@@ -15,8 +15,8 @@ import { listView } from '../components/list.ts';
 import { listState } from '../components/list-state.ts';
 import { withConflictText } from '../components/validation.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
-import { Redirect, type AdminPage } from '../page.ts';
-import type { Draft, PageRequest, ShopPages } from '../pages.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { campaignColumns, discountText, stateChip, usedText } from './campaign-columns.ts';
 import { codesCard, CODES_OPTIONS, codesText, SHOWN_CODES, typedCodes } from './coupon-codes.ts';
@@ -30,6 +30,7 @@ import {
   findSomeCodes,
 } from './queries.ts';
 import { marketingStep, marketingTabs } from './tabs.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 const DAY = 86_400_000;
 const SHOWN_DAYS = 30;

@@ -7,12 +7,12 @@ import { unsubscribeFrom } from '../../people/newsletters/queries.ts';
 import { chip, dayText } from '../components/format.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column } from '../components/list-state.ts';
-import { Redirect } from '../page.ts';
-import type { PageRequest, ShopPages } from '../pages.ts';
+import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { findListedSubscribers, findSubscribersAfter, type ListedSubscriber } from './newsletter-queries.ts';
 import { marketingStep, marketingTabs } from './tabs.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 const MAX_CHOSEN = 100;
 

@@ -2,10 +2,10 @@ import type { Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import type { DeclaredForm } from '../components/declared-form.ts';
 import type { AdminMessages } from '../messages.ts';
-import type { Notice } from '../page.ts';
-import type { Draft, FormRequest } from '../pages.ts';
+import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderView } from './order-view.ts';
+import type { FormRequest, Notice } from '../../http/page-kit.ts';
 
 /** A merchant's action on an order: a small form that opens on its page. */
 export interface OrderAction {

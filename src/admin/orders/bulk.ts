@@ -7,11 +7,12 @@ import { longTextField, problemOf } from '../components/form.ts';
 import { refusalText } from '../components/validation.ts';
 import type { AdminMessages } from '../messages.ts';
 import type { AdminPage } from '../page.ts';
-import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
+import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { carrierField } from './shipment-actions.ts';
 import { pastedCodes, type PastedCode } from './pasted-codes.ts';
 import { findOrdersByNumberSuffix, findListedOrders } from './queries.ts';
+import type { FormRequest, PageRequest } from '../../http/page-kit.ts';
 
 /** The maximum number of orders at once. A page of the list has 50. */
 export const MAX_AT_ONCE = 100;

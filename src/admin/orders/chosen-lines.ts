@@ -7,10 +7,10 @@ import { isId } from '../../kernel/ids.ts';
 import { toMinor } from '../../kernel/money.ts';
 import { contentOf, type Content, type ContentLine } from '../../pricing/content.ts';
 import type { CartSelection } from '../../pricing/input.ts';
-import type { FormRequest } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import { typedDecimal } from './decimal.ts';
 import { findSellable, loadProducts } from './product-queries.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 /** A product chosen for an order, as the form holds it until it is sent. */
 export interface ChosenLine {
@@ -46,7 +46,7 @@ export type Terms = Pick<CartSelection, 'currency' | 'taxType' | 'customerGroupI
  * Prices these lines by the same arithmetic as a cart. A value that is not a number counts as one piece, or as no
  * price.
  */
-export function pricedLines(
+function pricedLines(
   { settings, db }: ShopVisit,
   lines: readonly ChosenLine[],
   products: readonly CartProduct[],

@@ -5,12 +5,13 @@ import { moneyText } from '../../http/price-text.ts';
 import { linesToCredit } from '../../orders/documents/finalise.ts';
 import type { DocumentRow } from '../../orders/documents/queries.ts';
 import { declareForm, readFields, showFields } from '../components/declared-form.ts';
-import type { Draft, FormRequest } from '../pages.ts';
+import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
 import { contentLineName } from './chosen-lines.ts';
 import { typedDecimal } from './decimal.ts';
 import type { OrderView } from './order-view.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 const CREDIT = declareForm(finaliseCreditNote, ({ form, orders: { documents: messages } }) => ({
   shipping: {

@@ -9,10 +9,10 @@ import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { ADDRESS, addressFields, ORDER_ADDRESS_FIELDS, typedAddress } from '../components/address-form.ts';
 import { declareForm, readFields, showFields } from '../components/declared-form.ts';
 import { versionOf } from '../components/version.ts';
-import type { FormRequest } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
 import { readOrder } from './order-view.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 const NOTE = declareForm({ body: Order }, ({ orders: { note: messages } }) => ({
   internalNote: { kind: 'long text', label: messages.label, hint: messages.hint, maxLength: MAX_NOTE_LENGTH },

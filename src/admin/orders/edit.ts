@@ -14,8 +14,8 @@ import { readFields, showFields } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
 import { methodChoices } from '../components/method-choices.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
-import { Redirect, type AdminPage } from '../page.ts';
-import type { Draft, FormRequest, ShopPages } from '../pages.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
 import type { CallOperation } from '../../http/internal-call.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenHeads, chosenLines, chosenRows, loadChosen, productFinder } from './chosen-lines.ts';
@@ -23,6 +23,7 @@ import { typedDecimal } from './decimal.ts';
 import { lineName, linePicture } from './line-view.ts';
 import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
 import { linesOf, readOrder, type OrderLine } from './order-view.ts';
+import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
 /** Items, delivery and payment method of a placed order. */
 export function editPages(pages: ShopPages): void {

@@ -9,8 +9,8 @@ import { optionsOf, showFields } from '../components/declared-form.ts';
 import { choiceField, longTextField, problemOf } from '../components/form.ts';
 import { methodChoices } from '../components/method-choices.ts';
 import { languageName } from '../components/language-name.ts';
-import { Redirect, type AdminPage } from '../page.ts';
-import type { Draft, FormRequest, ShopPages } from '../pages.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
 import { MAX_NOTE_LENGTH } from '../../orders/patch.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenLines, chosenRows, loadChosen, productFinder, type ChosenProducts } from './chosen-lines.ts';
@@ -18,6 +18,7 @@ import { typedDecimal } from './decimal.ts';
 import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
 import { BILLING, isElsewhere, placeByHand, SHIPPING } from './place-by-hand.ts';
 import { searchCustomers, type FoundCustomer } from './product-queries.ts';
+import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
 /**
  * An order by phone. The form holds all of it until it is placed, so nothing is stored of an abandoned order; then a

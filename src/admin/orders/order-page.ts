@@ -5,8 +5,8 @@ import { optionsOf } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
-import { Redirect, type AdminPage } from '../page.ts';
-import type { Draft, PageRequest, ShopPages } from '../pages.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { ActionName, OrderAction } from './action.ts';
 import { chipsView } from './chips-view.ts';
@@ -20,6 +20,7 @@ import { capture, pay, refund } from './money-actions.ts';
 import { dealingsCards, linesCard, sideCards } from './order-cards.ts';
 import { loadView, readOrder, type OrderReturn, type OrderView } from './order-view.ts';
 import { goodsChips, paymentChips } from './states.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 /** Actions with a button, in this order; the others are reached from the card that they change. */
 const BUTTONS: readonly OrderAction[] = [pay, capture, ship, invoice, refund];

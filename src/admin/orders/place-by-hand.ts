@@ -9,13 +9,13 @@ import type { Order } from '../../orders/schema.ts';
 import { countryName, isCountry } from '../../shops/countries/countries.ts';
 import { ORDER_ADDRESS_FIELDS, typedAddress } from '../components/address-form.ts';
 import { readFields } from '../components/declared-form.ts';
-import type { FormRequest } from '../pages.ts';
 import type { CallOperation } from '../../http/internal-call.ts';
 import { updateBillingAddress, updateShippingAddress } from '../../carts/addresses.ts';
 import { createOrder } from '../../checkout/routes.ts';
 import type { ShopVisit } from '../visit.ts';
 import { chosenLines } from './chosen-lines.ts';
 import { DELIVERY } from './method-form.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 /** The prefixes of the field names of each address. */
 export const BILLING = 'billing-';

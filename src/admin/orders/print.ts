@@ -7,11 +7,12 @@ import type { OrderRow } from '../../orders/queries.ts';
 import { dayText } from '../components/format.ts';
 import { PRINT_SCRIPT } from '../layout/assets.ts';
 import type { AdminPage } from '../page.ts';
-import type { PageRequest, ShopPages } from '../pages.ts';
+import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenIds } from './bulk.ts';
 import { pickList, type PackedLine } from './pick-list.ts';
 import { findShipments, findWholeOrdersById } from './queries.ts';
+import type { PageRequest } from '../../http/page-kit.ts';
 
 /** Printable pages: the contents of each parcel, and a pick list for all of them. */
 export function printPages(pages: ShopPages): void {

@@ -7,13 +7,14 @@ import { mayBecome } from '../../orders/returns.ts';
 import { carrierNames } from '../../orders/tracking.ts';
 import { decimalText } from '../components/decimal.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
-import type { Draft, FormRequest } from '../pages.ts';
+import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
 import { typedDecimal } from './decimal.ts';
 import { lineName } from './line-view.ts';
 import { linesOf, type OrderReturn, type OrderView } from './order-view.ts';
 import { isNothing, leftToReturn, leftToShip } from './quantities.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 const SHIPMENT = declareForm(createShipment, ({ orders: { shipping: messages } }) => ({
   carrier: { label: messages.carrier },
@@ -139,7 +140,7 @@ export async function saveReturn(
 }
 
 /** A quantity field for each line, named after the line. */
-export function lineQuantityFields(
+function lineQuantityFields(
   { visit, order }: OrderView,
   most: ReadonlyMap<string, number>,
   values: ReadonlyMap<string, number>,

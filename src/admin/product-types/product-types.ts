@@ -9,9 +9,10 @@ import type { ProductType, TypeAttribute } from '../../shops/settings/settings.t
 import { longTextField, problemOf, textField, tickField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
-import { Redirect, type AdminPage } from '../page.ts';
-import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 /** One value per line. */
 const NEW_VALUES = { characters: 20_000, lines: 500 };

@@ -7,13 +7,13 @@ import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { typeOf } from '../../catalogue/products/render.ts';
 import { problemOf, textField } from '../components/form.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
-import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { attributeLabels } from './attribute-labels.ts';
 import type { JsonPatchOperation } from './product-form.ts';
 import { localeName } from './product-cards.ts';
 import { productPage, readProduct } from './product-page.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const MAX_KEY_LENGTH = 200;
 /** The values of one attribute, separated by semicolons. */

@@ -6,12 +6,13 @@ import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import { amountText } from '../components/format.ts';
 import { choiceField, problemOf, textField } from '../components/form.ts';
 import { parseLocalisedDecimal, decimalText } from '../components/decimal.ts';
-import { Redirect, type AdminPage } from '../page.ts';
-import type { PageRequest, ShopPages } from '../pages.ts';
+import type { AdminPage } from '../page.ts';
+import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { changedPrice, ENDINGS, type Ending } from './changed-price.ts';
 import { findListedProducts } from './list-row.ts';
 import { findOwnPrices, type OwnPrice } from './queries.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 /** As many as a page of the list has, and some to spare. */
 const MAX_PRODUCTS = 100;

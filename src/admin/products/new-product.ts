@@ -10,14 +10,14 @@ import { choiceField, problemOf } from '../components/form.ts';
 import { refusalText } from '../components/validation.ts';
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
 import type { Language } from '../messages.ts';
-import { Redirect } from '../page.ts';
-import type { FormRequest, ShopPages } from '../pages.ts';
+import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { categoryTree } from './category-tree.ts';
 import { taxClassChoices } from './product-cards.ts';
 import { readProduct } from './product-page.ts';
 import { findCategoryChoices } from './queries.ts';
 import { ATTRIBUTE_TEXTS, attributeFields, makeVariations } from './variations.ts';
+import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
 const PRODUCT = declareForm(createProduct, ({ products: { fields, new: messages, noNumber } }) => {
   const toDecimal = (typed: string, language: Language) => {

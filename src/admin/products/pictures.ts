@@ -7,11 +7,11 @@ import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { imageUrl, imagePath } from '../../platform/media/images.ts';
 import { textField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
-import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { readProduct } from './product-page.ts';
 import { findPictures, type Picture } from './queries.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** The pictures of a product: uploads, reordering and deletion take effect at once, without the surrounding form. */
 export function pictures(pages: ShopPages): void {

@@ -291,7 +291,7 @@ function rowsBelow(start: string, valueOf: (name: string) => string): string[] {
 const MAX_ROWS = 100;
 
 /** The id of a video from a copied address; anything else is taken as the source itself. */
-export function videoOf(address: string): { type: 'YouTube' | 'Vimeo'; id: string } {
+function videoOf(address: string): { type: 'YouTube' | 'Vimeo'; id: string } {
   const [, vimeo] = /vimeo\.com\/(?:video\/)?(\d+)/.exec(address) ?? [];
   if (vimeo !== undefined) return { type: 'Vimeo', id: vimeo };
   const [, youTube] =

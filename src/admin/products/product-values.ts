@@ -216,7 +216,7 @@ function groupValues({ groupPrices = [] }: ProductFacts, context: ProductFormCon
   );
 }
 
-export function videoAddress({ type, source }: { type: 'YouTube' | 'Vimeo'; source: string }): string {
+function videoAddress({ type, source }: { type: 'YouTube' | 'Vimeo'; source: string }): string {
   if (/^https?:/.test(source)) return source;
   return type === 'YouTube' ? `https://youtu.be/${source}` : `https://vimeo.com/${source}`;
 }

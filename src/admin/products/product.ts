@@ -6,8 +6,7 @@ import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { problemOf } from '../components/form.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
-import { Redirect } from '../page.ts';
-import type { Draft, FormRequest, ShopPages } from '../pages.ts';
+import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { categoryTree } from './category-tree.ts';
 import { picturesCard } from './pictures.ts';
@@ -24,6 +23,7 @@ import { productFields } from './product-fields.ts';
 import { productPage, readProduct } from './product-page.ts';
 import { PRODUCT_LIMITS, productFormValues, type ProductFormValues } from './product-values.ts';
 import { findCategoryChoices, findCategoryIds } from './queries.ts';
+import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
 /** A product with all its fields. */
 export function productEditorPages(pages: ShopPages): void {

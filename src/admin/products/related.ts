@@ -3,13 +3,13 @@ import { html } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
 import { buttonForm } from '../components/form.ts';
-import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { findListedProducts, type ProductListRow } from './list-row.ts';
 import { productPage, readProduct } from './product-page.ts';
 import { findProductPage } from './list-queries.ts';
 import { findCrossSellingIds } from './queries.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** The products offered along with a product, with a search to add more. */
 export function related(pages: ShopPages): void {

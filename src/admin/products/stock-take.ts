@@ -6,11 +6,11 @@ import { findProductRows, type ProductRow } from '../../catalogue/products/queri
 import { nameOf } from '../../catalogue/products/render.ts';
 import { problemOf } from '../components/form.ts';
 import { parseLocalisedDecimal, decimalText } from '../components/decimal.ts';
-import { Redirect } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { pictureOf } from './list-row.ts';
 import { findByCode } from './queries.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** The latest counts. They are in the address, so they include no one else's. */
 interface Counted {

@@ -9,13 +9,13 @@ import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import { choiceField, problemOf } from '../components/form.ts';
 import { decimalText } from '../components/decimal.ts';
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
-import { Redirect } from '../page.ts';
-import type { Draft, FormRequest, ShopPages } from '../pages.ts';
+import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { attributeLabels } from './attribute-labels.ts';
 import { GRID_COLUMNS, gridCells, gridOperations, type GridCells, type GridColumn } from './grid-changes.ts';
 import { productPage, readProduct } from './product-page.ts';
 import { findGridRows, MAX_GRID_ROWS, type GridRow } from './queries.ts';
+import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
 /** The variations of a product as a grid, and the form that creates them. */
 export function variationPages(pages: ShopPages): void {

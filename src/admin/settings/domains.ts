@@ -5,12 +5,12 @@ import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { useDomain } from '../../shops/settings/prove-domain.ts';
 import { domainChallenges, findProof } from '../../shops/shop/domain-challenge.ts';
 import { buttonForm } from '../components/form.ts';
-import { Redirect, type Notice } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { fileProblemLine } from './problem-text.ts';
 import { sectionPage } from './section-page.ts';
+import { Redirect, type Notice } from '../../http/page-kit.ts';
 
 /** The maximum number of domain checks per shop and hour: each check queries name servers. */
 const MAX_CHECKS = 30;

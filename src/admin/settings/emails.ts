@@ -13,12 +13,13 @@ import { longTextField, textField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import { versionField, versionOf } from '../components/version.ts';
 import { SETTINGS_SCRIPT } from '../layout/assets.ts';
-import { Redirect, type AdminFile, type AdminPage } from '../page.ts';
-import type { FormRequest, PageRequest, ShopPages } from '../pages.ts';
+import type { AdminFile, AdminPage } from '../page.ts';
+import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { translatedProblems } from './problem-text.ts';
 import { savedNotice, saveSettings } from './save.ts';
 import { sectionPage, settingsTrail } from './section-page.ts';
+import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 const LIMITS: FormLimits = { texts: { subject: MAX_EMAIL_SUBJECT_LENGTH, text: MAX_EMAIL_TEXT_LENGTH } };
 

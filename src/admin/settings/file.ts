@@ -9,12 +9,13 @@ import {
 import { MAX_SETTINGS_FILE } from '../../shops/settings/yaml-file.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { longTextField } from '../components/form.ts';
-import { Redirect, type AdminPage } from '../page.ts';
+import type { AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { fileProblemLine } from './problem-text.ts';
 import { savedNotice, saveSettings, settingsPreview } from './save.ts';
 import { settingsTrail } from './section-page.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** The file as stored, or the typed file with the changes it would make or the reasons for its refusal. */
 interface ShownFile {

@@ -9,7 +9,7 @@ import {
   type SettingsVersion,
 } from '../../shops/settings/history.ts';
 import { chip, momentText } from '../components/format.ts';
-import { Redirect, type AdminPage } from '../page.ts';
+import type { AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { changeList } from './file.ts';
@@ -17,6 +17,7 @@ import { translatedProblems } from './problem-text.ts';
 import { savedNotice, saveSettings, settingsPreview } from './save.ts';
 import { placeText, settingsTrail } from './section-page.ts';
 import { settingsMessages } from './settings-messages.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** Lines of a change in the list; the version's page has all of them. */
 const SHOWN_LINES = 3;

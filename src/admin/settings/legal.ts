@@ -12,10 +12,11 @@ import { longTextField, problemOf, textField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import { SETTINGS_SCRIPT } from '../layout/assets.ts';
-import { Redirect, type AdminFile } from '../page.ts';
-import type { PageRequest, ShopPages } from '../pages.ts';
+import type { AdminFile } from '../page.ts';
+import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { settingsTrail } from './section-page.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 type Content = Partial<Record<string, string>>;
 

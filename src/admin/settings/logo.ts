@@ -6,11 +6,11 @@ import type { MediaStorage } from '../../platform/media/storage.ts';
 import { storeImage } from '../../platform/media/store-image.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { problemOf } from '../components/form.ts';
-import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { savedNotice, saveSettings } from './save.ts';
 import { settingsTrail } from './section-page.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /**
  * Accepts a logo like a product picture: checked, scaled, and reduced to its pixels. Its files stay as long as the

@@ -13,11 +13,11 @@ import { webhookPath } from '../../orders/payments/webhook-route.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { chip } from '../components/format.ts';
 import { buttonForm, problemOf, textField, tickField } from '../components/form.ts';
-import { Redirect } from '../page.ts';
-import type { PageRequest, ShopPages } from '../pages.ts';
+import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { sectionPage, settingsTrail } from './section-page.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 const TESTS_PER_HOUR = 60;
 

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { FormLimitError } from '../../http/form-fields.ts';
-import type { FormRequest } from '../pages.ts';
 import { isFalseMeant, isNullable, kindOf, mapValue, shapeOf } from './field-kind.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 /** The fields of a form as a tree: `shippingMethods.0.name.en_GB` is four levels deep. */
 export interface FieldTree {

@@ -2,9 +2,9 @@ import type { Transaction } from '../../db/database.ts';
 import type { AppliedSettings, SettingsFile } from '../../shops/settings/file.ts';
 import { changeSettings, findSettingsVersions } from '../../shops/settings/history.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
-import type { Notice } from '../page.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+import type { Notice } from '../../http/page-kit.ts';
 
 /** Applies a file, or sections of one, as `kontor shop apply` does. Throws a SettingsProblem when it is refused. */
 export function saveSettings(

@@ -76,7 +76,7 @@ export function settingField(
 }
 
 /** Short fields are side by side. */
-export function sectionFields(
+function sectionFields(
   schema: TSchema,
   value: Record<string, unknown>,
   path: Path,

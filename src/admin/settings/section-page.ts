@@ -6,8 +6,8 @@ import type { Problem } from '../../shops/settings/problem.ts';
 import type { SectionName } from '../../shops/settings/schema.ts';
 import { versionField, versionOf } from '../components/version.ts';
 import { SETTINGS_SCRIPT } from '../layout/assets.ts';
-import { Redirect, type AdminPage } from '../page.ts';
-import type { FormRequest, PageRequest, ShopPages } from '../pages.ts';
+import type { AdminPage } from '../page.ts';
+import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { settingChoices, settingKeys } from './choices.ts';
 import { kindOf, schemaOf, wordPath } from './field-kind.ts';
@@ -19,6 +19,7 @@ import { sectionLimits } from './section-limits.ts';
 import { settingField } from './section-fields.ts';
 import { settingsMessages, type SettingsMessages } from './settings-messages.ts';
 import type { Path } from '../../shops/settings/rules.ts';
+import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 /** A page with some sections of the settings file as one form. */
 export interface SectionPage {

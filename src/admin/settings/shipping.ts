@@ -10,9 +10,10 @@ import { PRICE_FIELDS, SHIPPING_PRICES } from '../../shops/settings/schema.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { amountText } from '../components/format.ts';
 import { choiceField, textField } from '../components/form.ts';
-import type { PageRequest, ShopPages } from '../pages.ts';
+import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { sectionPage } from './section-page.ts';
+import type { PageRequest } from '../../http/page-kit.ts';
 
 export function shipping(pages: ShopPages, format: SettingsFormat): void {
   sectionPage(pages, format, {

@@ -6,7 +6,7 @@ import { PASSKEY_LIMITS, passkeyRequestForm, takePasskey } from '../account/pass
 import { takeCode } from '../account/second-factor.ts';
 import { buttonForm, problemOf, textField } from '../components/form.ts';
 import { PASSWORD_SCRIPT } from '../layout/assets.ts';
-import { Redirect, type AdminPage } from '../page.ts';
+import type { AdminPage } from '../page.ts';
 import type { Draft, Pages } from '../pages.ts';
 import { recordInAllShops } from '../users/audit.ts';
 import { DEMO_OWNER } from '../users/demo-owner.ts';
@@ -16,6 +16,7 @@ import { confirmSession, findUser } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
 import { targetOf } from './enter.ts';
 import { requireTriesLeft } from './tries.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** A user reauthenticates before a dangerous action: a stranger may be using an open browser. */
 export function confirm(pages: Pages): void {

@@ -7,7 +7,7 @@ import { findSettings } from '../../shops/settings/settings.ts';
 import { problemOf, textField } from '../components/form.ts';
 import { isLanguage } from '../messages.ts';
 import type { AdminPage } from '../page.ts';
-import type { Draft, FormRequest, Pages } from '../pages.ts';
+import type { Draft, Pages } from '../pages.ts';
 import { recordInAllShops } from '../users/audit.ts';
 import { DEMO_OWNER } from '../users/demo-owner.ts';
 import { insertLink, LINK_LIFETIME } from '../users/links.ts';
@@ -15,6 +15,7 @@ import { passwordEmail } from '../users/password-email.ts';
 import { findShopsOf, findUserByEmail } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
 import { afterSameTime } from './tries.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 /** The maximum number of these emails per hour: to one person, and from one address. */
 const EMAILS = { perPerson: 3, perAddress: 20 };

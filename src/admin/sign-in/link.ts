@@ -4,8 +4,8 @@ import { isEmailAddress } from '../../platform/email/address.ts';
 import { findSettings } from '../../shops/settings/settings.ts';
 import { problemOf, textField } from '../components/form.ts';
 import { PASSWORD_SCRIPT } from '../layout/assets.ts';
-import { Redirect, type AdminPage } from '../page.ts';
-import type { Draft, PageRequest, Pages } from '../pages.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, Pages } from '../pages.ts';
 import { recordInShop, recordInAllShops } from '../users/audit.ts';
 import { DEMO_OWNER } from '../users/demo-owner.ts';
 import { findLink, linkTokens, takeLink, type AdminLink } from '../users/links.ts';
@@ -26,6 +26,7 @@ import {
 } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
 import { enter } from './enter.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 /**
  * The page of a one-time link: the choice of a password, an invitation, or a button for the demo owner, who has no

@@ -5,7 +5,7 @@ import { PASSKEY_LIMITS, passkeyRequestForm, takePasskey } from '../account/pass
 import { takeCode } from '../account/second-factor.ts';
 import { problemOf, textField } from '../components/form.ts';
 import { PASSWORD_SCRIPT } from '../layout/assets.ts';
-import { Redirect, type AdminPage } from '../page.ts';
+import type { AdminPage } from '../page.ts';
 import type { Draft, Pages } from '../pages.ts';
 import { openState, sealState } from '../sealed-state.ts';
 import { recordInAllShops } from '../users/audit.ts';
@@ -16,6 +16,7 @@ import { DEMO_OWNER, DEMO_SHOP, putDemoOwner } from '../users/demo-owner.ts';
 import type { Visit } from '../visit.ts';
 import { enter, targetOf } from './enter.ts';
 import { afterSameTime, requireTriesLeft } from './tries.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** The password was right; the code of the authenticator app is still missing. */
 interface PasswordShown {

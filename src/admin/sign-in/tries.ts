@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpError, tooManyRequests } from '../../http/errors.ts';
 import { addressCaller } from '../../http/rate-limit.ts';
-import type { FormRequest } from '../pages.ts';
 import type { Visit } from '../visit.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 /** Tries per hour for a password or a code: for one person, and from one address. */
 const TRIES = {

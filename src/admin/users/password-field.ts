@@ -1,8 +1,8 @@
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { AdminMessages } from '../messages.ts';
-import type { FormRequest } from '../pages.ts';
 import { MAX_PASSWORD_LENGTH, passwordProblem, MIN_PASSWORD_LENGTH } from './password.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 interface PasswordField {
   name: 'password' | 'newPassword';

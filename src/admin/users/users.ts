@@ -6,8 +6,8 @@ import { isEmailAddress } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
 import { buttonForm, choiceField, problemOf, textField } from '../components/form.ts';
 import { dayText } from '../components/format.ts';
-import { Redirect, type AdminPage } from '../page.ts';
-import type { Draft, FormRequest, ShopPages } from '../pages.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { recordInShop } from './audit.ts';
 import { DEMO_OWNER } from './demo-owner.ts';
@@ -28,6 +28,7 @@ import {
   updateRole,
   type Member,
 } from './queries.ts';
+import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
 const ROUTE = '/admin/shops/:shopId/users';
 const AGAIN = { needsReauthentication: true };

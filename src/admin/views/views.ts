@@ -1,9 +1,9 @@
 import { badRequest, notFound } from '../../http/errors.ts';
 import { isId } from '../../kernel/ids.ts';
-import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { deleteView, insertView } from './queries.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const MAX_QUERY_LENGTH = 2_000;
 

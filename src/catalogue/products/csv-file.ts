@@ -20,13 +20,13 @@ export interface ProductFile {
  * The limits of a file sent to the admin. The longest texts of a product have 200,000 characters, and a longer cell is
  * reported with its row; a table for people has a few dozen columns. The bytes are those of an upload.
  */
-export const SENT_LIMITS: TableLimits = { rows: 200_000, columns: 500, cell: 1_000_000, row: 8_000_000 };
+const SENT_LIMITS: TableLimits = { rows: 200_000, columns: 500, cell: 1_000_000, row: 8_000_000 };
 
 /** A file of this machine may have any number of rows, because they are never all in memory. */
 const MACHINE_LIMITS: TableLimits = { ...SENT_LIMITS, rows: Infinity };
 
 /** The most frequent one in the first line, outside quotes; without any, the one used by exports. */
-export function delimiterOf(start: string): Delimiter {
+function delimiterOf(start: string): Delimiter {
   const counts = new Map<string, number>(DELIMITERS.map((delimiter) => [delimiter, 0]));
   let isQuoted = false;
   for (const character of start) {

@@ -88,7 +88,7 @@ async function endRebuild(tx: Transaction, shopId: string, rebuildId: string): P
 }
 
 /** Runs the steps of one shop until none is left, another process has the lease, or `signal` is aborted. */
-export async function runRebuild(
+async function runRebuild(
   db: Database,
   shopId: string,
   holder: string,

@@ -311,7 +311,7 @@ function basePriceOf(
 }
 
 /** The class of the product, else the shop's default one, with the rate in the shop's own country. */
-export function taxClassOf(
+function taxClassOf(
   row: Pick<ProductRow, 'taxClassId' | 'master'>,
   settings: Settings,
   locale: string,

@@ -6,7 +6,7 @@ import { DOCUMENT_KINDS } from './facts.ts';
 import { Decimal, Given, Text } from '../../http/request-fields.ts';
 
 /** Characters of the note on one document. */
-export const MAX_DOCUMENT_NOTE_LENGTH = 2_000;
+const MAX_DOCUMENT_NOTE_LENGTH = 2_000;
 
 const moment = (description: string) => Type.String({ description, examples: ['2026-11-15T08:30:00.000Z'] });
 

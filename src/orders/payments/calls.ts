@@ -201,7 +201,7 @@ export async function checkAttempt(deps: PaymentDeps, shopId: string, attemptId:
 }
 
 /** The next call. A page that is still open when the order is to be cancelled is closed first. */
-export function wishOf({ state, wish, releaseAt }: Attempt, now: Date): 'confirm' | 'cancel' | 'capture' {
+function wishOf({ state, wish, releaseAt }: Attempt, now: Date): 'confirm' | 'cancel' | 'capture' {
   if (wish === 'cancel') return 'cancel';
   if (wish === 'capture' && state === 'authorized') return 'capture';
   return state === 'open' && releaseAt !== null && releaseAt <= now ? 'cancel' : 'confirm';

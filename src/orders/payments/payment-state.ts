@@ -26,7 +26,7 @@ export async function paymentState(db: Queries, shopId: string, order: ManagedOr
   return paymentStateOf(order, attempts.at(-1), settings);
 }
 
-export function paymentStateOf(
+function paymentStateOf(
   order: ManagedOrder,
   lastAttempt: Pick<Attempt, 'state'> | undefined,
   settings: Pick<Settings, 'paymentMethods'>,

@@ -59,7 +59,7 @@ const PROGRESS: Readonly<Record<Attempt['state'], number>> = {
   paid: 4,
 };
 
-export function attemptAfter(attempt: Attempt, { state, captured }: Outcome, now: Date): Attempt {
+function attemptAfter(attempt: Attempt, { state, captured }: Outcome, now: Date): Attempt {
   const [before, after] = [PROGRESS[attempt.state], PROGRESS[state]];
   const isUnderWay = before === PROGRESS.processing && after === before;
   const isNews = attempt.state !== state && (after > before || isUnderWay);

@@ -10,7 +10,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** Milliseconds for which the link and the digits of an email are valid. */
-export const REQUEST_LIFETIME = 15 * MINUTE;
+const REQUEST_LIFETIME = 15 * MINUTE;
 
 /** How often digits can be typed: too few tries to guess one code of a million. */
 export const MAX_ATTEMPTS = 5;

@@ -65,7 +65,7 @@ export function findSubscribers(
 }
 
 /** Milliseconds for which the link in the email is valid. */
-export const NEWSLETTER_REQUEST_LIFETIME = 7 * 86_400_000;
+const NEWSLETTER_REQUEST_LIFETIME = 7 * 86_400_000;
 
 const DAY = 86_400_000;
 

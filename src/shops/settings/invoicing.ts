@@ -28,7 +28,7 @@ export function* invoicingProblems(
 }
 
 /** ISO 13616: the first four characters moved to the end, letters as 10 to 35, is 1 modulo 97. */
-export function isIban(iban: string): boolean {
+function isIban(iban: string): boolean {
   if (!/^[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}$/.test(iban)) return false;
   const digits = `${iban.slice(4)}${iban.slice(0, 4)}`.replaceAll(/[A-Z]/g, (letter) =>
     String(letter.charCodeAt(0) - 55),

@@ -167,7 +167,7 @@ const TaxClass = Section(
   },
 );
 
-export const SHIPPING_KINDS = ['flat', 'weight', 'orderValue', 'pickup'] as const;
+const SHIPPING_KINDS = ['flat', 'weight', 'orderValue', 'pickup'] as const;
 type ShippingKind = (typeof SHIPPING_KINDS)[number];
 
 /** The prices that each kind of delivery requires, and its optional ones. */

@@ -28,7 +28,7 @@ export interface StartPage {
 export const brand = html`<a class="brand" href="/">Kontor</a>`;
 
 // The page's own ids contain a dot, which no shop id does: a shop may be called `main`.
-export function pageText({ title, header, main, footer }: StartPage): string {
+function pageText({ title, header, main, footer }: StartPage): string {
   return html`<!doctype html>
     <html lang="en">
       <head>

@@ -2,11 +2,12 @@ import { html, type Markup } from '../../http/html.ts';
 import { languageTag } from '../../http/locale.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { touchSession } from '../../people/accounts/queries.ts';
-import { Redirect, type Page } from '../page.ts';
-import type { FormRequest, PageRequest, PageResponse } from '../pages.ts';
+import type { Page } from '../page.ts';
+import type { ShopFormRequest, PageResponse } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { navigationLink } from '../layout/navigation-link.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 /** Milliseconds between two updates of when a browser was last seen. */
 const SEEN_EVERY = 10 * 60_000;
@@ -29,8 +30,8 @@ export function whenSignedIn(
 
 /** The same for a form. */
 export function whenFormSignedIn(
-  handler: (visit: Visit, account: SignedInAccount, form: FormRequest) => Promise<PageResponse>,
-): (visit: Visit, form: FormRequest) => Promise<PageResponse> {
+  handler: (visit: Visit, account: SignedInAccount, form: ShopFormRequest) => Promise<PageResponse>,
+): (visit: Visit, form: ShopFormRequest) => Promise<PageResponse> {
   return async (visit, form) =>
     visit.account ? handler(visit, visit.account, form) : new Redirect(shopPath(visit, '/account/sign-in'));
 }

@@ -15,11 +15,12 @@ import {
 } from '../../people/accounts/queries.ts';
 import { addressFields, fieldErrors, parseAddress, type AddressValues } from '../checkout/address-form.ts';
 import { addressValues, errorList, parseAddresses } from '../checkout/address-step.ts';
-import { Redirect, type Page } from '../page.ts';
-import type { FormRequest, Pages } from '../pages.ts';
+import type { Page } from '../page.ts';
+import type { ShopFormRequest, Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { accountPage, postButton, whenFormSignedIn, whenSignedIn } from './account-page.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const PATH = '/account/addresses';
 
@@ -111,7 +112,7 @@ async function requireAddress(
 async function saveAddress(
   visit: Visit,
   account: SignedInAccount,
-  form: FormRequest,
+  form: ShopFormRequest,
   stored: AddressRow | undefined,
   save: (address: Address) => Promise<string>,
 ): Promise<Page | Redirect> {

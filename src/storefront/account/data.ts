@@ -7,11 +7,12 @@ import { eraseCustomerData } from '../../people/privacy/erase.ts';
 import { exportText } from '../../people/privacy/export.ts';
 import { findCustomerRecord } from '../../people/privacy/queries.ts';
 import type { PersonalData } from '../../platform/personal-data.ts';
-import { Redirect, type Page } from '../page.ts';
+import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { accountPage, postButton, whenFormSignedIn, whenSignedIn } from './account-page.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const PATH = '/account/data';
 const DELETE = '/account/delete';

@@ -7,12 +7,12 @@ import {
   findSessions,
   type SessionRow,
 } from '../../people/accounts/queries.ts';
-import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { deviceText } from './browser-text.ts';
 import { passkeyList, passkeyScript } from './passkeys.ts';
 import { accountPage, postButton, mediumDateText, whenFormSignedIn, whenSignedIn } from './account-page.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const PATH = '/account/devices';
 

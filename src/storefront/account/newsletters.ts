@@ -4,10 +4,10 @@ import { messagesIn } from '../../kernel/messages.ts';
 import { findSubscribedIds, setSubscriptions } from '../../people/newsletters/queries.ts';
 import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
 import { offeredCampaigns } from '../newsletter/newsletter.ts';
-import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { accountPage, whenFormSignedIn, whenSignedIn } from './account-page.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const PATH = '/account/newsletters';
 const checkboxOf = (campaignId: string) => `newsletter-${campaignId}`;

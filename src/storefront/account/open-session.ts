@@ -9,10 +9,10 @@ import {
   insertSession,
   updateAccountCart,
 } from '../../people/accounts/queries.ts';
-import { Redirect } from '../page.ts';
 import type { SignInTarget } from '../session.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { joinCart, joinWishlist } from './join.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 export interface OpenedSession {
   token: string;

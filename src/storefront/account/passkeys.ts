@@ -20,7 +20,6 @@ import {
   type PasskeySite,
 } from '../../people/accounts/passkeys.ts';
 import { PASSKEY_SCRIPT } from '../layout/assets.ts';
-import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import type { Session } from '../session.ts';
 import { shopName, shopPath, type Visit } from '../visit.ts';
@@ -28,6 +27,7 @@ import { mediumDateText, whenFormSignedIn } from './account-page.ts';
 import { deviceText } from './browser-text.ts';
 import { continueSignedIn, openSession } from './open-session.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const DEVICES = '/account/devices';
 const TRIES_PER_HOUR = 60;

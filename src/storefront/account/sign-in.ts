@@ -16,12 +16,13 @@ import type { SignInCodes } from '../../people/accounts/sign-in-codes.ts';
 import { signInEmail } from '../../people/accounts/sign-in-email.ts';
 import { isEmailAddress } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
-import { Redirect, type Page } from '../page.ts';
+import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import type { SignInTarget } from '../session.ts';
 import { legalNames, shopPath, type Visit } from '../visit.ts';
 import { continueSignedIn, openSession } from './open-session.ts';
 import { passkeyScript, passkeySignInForm } from './passkeys.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** Per client address. */
 const EMAILS_PER_HOUR = 20;

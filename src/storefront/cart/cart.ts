@@ -23,10 +23,11 @@ import { cartPage } from './cart-page.ts';
 import { findVisitorCart, updateVisitorCart, setSessionCart, shopperOf, shortName } from './visitor-cart.ts';
 import { amountWithUnit, formatNumber } from '../amount-text.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import { Redirect, type Page } from '../page.ts';
+import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { pickUpCart } from './pickup.ts';
 import { productPath, shopPath, type Visit } from '../visit.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** The cart page and the forms that change the cart. */
 export function cart(pages: Pages): void {

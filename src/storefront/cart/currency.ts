@@ -3,10 +3,10 @@ import { changeCart, startCart, type VisitorCart } from '../../checkout/visitor-
 import { isRefusal } from '../../http/errors.ts';
 import { readingCurrency } from '../../http/locale.ts';
 import { findVisitorCart, setSessionCart, shopperOf } from './visitor-cart.ts';
-import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import type { Visit } from '../visit.ts';
 import { messagesIn } from '../../kernel/messages.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** Switches the currency. A cart never changes its currency, so its content moves to a new cart. */
 export function currency(pages: Pages): void {

@@ -5,10 +5,10 @@ import { readingLocale } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
 import { findOrderOfCart } from '../../orders/queries.ts';
 import { setSessionCart, shopperOf } from './visitor-cart.ts';
-import { Redirect, type Page } from '../page.ts';
-import type { PageRequest } from '../pages.ts';
+import type { Page } from '../page.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { messagesIn } from '../../kernel/messages.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 /**
  * Opens a cart that was created through the API, by the link with its token, and redirects to the same page without

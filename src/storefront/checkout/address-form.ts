@@ -62,7 +62,7 @@ export function addressRows(
   return [...rows, ...more.map((field) => [field])];
 }
 
-export function requiredAddressFields(part: AddressKind, country: string, settings: Settings): string[] {
+function requiredAddressFields(part: AddressKind, country: string, settings: Settings): string[] {
   return [
     ...requiredFields(part === 'billing' ? 'billingAddress' : 'shippingAddress', settings),
     ...NAMES,

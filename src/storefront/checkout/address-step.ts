@@ -20,7 +20,7 @@ import { besideCart, checkoutHeader } from './steps.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
-import type { FormRequest } from '../pages.ts';
+import type { ShopFormRequest } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
@@ -46,7 +46,7 @@ export function addressValues(address: Address | null): AddressValues {
   return Object.fromEntries(Object.entries(address ?? {}).filter(([, text]) => text !== null));
 }
 
-export function parseAddresses({ settings }: Visit, { field }: FormRequest): AddressForm {
+export function parseAddresses({ settings }: Visit, { field }: ShopFormRequest): AddressForm {
   const formOf = (part: AddressKind): AddressValues => {
     const values: AddressValues = Object.fromEntries(
       ADDRESS_FIELDS.map((name) => [name, field(`${part}.${name}`)]),

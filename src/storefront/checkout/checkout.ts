@@ -18,13 +18,14 @@ import {
 import { chooseMethods, deliveryPage, parseMethods } from './delivery-step.ts';
 import { reviewPage } from './review-step.ts';
 import { firstMissingStep, type Step } from './steps.ts';
-import { Redirect, type Page } from '../page.ts';
+import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { pickUpCart } from '../cart/pickup.ts';
 import { redirectToPayment } from '../payment/payment.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import type { VisitorEvent } from '../session.ts';
 import { shopPath, type Visit } from '../visit.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** More than any shopper orders; a client beyond it would take the stock away from others. */
 const MAX_ORDERS_PER_HOUR = 60;

@@ -14,7 +14,7 @@ import { besideCart, checkoutHeader } from './steps.ts';
 import { cartEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
 import { cartDelivery } from '../product/delivery-span.ts';
-import type { FormRequest } from '../pages.ts';
+import type { ShopFormRequest } from '../pages.ts';
 import { priceText } from '../../http/price-text.ts';
 import { shopPath, type Visit } from '../visit.ts';
 
@@ -102,7 +102,7 @@ function isOfferedHere({ payments }: Visit, { providerName }: PaymentMethod): bo
   return !isProviderName(providerName) || payments.providers[providerName].isAvailable !== false;
 }
 
-export function parseMethods(visit: Visit, visitorCart: VisitorCart, { field }: FormRequest): MethodForm {
+export function parseMethods(visit: Visit, visitorCart: VisitorCart, { field }: ShopFormRequest): MethodForm {
   const isOffered = (options: Option[], id: string) =>
     options.length === 0 || options.some((option) => option.id === id);
   const shippingMethod = normalisedId(field('shippingMethod'));

@@ -35,8 +35,9 @@ import {
 import { breadcrumbData, breadcrumbNavigation, listingView } from './listing-view.ts';
 import { merchantHtml } from '../merchant-html/merchant-html.ts';
 import { PageEvent, pageLength, type Page } from '../page.ts';
-import type { PageRequest, Pages } from '../pages.ts';
+import type { Pages } from '../pages.ts';
 import { categoryPath, type Visit } from '../visit.ts';
+import type { PageRequest } from '../../http/page-kit.ts';
 
 const CATEGORY_SORTS: readonly Sort[] = ['name', 'price', 'price-desc', 'new'];
 

@@ -1,7 +1,7 @@
 import { notFound } from '../../http/errors.ts';
 import { toMinor } from '../../kernel/money.ts';
 import type { Filters, SortBy } from '../../catalogue/search/faceted-search.ts';
-import type { PageRequest } from '../pages.ts';
+import type { PageRequest } from '../../http/page-kit.ts';
 
 export const PER_PAGE = 24;
 

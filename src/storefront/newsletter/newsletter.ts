@@ -15,9 +15,10 @@ import {
 } from '../../people/newsletters/queries.ts';
 import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
 import { messagesIn, type Messages } from '../../kernel/messages.ts';
-import { Redirect, type Page } from '../page.ts';
-import type { Pages, FormRequest } from '../pages.ts';
+import type { Page } from '../page.ts';
+import type { Pages, ShopFormRequest } from '../pages.ts';
 import { legalNames, shopPath, type Visit } from '../visit.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const MAX_NAME_LENGTH = 100;
 const FORMS_PER_HOUR = 10;
@@ -119,7 +120,7 @@ interface FormValues {
 const EMPTY: FormValues = { email: '', name: '', campaigns: [] };
 
 /** A single newsletter needs no checkbox. */
-function formValues(visit: Visit, field: FormRequest['field']): FormValues {
+function formValues(visit: Visit, field: ShopFormRequest['field']): FormValues {
   const offered = offeredCampaigns(visit);
   return {
     email: field('email'),

@@ -8,8 +8,9 @@ import type { OrderTokens } from '../../orders/order-link.ts';
 import type { CustomerOrder } from '../../orders/withdrawal-period.ts';
 import { amountWithUnit, unitText } from '../amount-text.ts';
 import type { Page } from '../page.ts';
-import type { FormRequest, PageRequest } from '../pages.ts';
+import type { ShopFormRequest } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
+import type { PageRequest } from '../../http/page-kit.ts';
 
 /** The order of a page below `/order/:token`, for anyone with its token. */
 export interface OpenedOrder extends CustomerOrder {
@@ -113,7 +114,7 @@ export function quantityFields(
 
 /** The parts that a form names; undefined: a quantity is not a number, or exceeds the available one. */
 export function parseParts(
-  field: FormRequest['field'],
+  field: ShopFormRequest['field'],
   available: readonly PartLine[],
 ): PartLine[] | undefined {
   const parts: PartLine[] = [];

@@ -16,7 +16,7 @@ import type { OrderTokens } from '../../orders/order-link.ts';
 import type { ContentLine } from '../../pricing/content.ts';
 import { quantityOfProduct } from '../../pricing/quantity.ts';
 import { setSessionCart, shopperOf, shortName, updateVisitorCart } from '../cart/visitor-cart.ts';
-import { Redirect, type Page } from '../page.ts';
+import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import {
@@ -28,6 +28,7 @@ import {
   type OpenedOrder,
 } from './customer-order.ts';
 import { showOrder } from './order-page.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const FORM = { perHour: 60, hasSecretPath: true };
 const MAX_REASON_LENGTH = 500;

@@ -9,8 +9,8 @@ import { findOrderOf } from '../../orders/queries.ts';
 import { withdrawalLink } from '../../orders/withdrawal-emails.ts';
 import { isEmailAddress, MAX_EMAIL_ADDRESS_LENGTH } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
-import { Redirect, type Page } from '../page.ts';
-import type { FormRequest, Pages } from '../pages.ts';
+import type { Page } from '../page.ts';
+import type { ShopFormRequest, Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import {
   backLink,
@@ -24,6 +24,7 @@ import {
 } from './customer-order.ts';
 import { saveAndShow } from './order-forms.ts';
 import { showOrder } from './order-page.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const MAX_NAME_LENGTH = 100;
 const MAX_NUMBER_LENGTH = 64;
@@ -133,7 +134,7 @@ function identifyProblem({ locale }: Visit, { number, email }: Identity): string
 async function sendLink(
   { db, shopId }: Visit,
   { number, email }: Identity,
-  isWithinLimit: FormRequest['isWithinLimit'],
+  isWithinLimit: ShopFormRequest['isWithinLimit'],
 ): Promise<void> {
   const order = await findOrderOf(db, shopId, number, email);
   if (!order || !(await isWithinLimit(`withdraw/${order.orderId}`, LINKS_PER_HOUR))) return;
@@ -182,7 +183,7 @@ function choosePage(
   visit: Visit,
   opened: OpenedOrder,
   available: readonly PartLine[],
-  refused?: { field: FormRequest['field']; problem: string },
+  refused?: { field: ShopFormRequest['field']; problem: string },
 ): Page {
   const messages = messagesIn(visit.locale).storefront.withdrawal;
   const { lines } = opened.order.content;

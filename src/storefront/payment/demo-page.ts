@@ -3,9 +3,9 @@ import { html, type Markup } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { findDemoPayment, moveDemoPayment, type DemoPayment } from '../../orders/payments/demo-provider.ts';
-import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** Milliseconds after which money sent "later" arrives. */
 const ON_ITS_WAY = 60_000;

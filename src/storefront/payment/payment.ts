@@ -8,10 +8,10 @@ import { isProviderName, PROVIDER_LABELS } from '../../orders/payments/providers
 import { findAttempts, takeAttempt, type Attempt } from '../../orders/payments/queries.ts';
 import { webhookPath } from '../../orders/payments/webhook-route.ts';
 import { findManagedOrder, type ManagedOrder } from '../../orders/queries.ts';
-import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { methodName } from './other-methods.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 /** More than any shopper tries, and every try calls the provider. */
 const MAX_PAYMENTS_PER_HOUR = 60;

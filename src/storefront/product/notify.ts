@@ -5,10 +5,11 @@ import { isEmailAddress } from '../../platform/email/address.ts';
 import { findByNumber, findProductRows, lockProduct } from '../../catalogue/products/queries.ts';
 import { nameOf } from '../../catalogue/products/render.ts';
 import { insertNotificationRequest } from '../../catalogue/products/availability-notification-queries.ts';
-import { Redirect, type Page } from '../page.ts';
+import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { productPath, shopPath, type Visit } from '../visit.ts';
 import { messagesIn } from '../../kernel/messages.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const PER_HOUR = 20;
 

@@ -13,8 +13,8 @@ import { findVisitorCart } from '../cart/visitor-cart.ts';
 import { cartForApps } from '../scripts/events.ts';
 import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../page-cache.ts';
 import { prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
-import { pageLength, Redirect, type Page } from '../page.ts';
-import type { PageRequest, Pages } from '../pages.ts';
+import { pageLength, type Page } from '../page.ts';
+import type { Pages } from '../pages.ts';
 import { productDelivery } from './delivery-span.ts';
 import { toPictures } from './pictures.ts';
 import { productEvent, renderProductPage } from './product-view.ts';
@@ -28,6 +28,7 @@ import { hasListeners, mayHaveListeners } from '../scripts/scripts.ts';
 import { preferredVariation, selectedVariation } from './variations.ts';
 import { categoryPath, productPath, shopPath, type Visit } from '../visit.ts';
 import { findWishedIds } from '../wishlist/queries.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 /** The product pages, where the `sfUrl` of products leads. */
 export function productDetailPages(pages: Pages): void {

@@ -1,9 +1,10 @@
 import { html, type Markup } from '../../http/html.ts';
-import { Redirect, type Page } from '../page.ts';
+import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import type { Session } from '../session.ts';
 import { legalNames, shopPath, type LayoutContext, type Visit } from '../visit.ts';
 import { messagesIn } from '../../kernel/messages.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 const PATH = '/consent';
 

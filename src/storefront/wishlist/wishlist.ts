@@ -5,7 +5,6 @@ import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findVersions } from '../../catalogue/products/queries.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { visitorOptions } from '../page-cache.ts';
-import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { productCards } from '../product/product-card.ts';
 import { addVisitorEvents } from '../session.ts';
@@ -18,6 +17,7 @@ import {
   MAX_WISHLIST_ITEMS,
 } from './queries.ts';
 import { messagesIn } from '../../kernel/messages.ts';
+import { Redirect } from '../../http/page-kit.ts';
 
 export function wishlist(pages: Pages): void {
   pages.get('/wishlist', async (visit) => {
