@@ -73,7 +73,10 @@ test('what is wrong is said at the form, and nothing is made', async () => {
     kind: 'PERCENT',
     amount: '120',
   });
-  expect([refused.status, refused.text.includes('Amount or percent is out of range.')]).toEqual([400, true]);
+  expect([refused.status, refused.text.includes('Amount or percentage is out of range.')]).toEqual([
+    400,
+    true,
+  ]);
   expect(refused.text).toContain('value="Too much"');
   const unknown = await merchant.post('/marketing/coupons/new', {
     name: 'Nothing',
@@ -117,10 +120,10 @@ test('what campaigns and codes are refused for is said in the language of the re
       'Der Code autumn15 gehört zu einer anderen Aktion. Bitte wählen Sie einen anderen.',
     ],
     ['new', { currency: 'XAF' }, 400, 'XAF gehört nicht zu den Währungen des Shops.'],
-    ['new', { usageLimit: 'viele' }, 400, 'Einlösungen je Code passt hier nicht.'],
-    ['new', { usageLimit: '2,5' }, 400, 'Einlösungen je Code passt hier nicht.'],
-    ['new', { minimum: 'viel' }, 400, 'Mindestbestellwert ist nicht richtig geschrieben.'],
-    ['new', { shipping: [id] }, 400, 'Nur mit diesen Versandarten ist nicht bekannt.'],
+    ['new', { usageLimit: 'viele' }, 400, 'Einlösungen je Code ist ungültig.'],
+    ['new', { usageLimit: '2,5' }, 400, 'Einlösungen je Code ist ungültig.'],
+    ['new', { minimum: 'viel' }, 400, 'Mindestbestellwert hat das falsche Format.'],
+    ['new', { shipping: [id] }, 400, 'Nur mit diesen Versandarten ist unbekannt.'],
   ] as const;
   for (const [path, fields, status, text] of refusals) {
     const refused = await german.post(`/marketing/coupons/${path}`, {

@@ -54,8 +54,10 @@ describe('the list', () => {
     expect(numbersIn((await merchant.get('/orders?q=/1014')).text)).toHaveLength(1);
     expect(numbersIn((await merchant.get('/orders?q=JONAS.W@')).text)).toHaveLength(4);
     expect(numbersIn((await merchant.get('/orders?q=wittm')).text)).toHaveLength(4);
-    expect((await merchant.get('/orders?q=%25')).text).toContain('Nothing matches these filters.');
-    expect((await merchant.get('/orders?state=all&to=2000-01-01')).text).toContain('Nothing matches');
+    expect((await merchant.get('/orders?q=%25')).text).toContain('No results for these filters.');
+    expect((await merchant.get('/orders?state=all&to=2000-01-01')).text).toContain(
+      'No results for these filters.',
+    );
     expect((await merchant.get('/orders?state=all&from=nonsense')).text).toContain('1–15 of 15');
   });
 
@@ -110,8 +112,10 @@ describe('an order that nobody has looked at', () => {
       new RegExp(`state=new">\\s*<span>New orders</span>\\s*<strong>${found.length}</strong>`),
     );
     expect(numbersIn((await merchant.get('/orders?state=new&q=/1014')).text)).toEqual([found[0]!.number]);
-    expect((await merchant.get('/orders?state=new&q=/1007')).text).toContain('Nothing matches');
-    expect((await merchant.get('/orders?state=new&to=2000-01-01')).text).toContain('Nothing matches');
+    expect((await merchant.get('/orders?state=new&q=/1007')).text).toContain('No results for these filters.');
+    expect((await merchant.get('/orders?state=new&to=2000-01-01')).text).toContain(
+      'No results for these filters.',
+    );
   });
 
   test('is an old one when somebody has opened it, and nothing else of it has changed', async () => {
@@ -154,7 +158,7 @@ describe('an order', () => {
     const orderId = await idOf('1011');
     const refused = await send('1011', 'pay', { amount: '9.999,00', note: 'too much' });
     expect(refused.status).toBe(400);
-    expect(refused.text).toContain('No more than');
+    expect(refused.text).toContain('Maximum ');
     expect(valueIn(refused.text, 'amount')).toBe('9.999,00');
     expect((await managed(orderId)).management.paidAmount.amount).toBe(0);
     const saved = await send('1011', 'pay', { amount: '10,50', note: 'cash' });
@@ -210,7 +214,7 @@ describe('an order', () => {
     expect(management.refundedAmount.amount).toBe(5);
     const { text } = await merchant.get(`/orders/${await idOf('1003')}`);
     expect(text).toContain('Partly refunded');
-    expect(text).not.toContain('Still to pay');
+    expect(text).not.toContain('Outstanding');
   });
 
   test('is invoiced, and the file is shown in place, of this order only', async () => {
@@ -291,8 +295,8 @@ describe('an order', () => {
   });
 
   test.each([
-    ['billing-address', { emailAddress: 'ada', city: 'Kiel' }, 'E-Mail ist nicht richtig geschrieben.'],
-    ['pay', { amount: 'zehn' }, 'Betrag ist nicht richtig geschrieben.'],
+    ['billing-address', { emailAddress: 'ada', city: 'Kiel' }, 'E-Mail hat das falsche Format.'],
+    ['pay', { amount: 'zehn' }, 'Betrag hat das falsche Format.'],
     ['shipping-address', { zipCode: '2'.repeat(33) }, 'Postleitzahl ist zu lang.'],
   ])(
     'is not changed by a refused form (%s), which names the field in the reader’s language',
@@ -420,7 +424,7 @@ describe('many orders', () => {
       carrier: 'UPS',
     });
     expect(text).toContain('2 orders are marked as shipped.');
-    expect(text).toContain('There is no such order.');
+    expect(text).toContain('This order does not exist.');
     expect(text).toMatch(/<textarea[^>]*>\s*9999 JD0003\n\/1009 JD0004<\/textarea>/);
     const { management } = await managed(await idOf('1015'));
     expect(management.shipments).toMatchObject([{ carrier: 'UPS', trackingCode: 'JD0002' }]);
@@ -435,7 +439,7 @@ describe('many orders', () => {
     expect(slips.text).toContain('Beacon Burr Grinder');
     const list = await merchant.get(`/orders/pick-list?${query}`);
     expect(list.text).toContain('AP-120');
-    expect((await merchant.get('/orders/pick-list')).text).toContain('No orders were chosen');
+    expect((await merchant.get('/orders/pick-list')).text).toContain('No orders selected.');
   });
 });
 

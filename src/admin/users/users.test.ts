@@ -58,7 +58,7 @@ test('somebody is invited by email, chooses a password, and works in the shop', 
     facts: { by: owner.email, linkId: expect.any(String) },
   });
   const page = await owner.get('/users');
-  expect(page.text).toContain('Invited, has not accepted yet');
+  expect(page.text).toContain('Invitation pending');
   // The link is in the email alone.
   expect(page.text + sent.text).not.toContain(String(email!.facts['linkId']));
 
