@@ -69,7 +69,7 @@ test('a private app gets a token with what was chosen, which is shown once', asy
 
   const page = await merchant.get(`/apps/${await appIdOf('Till')}`);
   expect(page.text).toContain('Change orders: pay, ship, refund, cancel');
-  expect(page.text).toContain('Ends 31 Dec 2099.');
+  expect(page.text).toContain('Expires 31 Dec 2099.');
   expect(page.text).toContain('Only from 127.0.0.0/8, ::1/128.');
   expect(page.text).not.toContain(token);
 });

@@ -138,8 +138,8 @@ test('failed emails are shown with their reason, and tried again', async () => {
 test('the page about health names the versions', async () => {
   const { text } = await host.get('/admin/host/health');
   const plain = text.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
-  expect(plain).toMatch(/Database Good Answers in \d+ ms\./);
-  expect(plain).toContain('Image store Good Files can be stored.');
+  expect(plain).toMatch(/Database OK Answers in \d+ ms\./);
+  expect(plain).toContain('Image store OK Files can be stored.');
   expect(plain).toMatch(/Schema 00\d\d_\w+ PostgreSQL \d+\.\d+/);
   expect(plain).toContain(`Node ${process.versions.node}`);
 });

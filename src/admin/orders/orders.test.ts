@@ -495,7 +495,7 @@ describe('an order by hand', () => {
       do: 'place',
     });
     expect(short.status).toBe(400);
-    expect(short.text).toMatch(/Of AP-100 only \d+ can be ordered/);
+    expect(short.text).toMatch(/Only \d+ of AP-100 can be ordered/);
     expect(valueIn(short.text, 'billing-city')).toBe('Hamburg');
     const there = { ...ADDRESS, product, quantity: '1', price: '', do: 'place' };
     const abroad = await merchant.post('/orders/new', { ...there, 'billing-country': 'JP' });

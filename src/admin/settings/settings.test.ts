@@ -132,7 +132,7 @@ describe.each([
   {
     language: 'en',
     texts: {
-      invoices: ['A VAT number of this country looks like this: DE123456789', 'This IBAN can’t be right'],
+      invoices: ['A VAT ID of this country looks like this: DE123456789', 'This IBAN can’t be right'],
       orders: ['Please enter either an amount or a percentage.', 'Amounts in EUR have at most 2 decimals.'],
       theme: ['its contrast with the background is 1.6:1, and 4.5:1 is needed.'],
       languages: ['The rate of SEK is missing: how much of it 1 EUR is worth.'],
