@@ -182,7 +182,7 @@ describe('an order', () => {
     const orderId = await idOf('1013');
     const refused = await send('1013', 'note', { internalNote: 'Mine' });
     expect([refused.status, refused.text.includes('The order is being edited')]).toEqual([409, true]);
-    expect((await merchant.get(`/orders/${orderId}`)).text).toContain('An app is changing this order');
+    expect((await merchant.get(`/orders/${orderId}`)).text).toContain('An app is editing this order');
     expect((await merchant.post(`/orders/${orderId}/edit/end`)).status).toBe(303);
     expect((await managed(orderId)).management.editing).toBeNull();
   });

@@ -247,7 +247,7 @@ describe('the keys of a payment provider', () => {
   test('with a blank are refused, and nothing of them is in the answer', async () => {
     const refused = await merchant.post('/settings/payments/card', { secretKey: 'sk test' });
     expect(refused.status).toBe(400);
-    expect(refused.text).toContain('secretKey has a blank');
+    expect(refused.text).toContain('secretKey contains a space');
     expect(refused.text).not.toContain('sk test');
     expect(await fieldsOf()).toEqual({ secretKey: 'sk_test_secret' });
   });
