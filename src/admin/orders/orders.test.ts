@@ -158,7 +158,7 @@ describe('an order', () => {
     const orderId = await idOf('1011');
     const refused = await send('1011', 'pay', { amount: '9.999,00', note: 'too much' });
     expect(refused.status).toBe(400);
-    expect(refused.text).toContain('Maximum ');
+    expect(refused.text).toContain('No more than');
     expect(valueIn(refused.text, 'amount')).toBe('9.999,00');
     expect((await managed(orderId)).management.paidAmount.amount).toBe(0);
     const saved = await send('1011', 'pay', { amount: '10,50', note: 'cash' });
