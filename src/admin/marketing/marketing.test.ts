@@ -178,7 +178,7 @@ test('codes come by the thousand, and as a file', async () => {
   expect((await merchant.post(`${path}/codes`, { count: '1500', prefix: 'FLY-' })).status).toBe(303);
   await merchant.post(`${path}/codes`, { code: '=Welcome' });
   const file = (await merchant.get(`${path}/codes.csv`)).text.split('\n');
-  expect(file[0]).toBe('\u{feff}Code;Used;Made;Withdrawn');
+  expect(file[0]).toBe('\u{feff}Code;Used;Created;Withdrawn');
   const codes = file.slice(1, -1).map((line) => line.split(';')[0]!);
   expect(new Set(codes).size).toBe(1501);
   expect(codes.filter((code) => /^FLY-[A-HJ-NP-Z2-9]{8}$/.test(code))).toHaveLength(1500);
