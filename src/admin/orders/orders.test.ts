@@ -217,6 +217,15 @@ describe('an order', () => {
     expect(text).not.toContain('Outstanding');
   });
 
+  test('names a discount on the cart in the language of the reader', async () => {
+    const { id } = (await service.db.one<{ id: string }>(sql`
+      select order_id as id from customer_order
+      where shop_id = 'DemoShop' and content ->> 'basketDiscount' <> '0' limit 1`))!;
+    const { text } = await merchant.get(`/orders/${id}`);
+    expect(text).toMatch(/<dt>Discount<\/dt>/);
+    expect(text).not.toContain('cart discount');
+  });
+
   test('is invoiced, and the file is shown in place, of this order only', async () => {
     const orderId = await idOf('1012');
     const saved = await send('1012', 'invoice', { note: 'As agreed' });
