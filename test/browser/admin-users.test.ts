@@ -107,7 +107,7 @@ test('a passkey signs in, and shows again who it is', async () => {
   await page.getByRole('heading', { name: 'Confirm your identity' }).waitFor();
   expect(await seriousProblems(page)).toEqual([]);
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-  await page.getByRole('heading', { name: 'Staff' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Staff' }).waitFor();
 
   page.on('dialog', (dialog) => void dialog.accept());
   await page.goto('/admin/account');
