@@ -46,7 +46,7 @@ test.each(ofTheDay(['wide', 'phone'] as const, 1))(
     await page.getByText('Saved: 1 change.').waitFor();
     const [first] = (await settingsOf()).shippingMethods;
     expect(first).toMatchObject({ name: { en_GB: `Rowing boat ${screen}` }, amount: 390, kind: 'flat' });
-    await page.getByLabel('Order value').fill('80');
+    await page.getByLabel('Order value', { exact: true }).fill('80');
     await page.locator('#prices').getByText('€3.90').first().waitFor();
   },
 );
