@@ -26,7 +26,7 @@ test('the numbers are those of the orders', async () => {
       and created_at >= ${new Date(service.db.now.getTime() - 89 * 86_400_000).toISOString().slice(0, 10)}::date`);
   const text = textOf((await merchant.get('?days=90')).text);
   expect(text).toContain(`Orders to ship ${open!.unsent} `);
-  expect(text).toContain(`Orders to be paid ${open!.unpaid} `);
+  expect(text).toContain(`Unpaid orders ${open!.unpaid} `);
   const revenue = (sold!.gross / 100).toLocaleString('en-GB', { style: 'currency', currency: 'EUR' });
   expect(text).toContain(`Revenue ${revenue} `);
   expect(text).toContain(`Orders ${sold!.orders} `);
@@ -34,7 +34,7 @@ test('the numbers are those of the orders', async () => {
 
 test('best sellers that are not counted from the whole period say since when they are', async () => {
   const merchant = await givenMerchant(service);
-  expect((await merchant.get('?days=90')).text).not.toContain('Counted from');
+  expect((await merchant.get('?days=90')).text).not.toContain('Based on the latest');
   const sold = new Date(service.db.now.getTime() - 3 * 86_400_000);
   await service.db.run(sql`
     insert into order_line (shop_id, order_id, line_item_id, product_id, created_at, currency, quantity, gross, net)
@@ -44,7 +44,7 @@ test('best sellers that are not counted from the whole period say since when the
     ) newest`);
   const day = sold.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
   const text = textOf((await merchant.get('?days=7')).text);
-  expect(text).toContain(`Counted from the 10,000 order lines sold last, since ${day}.`);
+  expect(text).toContain(`Based on the latest 10,000 order lines, since ${day}.`);
   await service.db.run(sql`delete from order_line where shop_id = 'DemoShop' and gross = 500000`);
 });
 
