@@ -21,6 +21,7 @@ document.addEventListener('click', (event) => {
     template.innerHTML.replaceAll(list.dataset.entries, `added${added}`),
   );
   showFields(list);
+  list.dispatchEvent(new Event('entry-added', { bubbles: true }));
   template.previousElementSibling.querySelector('input:not([type="hidden"]), textarea, select')?.focus();
 });
 
@@ -101,3 +102,31 @@ for (const frame of document.querySelectorAll('iframe[data-preview]')) {
     waiting = setTimeout(send, 350);
   });
 }
+
+// A long list of checkboxes: a filter while one types, and presets that select several at once.
+document.addEventListener('input', (event) => {
+  if (!event.target.matches('[data-filter]')) return;
+  const text = event.target.value.trim().toLocaleLowerCase();
+  const list = event.target.closest('[data-choices]');
+  for (const label of list.querySelectorAll('.ticks label')) {
+    label.hidden = !label.textContent.toLocaleLowerCase().includes(text);
+  }
+  for (const group of list.querySelectorAll('details')) {
+    const isMatched = group.querySelector('.ticks label:not([hidden])') !== null;
+    group.hidden = !isMatched;
+    group.open = text !== '' && isMatched;
+  }
+});
+
+document.addEventListener('click', (event) => {
+  const button = event.target.closest('[data-preset]');
+  if (!button) return;
+  const list = button.closest('[data-choices]');
+  const values = button.dataset.preset.split(' ').filter(Boolean);
+  for (const box of list.querySelectorAll('input[type="checkbox"]')) {
+    if (values.length === 0) box.checked = false;
+    else if (values.includes(box.value)) box.checked = true;
+  }
+  for (const group of list.querySelectorAll('details')) group.open = group.querySelector(':checked') !== null;
+  list.querySelector('input[type="checkbox"]').dispatchEvent(new Event('input', { bubbles: true }));
+});

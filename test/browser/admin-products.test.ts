@@ -113,3 +113,28 @@ test('a category is moved by the keyboard', async () => {
   await press('Move Coffee up');
   await expect.poll(names).toEqual(before);
 });
+
+test('texts are edited one language at a time, and copied into what is empty', async () => {
+  const product = await shop.service.db.one<{ productId: string }>(sql`
+    select product_id as "productId" from product where shop_id = 'DemoShop' and product_number = 'AP-110'`);
+  const page = await openAdmin(shop, `/products/${product!.productId}`);
+  const tabs = page.getByRole('group', { name: 'Language' });
+  const name = (language: string) => page.getByLabel(`Name · ${language}`);
+  await tabs.getByRole('button', { name: 'German' }).click();
+  expect([await name('German').isVisible(), await name('English').isVisible()]).toEqual([true, false]);
+
+  await name('German').fill('');
+  await tabs.getByRole('button', { name: 'German 1 empty' }).waitFor();
+  await tabs.getByRole('combobox').selectOption('en_GB');
+  await tabs.getByRole('button', { name: 'Copy into empty fields' }).click();
+  expect(await name('German').inputValue()).toBe(await name('English').inputValue());
+  expect(await seriousProblems(page)).toEqual([]);
+
+  // The next page shows the same language, and the same folds are open.
+  await page.getByText('Base price', { exact: true }).first().click();
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await page.getByText('Saved').first().waitFor();
+  expect([await name('German').isVisible(), await name('English').isVisible()]).toEqual([true, false]);
+  await tabs.getByRole('button', { name: 'All languages' }).click();
+  expect([await name('German').isVisible(), await name('English').isVisible()]).toEqual([true, true]);
+});

@@ -64,3 +64,19 @@ test('words of an email are edited with a preview', async () => {
     .waitFor();
   expect(await page.getByLabel('Text', { exact: true }).inputValue()).toBe('Ahoy {nobody}');
 });
+
+test('countries are selected by a preset and by the filter', async () => {
+  const page = await openAdmin(shop, '/settings/shipping');
+  const countries = page.getByRole('group', { name: 'Countries', exact: true });
+  await countries.getByRole('button', { name: 'Select: DACH' }).click();
+  await countries.getByRole('searchbox').fill('norw');
+  expect(await countries.getByRole('checkbox').filter({ visible: true }).count()).toBe(1);
+  await countries.getByRole('checkbox', { name: 'Norway' }).check();
+  expect(await seriousProblems(page)).toEqual([]);
+  const before = (await settingsOf()).countries;
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText(/Saved/).waitFor();
+  expect((await settingsOf()).countries.toSorted()).toEqual(
+    [...new Set([...before, 'AT', 'CH', 'DE', 'NO'])].toSorted(),
+  );
+});

@@ -8,6 +8,7 @@ import { isId } from '../../kernel/ids.ts';
 import { buttonForm, longTextField, problemOf, textField, tickField } from '../components/form.ts';
 import { chip } from '../components/format.ts';
 import { languageName } from '../components/language-name.ts';
+import { languageTabs } from '../components/language-tabs.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
@@ -137,7 +138,9 @@ async function showCategory(visit: ShopVisit, request: PageRequest, draft?: Draf
       }`,
     main: html`<div class="sides">
       <form method="post" class="card">
-        ${problemOf(draft)} ${versionField(version)} ${languageColumns(visit, texts, draft)}
+        ${problemOf(draft)} ${versionField(version)}
+        ${languageTabs(visit.settings.locales, visit.language, visit.messages)}
+        ${languageColumns(visit, texts, draft)}
         ${textField({ name: 'alias', label: messages.alias, hint: messages.aliasHint, value: category.alias, isRequired: true, isDisabled: category.parent === null, draft })}
         ${FLAGS.map((name) => tickField({ name, label: messages.flags[name], value: category[name], draft }))}
         ${mayWrite && html`<button class="main">${visit.messages.form.save}</button>`}
@@ -158,7 +161,7 @@ function languageColumns(
   return html`<div class="row">
     ${ordered.map(
       (locale) =>
-        html`<fieldset class="stack">
+        html`<fieldset class="stack" data-language="${locale}">
           <legend>${languageName(locale, language, locales)}</legend>
           ${TEXTS.map((name) => {
             const field = {

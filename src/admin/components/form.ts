@@ -16,6 +16,8 @@ interface AnyField {
   isDisabled?: boolean;
   /** The problem of its value, shown below the field. */
   problem?: string | undefined;
+  /** The language of a translated text, for the language tabs of a form. */
+  locale?: string;
 }
 
 export interface TextField extends AnyField {
@@ -93,6 +95,8 @@ ${field.draft?.field(field.name) ?? field.value ?? ''}</textarea>`,
 export interface Choice {
   value: string;
   text: string;
+  /** The heading under which a long list shows it. */
+  group?: string;
 }
 
 export interface ChoiceField extends AnyField {
@@ -129,6 +133,7 @@ export function tickField({ value = false, sends = 'yes', ...field }: TickField)
       ><input
         type="checkbox"
         name="${field.name}"
+        ${sends === 'yes' && html`id="${idOf(field)}"`}
         value="${sends}"
         ${isTicked && html`checked`}
         ${field.isDisabled && html`disabled`}
@@ -172,7 +177,7 @@ export function buttonForm({
 }
 
 function labelled(field: AnyField, input: Markup): Markup {
-  return html`<div class="field">
+  return html`<div class="field" ${field.locale !== undefined && html`data-language="${field.locale}"`}>
     <label for="${idOf(field)}">${field.label}</label>
     ${input} ${field.hint !== undefined && html`<p class="hint" id="${idOf(field)}-hint">${field.hint}</p>`}
     ${

@@ -28,7 +28,9 @@ export function textsCard(visit: ShopVisit, { text, long }: ProductFields): Mark
         const language = localeName(locale, visit);
         // Each label names its language, because a screen reader does not convey the columns.
         const label = (name: string) => (settings.locales.length === 1 ? name : `${name} · ${language}`);
-        return html`<div class="stack" lang="${languageTag(locale)}">${fields(locale, label)}</div>`;
+        return html`<div class="stack" lang="${languageTag(locale)}" data-language="${locale}">
+          ${fields(locale, label)}
+        </div>`;
       })}
     </div>`;
   return html`<section class="card">
@@ -223,6 +225,7 @@ export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
         fields.long(`safetyText.${locale}`, `${messages.safetyText} · ${localeName(locale, visit)}`, {
           rows: 3,
           maxLength: MAX_LENGTHS.features,
+          locale,
         }),
       )}
     </details>
@@ -242,6 +245,7 @@ export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
           fields.text(
             `customHeadline.${locale}`,
             `${messages.customHeadline} · ${localeName(locale, visit)}`,
+            { locale },
           ),
         )}
       </div>

@@ -4,6 +4,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { problemOf } from '../components/form.ts';
+import { languageTabs } from '../components/language-tabs.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
 import type { Draft, ShopPages } from '../pages.ts';
@@ -47,6 +48,7 @@ export function productEditorPages(pages: ShopPages): void {
               ${problemOf(draft)} ${versionField(versionedValues(values))}
               <div class="sides">
                 <div>
+                  ${languageTabs(visit.settings.locales, visit.language, visit.messages)}
                   ${textsCard(visit, fields)} ${pricesCard(visit, row, fields)}
                   ${stockCard(visit, row, fields)} ${shippingCard(visit, row, fields)}
                   ${detailsCard(visit, fields)}

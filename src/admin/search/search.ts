@@ -4,7 +4,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { MENU } from '../layout/menu.ts';
 import type { ShopPages } from '../pages.ts';
-import { settingsPlaces } from '../settings/overview.ts';
+import { settingHits, settingsPlaces } from '../settings/overview.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { findProductPage } from '../products/list-queries.ts';
 import {
@@ -27,6 +27,7 @@ interface HitGroup {
 
 const MAX_TEXT_LENGTH = 100;
 const MAX_PRODUCTS = 6;
+const MAX_SETTINGS = 6;
 
 /**
  * The search in the header finds orders, products, customers and pages. It shows the part `hits` of this page during
@@ -59,6 +60,7 @@ async function findAll(visit: ShopVisit, text: string): Promise<HitGroup[]> {
     { title: titles.products, hits: products },
     { title: titles.customers, hits: customers },
     { title: messages.search.places, hits: findPlaces(visit, text) },
+    { title: titles.settings, hits: settingHits(visit, text, MAX_SETTINGS) },
   ];
   return groups.filter(({ hits }) => hits.length > 0);
 }

@@ -10,14 +10,6 @@ import { sectionPage, type ShownForm } from './section-page.ts';
 export function catalogue(pages: ShopPages, format: SettingsFormat): void {
   sectionPage(pages, format, {
     name: 'catalogue',
-    sections: [
-      'showFromPrices',
-      'categoriesShowSubcategories',
-      'publicCatalogue',
-      'crossSellingTitle',
-      'manufacturers',
-      'units',
-    ],
     leftOut: ['units'],
     fields: unitTable,
   });
@@ -32,7 +24,7 @@ function unitTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
   const { units } = visit.messages;
   const table = visit.messages.settings.unitTable;
   const parts = ['long', 'short'] as const;
-  return html`<details class="card" ${problemAt(['units', '*']) !== undefined && html`open`}>
+  return html`<details class="card" id="field-units" ${problemAt(['units', '*']) !== undefined && html`open`}>
     <summary>
       <strong>${messages.label('units')}</strong> <span class="quiet">${messages.hint('units')}</span>
     </summary>
@@ -52,7 +44,7 @@ function unitTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
         <tbody>
           ${UNIT_KEYS.map(
             (unit) =>
-              html`<tr>
+              html`<tr id="field-units.${unit}">
                 <th scope="row">${units[unit]}</th>
                 ${locales.flatMap((locale) =>
                   parts.map((part) => {

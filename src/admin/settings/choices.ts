@@ -1,9 +1,11 @@
 import { isCurrency } from '../../kernel/money.ts';
 import { languageTag } from '../../http/locale.ts';
 import { PROVIDER_LABELS } from '../../orders/payments/providers.ts';
-import { countryName, isCountry, isInEu } from '../../shops/countries/countries.ts';
+import type { AddressField } from '../../shops/countries/address.ts';
+import { areaOf, countryName, isCountry, type Area } from '../../shops/countries/countries.ts';
 import type { SettingsFile } from '../../shops/settings/file.ts';
 import type { Choice } from '../components/form.ts';
+import type { Preset } from './grouped-choices.ts';
 import type { SettingsMessages } from './settings-messages.ts';
 
 /** The choices for settings whose schema defines only the form of a value, by their path. */
@@ -15,22 +17,28 @@ export function settingChoices(
   const lists: Readonly<Record<string, () => readonly Choice[]>> = {
     country: () => countryChoices(language),
     'countries.default': () => (file.countries?.items ?? []).map((code) => countryChoice(code, language)),
-    'countries.items': () => countryChoices(language),
+    'countries.items': () => byArea(countryChoices(language), areaOf, messages),
     'locales.default': () => (file.locales?.items ?? []).map((locale) => localeChoice(locale, messages)),
-    'locales.items': () => {
-      // The European Union first: the others make a long list.
-      const isNear = ({ value }: Choice) => Number(isInEu(value.slice(3)));
-      const all = sorted(
+    'locales.items': () =>
+      byArea(
         LOCALES.map((locale) => localeChoice(locale, messages)),
-        language,
-      );
-      return all.toSorted((one, other) => isNear(other) - isNear(one));
-    },
+        (locale) => areaOf(locale.slice(3)),
+        messages,
+      ),
     'currencies.default': () => (file.currencies?.items ?? []).map((code) => currencyChoice(code, language)),
     'currencies.items': () =>
-      sorted(
+      byArea(
         CURRENCIES.map((code) => currencyChoice(code, language)),
-        language,
+        currencyArea,
+        messages,
+      ),
+    mandatoryAddressFields: () =>
+      Object.entries(ADDRESS_PARTS).flatMap(([part, fields]) =>
+        fields.map((field) => ({
+          value: field,
+          text: messages.value('mandatoryAddressFields', field),
+          group: messages.choose.addressParts[part as AddressPart],
+        })),
       ),
     'newsletters.language': () => languageChoices(file, language),
     'deliveryTimes.timeZone': () => TIME_ZONES.map((value) => ({ value, text: value.replaceAll('_', ' ') })),
@@ -40,6 +48,15 @@ export function settingChoices(
     ],
   };
   return (path) => lists[path]?.();
+}
+
+/** Countries that merchants often select together, by the path of the list. */
+export function settingPresets({ choose }: SettingsMessages): (path: string) => readonly Preset[] {
+  const presets = Object.entries(COUNTRY_PRESETS).map(([name, values]) => ({
+    name: choose.areas[name as keyof typeof COUNTRY_PRESETS],
+    values,
+  }));
+  return (path) => (path === 'countries.items' ? presets : []);
 }
 
 /** The keys of maps that name other settings, by their path. */
@@ -77,6 +94,68 @@ const LOCALES = [
     ...'fr_BE de_BE fr_CH it_CH fr_CA de_LU en_LU sv_FI ca_ES en_MT en_DE en_FR en_NL'.split(' '),
   ]),
 ];
+
+const COUNTRY_PRESETS = {
+  eu: COUNTRIES.filter((code) => areaOf(code) === 'eu'),
+  dach: ['DE', 'AT', 'CH'],
+  benelux: ['BE', 'NL', 'LU'],
+  nordics: ['DK', 'FI', 'IS', 'NO', 'SE'],
+};
+
+/** In the order in which a form usually asks for them. */
+const ADDRESS_PARTS = {
+  person: ['salutation', 'title', 'firstName', 'middleName', 'lastName', 'displayName', 'gender', 'birthday'],
+  address: ['street', 'streetDetails', 'addressExtension', 'doorCode', 'zipCode', 'city', 'state', 'country'],
+  company: [
+    'company',
+    'department',
+    'jobTitle',
+    'vatId',
+    'fiscalCode',
+    'bankAccountHolder',
+    'bankAccountNumber',
+    'bankName',
+    'bankSortCode',
+  ],
+  contact: [
+    'emailAddress',
+    'phoneNumber',
+    'mobilePhoneNumber',
+    'businessEmailAddress',
+    'businessPhoneNumber',
+    'privateEmailAddress',
+    'privatePhoneNumber',
+    'faxNumber',
+    'websiteUrl',
+  ],
+} satisfies Record<string, AddressField[]>;
+type AddressPart = keyof typeof ADDRESS_PARTS;
+
+const EU_CURRENCIES = new Set(['EUR', 'CZK', 'DKK', 'HUF', 'PLN', 'RON', 'SEK']);
+const OTHER_EUROPEAN_CURRENCIES = new Set(
+  'ALL BAM BYN CHF GBP GIP ISK MDL MKD NOK RSD RUB TRY UAH'.split(' '),
+);
+
+function currencyArea(code: string): Area {
+  if (EU_CURRENCIES.has(code)) return 'eu';
+  return OTHER_EUROPEAN_CURRENCIES.has(code) ? 'europe' : 'world';
+}
+
+const AREAS: readonly Area[] = ['eu', 'europe', 'world'];
+
+/** From near to far, and by name within an area. */
+function byArea(
+  choices: readonly Choice[],
+  areaOfValue: (value: string) => Area,
+  { choose, language }: SettingsMessages,
+): Choice[] {
+  const named = sorted(choices, language);
+  return AREAS.flatMap((area) =>
+    named
+      .filter(({ value }) => areaOfValue(value) === area)
+      .map((choice) => ({ ...choice, group: choose.areas[area] })),
+  );
+}
 
 const countryChoice = (code: string, language: string): Choice => ({
   value: code,

@@ -18,7 +18,6 @@ const MAX_CHECKS = 30;
 export function domains(pages: ShopPages, format: SettingsFormat): void {
   sectionPage(pages, format, {
     name: 'domains',
-    sections: ['domains'],
     beside: async (visit) =>
       html`<div>${directions(visit)} ${pendingOf(visit).map((host) => challengeCard(visit, host))}</div>`,
   });

@@ -34,7 +34,6 @@ interface Refused {
 export function emails(pages: ShopPages, format: SettingsFormat, kinds: readonly EmailKind[]): void {
   sectionPage(pages, format, {
     name: 'emails',
-    sections: ['emailNewOrders', 'dailyEmailsPerRecipient'],
     beside: async (visit) => kindList(visit, kinds),
   });
 

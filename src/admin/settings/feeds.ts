@@ -10,7 +10,6 @@ import { settingsMessages } from './settings-messages.ts';
 export function feedSettingsPages(pages: ShopPages, format: SettingsFormat): void {
   sectionPage(pages, format, {
     name: 'feeds',
-    sections: ['feeds'],
     isEven: true,
     beside: async (visit) => {
       const { settings, storefront } = visit;

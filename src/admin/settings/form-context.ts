@@ -6,6 +6,7 @@ import { decimalText } from '../components/decimal.ts';
 import type { Choice } from '../components/form.ts';
 import type { Language } from '../messages.ts';
 import { shapeOf } from './field-kind.ts';
+import type { Preset } from './grouped-choices.ts';
 import type { SettingsMessages } from './settings-messages.ts';
 
 /** The context that the fields of a form need besides the schema and the value. */
@@ -20,6 +21,8 @@ export interface FormContext {
   isDisabled: boolean;
   /** The choices for a setting whose schema does not list them, by its path: countries, currencies. */
   choices: (path: string) => readonly Choice[] | undefined;
+  /** Groups of choices that one click selects. */
+  presets: (path: string) => readonly Preset[];
   /** The known keys of a map; undefined: they can be typed. */
   keys: (path: string) => readonly Choice[] | undefined;
   /** The problem of a field, by its path. */

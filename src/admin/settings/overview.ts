@@ -1,8 +1,12 @@
 import { html, type Markup } from '../../http/html.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+import { findSettings } from './find-settings.ts';
 
 type PageName = keyof ShopVisit['messages']['settings']['pages'];
+
+const MAX_TEXT_LENGTH = 100;
+const MAX_FOUND = 30;
 
 /** The cards of the overview in groups, in the order in which a new shop is set up. */
 const GROUPS: readonly {
@@ -16,12 +20,14 @@ const GROUPS: readonly {
 ];
 
 export function overview(pages: ShopPages): void {
-  pages.get('/settings', 'settings_read', async (visit) => {
+  pages.get('/settings', 'settings_read', async (visit, request) => {
     const messages = visit.messages.settings;
+    const text = (request.query('q') ?? '').trim().slice(0, MAX_TEXT_LENGTH);
     return {
       title: visit.messages.layout.menuEntries.settings,
       menu: 'settings',
-      main: html`${GROUPS.map(({ name, pages: names }) => {
+      main: html`${searchForm(visit, text)} ${text !== '' && foundSettings(visit, text)}
+      ${GROUPS.map(({ name, pages: names }) => {
         const shown = names.filter((page) => mayOpen(visit, page));
         return (
           shown.length > 0 &&
@@ -31,6 +37,43 @@ export function overview(pages: ShopPages): void {
       })}`,
     };
   });
+}
+
+function searchForm({ messages }: ShopVisit, text: string): Markup {
+  const { label } = messages.settings.find;
+  return html`<form class="filters" role="search">
+    <label class="hidden" for="find-setting">${label}</label>
+    <input
+      type="search"
+      id="find-setting"
+      name="q"
+      value="${text}"
+      maxlength="${MAX_TEXT_LENGTH}"
+      placeholder="${label}"
+    />
+    <button>${messages.layout.search}</button>
+  </form>`;
+}
+
+function foundSettings(visit: ShopVisit, text: string): Markup {
+  const found = settingHits(visit, text, MAX_FOUND);
+  return html`<section class="card hits" aria-live="polite">
+    ${found.length === 0 && html`<p class="quiet">${visit.messages.search.nothing({ text })}</p>`}
+    ${found.map(
+      ({ href, text: label, note }) =>
+        html`<a href="${href}">${label} <span class="quiet">${note}</span></a>`,
+    )}
+  </section>`;
+}
+
+/** Single settings by their names and explanations, with the address of the very field. */
+export function settingHits(visit: ShopVisit, text: string, limit: number) {
+  if (!visit.may('settings_read')) return [];
+  return findSettings(text, visit.messages, visit.language, limit).map(({ page, anchor, label, place }) => ({
+    href: `${adminPath(visit, `/settings/${page}`)}#${anchor}`,
+    text: label,
+    note: place,
+  }));
 }
 
 function mayOpen({ may }: ShopVisit, page: PageName): boolean {

@@ -24,7 +24,6 @@ const TESTS_PER_HOUR = 60;
 export function payments(pages: ShopPages, format: SettingsFormat, providers: Providers): void {
   sectionPage(pages, format, {
     name: 'payments',
-    sections: ['paymentMethods'],
     beside: (visit) => accountList(visit, providers),
   });
 

@@ -3,6 +3,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { longTextField, textField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import { isLong, shapeOf, wordPath } from './field-kind.ts';
+import { groupedChoices } from './grouped-choices.ts';
 import { wordLimit } from './section-limits.ts';
 import { bound, settingFieldName, fieldProblemLine, withChosen, type FormContext } from './form-context.ts';
 import type { Path } from '../../shops/settings/rules.ts';
@@ -26,6 +27,7 @@ export function localisedField(
       value: texts[locale],
       isDisabled,
       problem: context.problemAt([...path, locale]),
+      ...(locales.length > 1 && { locale }),
       ...bound(schema),
     };
     return isLong(schema) ? longTextField({ ...one, rows: 3 }) : textField(one);
@@ -74,30 +76,19 @@ export function listField(
     });
   }
   const name = settingFieldName(path);
-  // Chosen entries come first and keep their order, in which the shop shows them.
   const all = withChosen(choices, values);
-  const sorted = [
-    ...values.flatMap((value) => all.find((choice) => choice.value === value) ?? []),
-    ...choices.filter(({ value }) => !values.includes(value)),
-  ];
+  const boxes = {
+    name,
+    label: messages.label(known),
+    // They keep their order, in which the shop shows them.
+    chosen: values.flatMap((value) => all.find((choice) => choice.value === value) ?? []),
+    others: choices.filter(({ value }) => !values.includes(value)),
+    presets: context.presets(known),
+    isDisabled,
+  };
   return html`<fieldset class="field" id="field-${name}">
     <legend>${messages.label(known)}</legend>
-    ${hint !== undefined && html`<p class="hint">${hint}</p>`}
-    <div class="ticks">
-      ${sorted.map(
-        ({ value, text }) =>
-          html`<label
-            ><input
-              type="checkbox"
-              name="${name}"
-              value="${value}"
-              ${values.includes(value) && html`checked`}
-              ${isDisabled && html`disabled`}
-            />
-            ${text}</label
-          >`,
-      )}
-    </div>
+    ${hint !== undefined && html`<p class="hint">${hint}</p>`} ${groupedChoices(boxes, messages)}
     ${fieldProblemLine(problem)}
   </fieldset>`;
 }

@@ -4,14 +4,16 @@ import { SettingsProblem, type SettingsFile } from '../../shops/settings/file.ts
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import type { Problem } from '../../shops/settings/problem.ts';
 import type { SectionName } from '../../shops/settings/schema.ts';
+import { languageTabs } from '../components/language-tabs.ts';
 import { versionField, versionOf } from '../components/version.ts';
 import { SETTINGS_SCRIPT } from '../layout/assets.ts';
 import type { AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { settingChoices, settingKeys } from './choices.ts';
+import { settingChoices, settingKeys, settingPresets } from './choices.ts';
 import { kindOf, schemaOf, wordPath } from './field-kind.ts';
 import { translatedProblems } from './problem-text.ts';
+import { PAGE_SECTIONS, type SectionPageName } from './page-sections.ts';
 import { childOf, fieldTree, readValue } from './read-section.ts';
 import { savedNotice, saveSettings } from './save.ts';
 import { settingFieldName, type FormContext } from './form-context.ts';
@@ -23,9 +25,8 @@ import { type FormRequest, type PageRequest, Redirect } from '../../http/page-ki
 
 /** A page with some sections of the settings file as one form. */
 export interface SectionPage {
-  /** Below `/settings/`; also the key of its title. */
-  name: keyof ShopVisit['messages']['settings']['pages'];
-  sections: readonly SectionName[];
+  /** Below `/settings/`; also the key of its title and of its sections. */
+  name: SectionPageName;
   /** Paths of settings that `fields` shows in its own way. */
   leftOut?: readonly string[];
   /** More fields of the same form. */
@@ -78,21 +79,23 @@ export function sectionPage(pages: ShopPages, format: SettingsFormat, page: Sect
         }
       },
     },
-    { limits: sectionLimits(page.sections) },
+    { limits: sectionLimits(PAGE_SECTIONS[page.name]) },
   );
 }
 
+const sectionsOf = (name: SectionPageName): readonly SectionName[] => PAGE_SECTIONS[name];
+
 /** The stored sections of the page. */
-function storedSections({ settings }: ShopVisit, { sections }: SectionPage): object {
-  const file = documentOf(settings, { textsByLocale: true });
-  return Object.fromEntries(sections.map((section) => [section, file[section] ?? null]));
+function storedSections({ settings }: ShopVisit, { name }: SectionPage): object {
+  const file: SettingsFile = documentOf(settings, { textsByLocale: true });
+  return Object.fromEntries(sectionsOf(name).map((section) => [section, file[section] ?? null]));
 }
 
 /** The typed sections of the page. */
-function typedSections({ sections, adjust }: SectionPage, form: FormRequest): SettingsFile {
+function typedSections({ name, adjust }: SectionPage, form: FormRequest): SettingsFile {
   const tree = fieldTree(form);
   const file = Object.fromEntries(
-    sections.map((section) => [section, readValue(schemaOf(section), childOf(tree, section), true)]),
+    sectionsOf(name).map((section) => [section, readValue(schemaOf(section), childOf(tree, section), true)]),
   ) as SettingsFile;
   return adjust ? adjust(file) : file;
 }
@@ -109,7 +112,8 @@ async function formPage(
   const beside = await page.beside?.(visit, request, form);
   const fields = html`<form method="post" class="settings-form" data-settings novalidate>
     ${refused && problemSummary(refused, form.context.messages)} ${versionField(storedSections(visit, page))}
-    ${cards(page, form)} ${page.fields?.(visit, form)}
+    ${languageTabs(form.context.locales, visit.language, messages)} ${cards(page, form)}
+    ${page.fields?.(visit, form)}
     ${mayWrite && html`<div class="settings-save"><button class="main">${messages.form.save}</button></div>`}
   </form>`;
   return {
@@ -146,6 +150,7 @@ function shownForm(
       currency: file.currencies?.default ?? defaultCurrency,
       isDisabled: !visit.may('settings_write'),
       choices: settingChoices(file, messages),
+      presets: settingPresets(messages),
       keys: settingKeys(file, messages, visit.locale),
       problemAt: problemFinder(refused?.problems ?? []),
       isLeftOut: (path) => leftOut.includes(path),
@@ -195,11 +200,11 @@ export function placeText(path: Path, messages: SettingsMessages): string {
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Consecutive plain settings share a card; a section or a list has its own. */
-function cards({ sections }: SectionPage, { file, context }: ShownForm): Markup[] {
+function cards({ name }: SectionPage, { file, context }: ShownForm): Markup[] {
   const isPlain = (section: SectionName) =>
     !['section', 'entries', 'map'].includes(kindOf(schemaOf(section)));
   const groups: SectionName[][] = [];
-  for (const section of sections) {
+  for (const section of sectionsOf(name)) {
     const last = groups.at(-1);
     if (last && isPlain(section) && isPlain(last[0]!)) last.push(section);
     else groups.push([section]);

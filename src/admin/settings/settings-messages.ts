@@ -26,6 +26,7 @@ export function settingsMessages(all: AdminMessages, language: Language) {
       new Intl.DisplayNames([language], { type: 'language' }).of(languageTag(locale)) ?? locale,
     newEntry: (path: string): string => labels[`${path}.new`] ?? all.form.add,
     addEntry: (path: string): string => labels[`${path}.add`] ?? all.form.add,
+    choose: messages.choose,
     unset: messages.unset,
     onePerLine: messages.onePerLine,
     moveUp: messages.moveUp,

@@ -4,6 +4,9 @@ import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import { ofTheDay } from '../../../test/seed.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
+import { adminMessagesIn } from '../messages.ts';
+import { allSettings } from './find-settings.ts';
+import { PAGE_SECTIONS } from './page-sections.ts';
 import { selectSettings } from '../../shops/settings/settings.ts';
 
 let service: Service;
@@ -463,6 +466,42 @@ test('the search finds pages of settings by what is on them', async () => {
   expect((await merchant.get('/search?q=bank+account')).text).toContain('/settings/invoices"');
   const orders = await givenMerchant(service, 'orders');
   expect((await orders.get('/search?q=bank+account')).text).not.toContain('/settings/invoices"');
+});
+
+describe('the search of settings', () => {
+  const hits = ({ text }: AdminAnswer) =>
+    [...text.matchAll(/<a href="\/admin\/shops\/DemoShop(\/settings\/[^"]*#[^"]*)"/g)].map(
+      ([, path]) => path,
+    );
+
+  test('finds a setting by its name, and leads to its field', async () => {
+    const found = await merchant.get('/settings?q=time+zone');
+    expect(hits(found)).toEqual(['/settings/shipping#field-deliveryTimes.timeZone']);
+    expect(hits(await merchant.get('/search?q=time+zone'))).toEqual(hits(found));
+    expect((await merchant.get('/settings?q=%3Cb%3Enothing')).text).toContain('“&lt;b&gt;nothing”');
+  });
+
+  test('leads to elements that their pages have, in every language', async () => {
+    for (const language of ['en', 'de', 'fr'] as const) {
+      const all = allSettings(adminMessagesIn(language), language);
+      expect(all.length).toBeGreaterThan(150);
+      expect(all.filter(({ label }) => label === '')).toEqual([]);
+    }
+    for (const [page, places] of Object.entries(PAGE_SECTIONS)) {
+      const { text } = await merchant.get(`/settings/${page}`);
+      const anchors = allSettings(adminMessagesIn('en'), 'en')
+        .filter((place) => place.page === page)
+        .map(({ anchor }) => anchor);
+      expect(places.length).toBeGreaterThan(0);
+      expect(anchors.filter((anchor) => !text.includes(`id="${anchor}"`))).toEqual([]);
+    }
+  });
+
+  test('is not for those who may not see settings', async () => {
+    const shipper = await givenMerchant(service, 'orders');
+    expect(hits(await shipper.get('/search?q=time+zone'))).toEqual([]);
+    expect((await shipper.get('/settings?q=time+zone')).status).toBe(403);
+  });
 });
 
 test('whoever may only read sees the forms without being able to save', async () => {

@@ -31,32 +31,16 @@ export function settings(
   { settingsFormat: format, emailKinds, providers, media }: SettingsDeps,
 ): void {
   overview(pages);
-  sectionPage(pages, format, {
-    name: 'shop',
-    sections: ['name', 'slogan', 'email', 'country', 'accessibility'],
-  });
-  sectionPage(pages, format, { name: 'invoices', sections: ['invoicing'] });
-  sectionPage(pages, format, { name: 'languages', sections: ['locales', 'currencies'] });
+  sectionPage(pages, format, { name: 'shop' });
+  sectionPage(pages, format, { name: 'invoices' });
+  sectionPage(pages, format, { name: 'languages' });
   taxSettingsPages(pages, format);
   shipping(pages, format);
-  sectionPage(pages, format, {
-    name: 'orders',
-    sections: [
-      'minimumCart',
-      'basketDiscounts',
-      'sellBeyondStock',
-      'maxPerOrder',
-      'lowStockLevel',
-      'emailNewOrders',
-      'mandatoryAddressFields',
-      'orderPage',
-      'withdrawal',
-    ],
-  });
+  sectionPage(pages, format, { name: 'orders' });
   catalogue(pages, format);
-  sectionPage(pages, format, { name: 'customers', sections: ['customerGroups', 'newsletters'] });
-  sectionPage(pages, format, { name: 'home', sections: ['home'] });
-  sectionPage(pages, format, { name: 'privacy', sections: ['appScripts'] });
+  sectionPage(pages, format, { name: 'customers' });
+  sectionPage(pages, format, { name: 'home' });
+  sectionPage(pages, format, { name: 'privacy' });
   payments(pages, format, providers);
   domains(pages, format);
   feedSettingsPages(pages, format);

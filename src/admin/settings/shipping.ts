@@ -18,7 +18,6 @@ import type { PageRequest } from '../../http/page-kit.ts';
 export function shipping(pages: ShopPages, format: SettingsFormat): void {
   sectionPage(pages, format, {
     name: 'shipping',
-    sections: ['shippingMethods', 'countries', 'deliveryTimes', 'carriers'],
     adjust: withoutOtherPrices,
     beside: async (visit, request) => priceTester(visit, request),
   });

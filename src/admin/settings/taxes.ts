@@ -12,7 +12,6 @@ import { sectionPage, type ShownForm } from './section-page.ts';
 export function taxSettingsPages(pages: ShopPages, format: SettingsFormat): void {
   sectionPage(pages, format, {
     name: 'taxes',
-    sections: ['taxes', 'taxClasses'],
     leftOut: ['taxClasses.rates'],
     fields: rateTable,
   });

@@ -14,19 +14,17 @@ import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { schemaOf } from './field-kind.ts';
 import { logo, logoCard } from './logo.ts';
+import { PAGE_SECTIONS } from './page-sections.ts';
 import { problemText } from './problem-text.ts';
 import { sectionLimits } from './section-limits.ts';
 import { childOf, fieldTree, readValue } from './read-section.ts';
 import { placeText, sectionPage } from './section-page.ts';
 import { settingsMessages } from './settings-messages.ts';
 
-const SECTIONS = ['theme', 'logoUrl'] as const;
-
 export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStorage): void {
   logo(pages, format, media);
   sectionPage(pages, format, {
     name: 'theme',
-    sections: SECTIONS,
     isEven: true,
     beside: async (visit) => {
       const preview = adminPath(visit, '/settings/theme/preview');
@@ -64,7 +62,7 @@ export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStor
       const draft = typed as Theme;
       return sample(visit, draft, [...themeProblems(draft)]);
     },
-    { limits: sectionLimits(SECTIONS) },
+    { limits: sectionLimits(PAGE_SECTIONS.theme) },
   );
 }
 

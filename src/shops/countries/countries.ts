@@ -5,6 +5,17 @@ const EU = new Set(
   'AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE'.split(' '),
 );
 
+/** Countries and territories of Europe outside of the European Union. */
+const OTHER_EUROPE = new Set(
+  'AD AL AX BA BY CH FO GB GG GI IM IS JE LI MC MD ME MK NO RS RU SJ SM TR UA VA XK'.split(' '),
+);
+
+export type Area = 'eu' | 'europe' | 'world';
+
+export function areaOf(code2: string): Area {
+  return EU.has(code2) ? 'eu' : OTHER_EUROPE.has(code2) ? 'europe' : 'world';
+}
+
 export function isInEu(code2: string): boolean {
   return EU.has(code2);
 }

@@ -1,0 +1,39 @@
+import type { SectionName } from '../../shops/settings/schema.ts';
+
+/** The sections of the settings file that each page shows as one form, in their order. */
+export const PAGE_SECTIONS = {
+  shop: ['name', 'slogan', 'email', 'country', 'accessibility'],
+  invoices: ['invoicing'],
+  languages: ['locales', 'currencies'],
+  domains: ['domains'],
+  taxes: ['taxes', 'taxClasses'],
+  shipping: ['shippingMethods', 'countries', 'deliveryTimes', 'carriers'],
+  payments: ['paymentMethods'],
+  orders: [
+    'minimumCart',
+    'basketDiscounts',
+    'sellBeyondStock',
+    'maxPerOrder',
+    'lowStockLevel',
+    'emailNewOrders',
+    'mandatoryAddressFields',
+    'orderPage',
+    'withdrawal',
+  ],
+  catalogue: [
+    'showFromPrices',
+    'categoriesShowSubcategories',
+    'publicCatalogue',
+    'crossSellingTitle',
+    'manufacturers',
+    'units',
+  ],
+  customers: ['customerGroups', 'newsletters'],
+  feeds: ['feeds'],
+  theme: ['theme', 'logoUrl'],
+  home: ['home'],
+  emails: ['emailNewOrders', 'dailyEmailsPerRecipient'],
+  privacy: ['appScripts'],
+} as const satisfies Readonly<Record<string, readonly SectionName[]>>;
+
+export type SectionPageName = keyof typeof PAGE_SECTIONS;
