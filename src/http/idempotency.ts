@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { badRequest, conflict } from './errors.ts';
+import { Refusal } from './errors.ts';
 
 /**
  * `Idempotency-Key`: the first answer to a write is stored in the write's own transaction and replayed for 24 hours. A
@@ -29,7 +29,7 @@ export interface KeyedRequest {
 }
 
 export function checkKey(key: string): void {
-  if (!KEY.test(key)) throw badRequest('Idempotency-Key must be 1 to 255 visible ASCII characters');
+  if (!KEY.test(key)) throw new Refusal('IDEMPOTENCY_KEY_MALFORMED');
 }
 
 /** Runs `work` unless this key was answered before; then it returns the first answer. */
@@ -43,7 +43,7 @@ export async function onceOnly(
   if (!(await claimKey(tx, request, caller, requestHash))) {
     const stored = await selectAnswer(tx, request, caller);
     if (!stored || !stored.request_hash.equals(requestHash)) {
-      throw conflict('This Idempotency-Key was used for another request');
+      throw new Refusal('IDEMPOTENCY_KEY_REUSED');
     }
     return { answer: stored, replayed: true };
   }

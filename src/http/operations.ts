@@ -45,6 +45,7 @@ import { addressCaller, limitFailures, type RateLimiter } from './rate-limit.ts'
 import { RawJson } from './raw-json.ts';
 import { ErrorBody, Id } from './schemas.ts';
 import { needsCartToken, needsToken, scopesOf } from './scopes.ts';
+import { unknownParameterHook } from './unknown-parameters.ts';
 import { registerUploadParser, withUpload } from './upload.ts';
 import { check, compileBody, compileParameters } from './validation.ts';
 
@@ -242,6 +243,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       url,
       config: { operation: { ...facts, writes } },
       onRequest: authentication.hookFor(operation.access, operation.produces ?? 'json'),
+      preValidation: unknownParameterHook(Object.keys(query?.properties ?? {})),
       schema: {
         operationId: operation.name,
         summary: operation.summary,
@@ -440,7 +442,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
             authentication.hookFor('public', 'json'),
             (_request, _reply, done) => done(methodNotAllowed(allow.join(','))),
           ],
-          handler: notFound,
+          handler: () => notFound(),
         });
       }
     },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
-import { errorBody, notAcceptable } from '../http/errors.ts';
+import { errorBody, Refusal } from '../http/errors.ts';
 import { etagOf } from '../http/raw-json.ts';
 import { ErrorBody } from '../http/schemas.ts';
 import {
@@ -300,7 +300,7 @@ const OTHER_REFUSALS = { description: 'Any other refusal, with the same body: 40
 
 const notAcceptableExample = errorBody(
   406,
-  notAcceptable('application/vnd.epages.v1+json, application/json').message,
+  new Refusal('NOT_ACCEPTABLE', { types: 'application/vnd.epages.v1+json, application/json' }).message,
   'GET',
   '/rs/shops/DemoShop/products',
 );
