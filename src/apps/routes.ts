@@ -53,7 +53,7 @@ const createAccessToken = operation({
   accepts: 'form',
   body: TokenRequest,
   answer: AccessToken,
-  secretAnswer: true,
+  secretAnswer: 'not stored',
 });
 
 export function appOperations(api: Operations): void {

@@ -55,7 +55,7 @@ export const createCart = operation({
   summary: 'Create cart',
   description: 'An empty object creates an empty cart. A header of the answer holds its token.',
   access: 'public',
-  secretAnswer: true,
+  secretAnswer: 'sealed',
   ...CART_ETAG,
   answerHeaders: {
     ...CART_ETAG.answerHeaders,

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { suggestion } from '../kernel/suggestion.ts';
+import type { DemoAccess } from './demo-access.ts';
 import { headerText } from './header-text.ts';
 
 const MAX_NAMED = 5;
@@ -10,10 +11,10 @@ const MAX_NAME_LENGTH = 50;
  * a developer who misspells one would search for long. Only while demo access is open: a service for others answers
  * without it.
  */
-export function unknownParameterHook(known: readonly string[]) {
+export function unknownParameterHook(known: readonly string[], demoAccess: DemoAccess) {
   const names: ReadonlySet<string> = new Set(known);
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    if (request.server.demoAccess.isOpen()) {
+    if (demoAccess.isOpen()) {
       const unknown = Object.keys(request.query as object).filter((name) => !names.has(name));
       if (unknown.length > 0) reply.header('x-warning', headerText(warningOf(unknown, known)));
     }

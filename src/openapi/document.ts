@@ -121,7 +121,7 @@ function describedOperation(
     ...own.filter((parameter) => parameter.in === 'path'),
     ...own.filter((parameter) => parameter.in !== 'path'),
     ...(needsCart ? [CartToken] : []),
-    ...(facts.writes && !facts.secretAnswer ? [idempotencyKey(operationId)] : []),
+    ...(facts.writes && facts.secretAnswer !== 'not stored' ? [idempotencyKey(operationId)] : []),
     ...(facts.takesIfMatch ? [IfMatch] : []),
   ].map((parameter) => withExample(parameter, example));
   const errors = errorExamples(
@@ -193,9 +193,13 @@ function limitText({ access, failureLimit }: Facts): string {
 
 function repeatText({ writes, secretAnswer }: Facts): string {
   if (!writes) return 'Idempotency: it changes nothing and can be repeated.';
-  return secretAnswer
-    ? 'Idempotency: none, because the answer holds a secret that is not stored for a replay.'
-    : 'Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer.';
+  if (secretAnswer === 'not stored') {
+    return 'Idempotency: none, because the answer holds a secret that is not stored for a replay.';
+  }
+  const once = 'it happens once, and a repeated call gets the first answer.';
+  return secretAnswer === 'sealed'
+    ? `Idempotency: with an \`Idempotency-Key\` and a token ${once} Without a token the key is ignored.`
+    : `Idempotency: with an \`Idempotency-Key\` ${once}`;
 }
 
 /** The labels of the contract, in words. */

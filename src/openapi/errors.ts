@@ -57,7 +57,7 @@ function refusalsOf({ facts, parameters, hasBody }: RefusableOperation): HttpErr
   const { access, writes, accepts, secretAnswer, takesIfMatch } = facts;
   const [scope] = scopesOf(access);
   const takesLocale = parameters.some(({ name }) => name === 'locale');
-  const hasKey = writes && !secretAnswer;
+  const hasKey = writes && secretAnswer !== 'not stored';
   return [
     ...(hasBody
       ? [wrongContentType(accepts)]

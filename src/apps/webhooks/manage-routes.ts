@@ -48,7 +48,7 @@ const createWebhookWithSecret = operation({
   body: NewWebhook,
   status: 201,
   answer: WebhookWithSecret,
-  secretAnswer: true,
+  secretAnswer: 'sealed',
   constraints,
 });
 
@@ -63,7 +63,7 @@ const rotateWebhookSecret = operation({
     'then holds two signatures.',
   params,
   answer: NewSecret,
-  secretAnswer: true,
+  secretAnswer: 'sealed',
 });
 
 const listWebhookDeliveries = operation({
