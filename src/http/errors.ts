@@ -66,7 +66,7 @@ type RefusalCodeOf<Status extends number> = {
 }[RefusalCode];
 
 /** Only codes that old clients know: others confuse them. */
-const REASONS: Record<number, string> = {
+export const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',

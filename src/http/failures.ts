@@ -51,7 +51,7 @@ function detailHeaders(refusal: HttpError, { params }: FastifyRequest): Record<s
     'x-error-code': code,
     // A client may name a field as it likes, and a header holds visible ASCII only.
     ...(field !== undefined && { 'x-error-field': headerText(field) }),
-    link: `</docs/errors#${code}>; rel="help"`,
+    link: `</docs/errors#${code.toLowerCase()}>; rel="help"`,
   };
 }
 
