@@ -1,4 +1,5 @@
-// The search of the documentation. Without this script the overview lists the same guides and operations.
+// The search of the documentation, and buttons that copy examples. Without this script the overview lists the same
+// guides and operations.
 const box = document.querySelector('.docs-search');
 const input = box.querySelector('input');
 const found = box.querySelector('.docs-found');
@@ -120,3 +121,22 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault();
   input.focus();
 });
+
+// Browsers offer the clipboard only on HTTPS and on this machine.
+if (navigator.clipboard) {
+  for (const block of document.querySelectorAll('article pre')) {
+    const frame = document.createElement('div');
+    frame.className = 'docs-code';
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'Copy';
+    block.replaceWith(frame);
+    frame.append(block, button);
+    button.addEventListener('click', async () => {
+      // Without the prompts of a terminal.
+      await navigator.clipboard.writeText(block.textContent.replaceAll(/^\$ /gm, ''));
+      button.textContent = 'Copied';
+      setTimeout(() => (button.textContent = 'Copy'), 2000);
+    });
+  }
+}

@@ -5,6 +5,7 @@ import { readConfig } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { openapiText, operationsText } from './openapi/document.ts';
 import { settingsFormat } from './composition/settings-format.ts';
+import { errorGuide } from './site/docs/error-guide.ts';
 import { settingsSchemaText } from './shops/settings/format.ts';
 
 /** `npm run generate`: writes the generated files. A test fails when they are stale. */
@@ -18,6 +19,7 @@ async function generate(): Promise<void> {
   await mkdir(new URL('schema/', root), { recursive: true });
   await writeFile(new URL('schema/operations.json', root), operationsText(app));
   await writeFile(new URL('schema/shop-settings.schema.json', root), settingsSchemaText(settingsFormat));
+  await writeFile(new URL('docs/errors.md', root), errorGuide());
   await app.close();
   await db.close();
 }

@@ -1,7 +1,11 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifyRequest, LightMyRequestResponse } from 'fastify';
+import { PROBLEM_CODES } from '../src/http/errors.ts';
+import { REFUSALS } from '../src/http/refusals.ts';
 import { ErrorBody } from '../src/http/schemas.ts';
+
+const CODES: ReadonlySet<string> = new Set([...Object.keys(REFUSALS), ...Object.keys(PROBLEM_CODES)]);
 
 /** What operations promise, by status; errors have one form everywhere. */
 type Responses = Readonly<Record<string, object>>;
@@ -37,6 +41,9 @@ export function checkAnswer(response: LightMyRequestResponse): void {
   const isPlain = response.headers['content-encoding'] === undefined;
   if (!/^\/(rs|manage)\//.test(url) || !isJson || !isPlain || response.body === '') return;
   const { statusCode } = response;
+  if (statusCode >= 400 && !CODES.has(String(response.headers['x-error-code']))) {
+    throw new Error(`${method} ${url} answers ${statusCode} without a code of the catalogue`);
+  }
   const schema = statusCode >= 400 ? ErrorBody : promised.get(response.raw.req)?.[String(statusCode)];
   if (!schema) throw new Error(`${method} ${url} answers ${statusCode}, which it does not promise`);
   let validate = compiledBySchema.get(schema);

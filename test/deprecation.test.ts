@@ -34,7 +34,14 @@ beforeAll(async () => {
   await registerOpenapi(app);
   const shared = { config, callers, limiter, isRefusedDemoToken: () => false };
   const authentication = createAuthentication({ ...shared, now: () => db.now });
-  const api = operations(app, { ...shared, db, authentication, checkCart: async () => undefined });
+  const api = operations(app, {
+    ...shared,
+    db,
+    authentication,
+    demoAccess: { isOpen: () => false },
+    answerSeal: { seal: async (text) => text, unseal: async (text) => text },
+    checkCart: async () => undefined,
+  });
   const facts = { method: 'GET', summary: 'Try', tag: 'try', labels: [], access: 'public' } as const;
   register = ({ name = '', ...operation }) =>
     api.read({ ...facts, name, path: `/${name}`, answer: Type.Object({}), ...operation }, async () => ({}));

@@ -42,6 +42,20 @@ async function curl(command: string, variables: Readonly<Record<string, string>>
   return { status: response.statusCode, headers: response.headers, body: response.json() };
 }
 
+test('the first page lists products and places an order', async () => {
+  const overview = readFileSync(new URL('../docs/README.md', import.meta.url), 'utf8');
+  const calls = [...overview.matchAll(/```sh\n(curl.*?)```/gs)].map(([, text]) => text!.trim());
+  const [list, create, address, place] = calls as [string, string, string, string];
+  expect(calls).toHaveLength(4);
+  const products = await curl(list, {});
+  expect([products.status, create.includes(products.body.items[0].productId)]).toEqual([200, true]);
+  const cart = await curl(create, {});
+  const variables = { CART: cart.body.cartId, CART_TOKEN: String(cart.headers['x-epages-cart-token']) };
+  expect((await curl(address, variables)).status).toBe(200);
+  const placed = await curl(place, variables);
+  expect([placed.status, typeof placed.body.orderNumber]).toEqual([201, 'string']);
+});
+
 test('a purchase is five calls, and each answers what the guide says', async () => {
   const calls = commands.filter((command) => command.startsWith('curl'));
   expect(calls).toHaveLength(5);

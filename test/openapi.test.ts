@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { validate } from '@scalar/openapi-parser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { errorGuide } from '../src/site/docs/error-guide.ts';
 import { openapiText, operationsText } from '../src/openapi/document.ts';
 import type { OpenApiDocument, Parameter, Schema } from '../src/openapi/components.ts';
 import { EVENT_TYPE_NAMES, type EventType } from '../src/platform/events/types.ts';
@@ -49,6 +50,11 @@ describe('openapi.json', () => {
     );
     const state = committed === operationsText(service.app) ? 'fresh' : 'it is stale: run npm run generate';
     expect(state).toBe('fresh');
+  });
+
+  test('and so is the guide to its errors', async () => {
+    const committed = await readFile(new URL('../docs/errors.md', import.meta.url), 'utf8').catch(() => '');
+    expect(committed === errorGuide() ? 'fresh' : 'it is stale: run npm run generate').toBe('fresh');
   });
 
   test('follows the rules of OpenAPI 3.1', async () => {

@@ -55,7 +55,7 @@ export interface Operation {
   writes: boolean;
   /** It reads, and leaves an entry in the audit log. */
   auditedRead: boolean;
-  /** The answer holds a secret, so it is not kept for an Idempotency-Key. */
+  /** The answer holds a secret, so it is not stored for the Idempotency-Key of a caller without a token. */
   secret: boolean;
   /** The query parameters it knows. */
   query: readonly string[];
@@ -2384,14 +2384,12 @@ export const OPERATIONS: readonly Operation[] = [
   operation('POST /manage/webhooks', 'any token', {
     labels: [],
     status: 201,
-    secret: true,
     body: newWebhook,
     request: 'callbackUrl: string\neventType: string\nactive?: boolean',
     answer: shape('webhookId: string', webhookFields, 'secret: string'),
   }),
   operation('POST /manage/webhooks/{webhookId}/secret', 'any token', {
     labels: [],
-    secret: true,
     params: { webhookId: webhook },
     answer: 'secret: string\nformerSecretUntil: string|null',
   }),

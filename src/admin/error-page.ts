@@ -16,7 +16,7 @@ export function errorPage(visit: Visit<'anybody'> | ShopVisit, refusal: HttpErro
     title: titles[status] ?? messages.other,
     main: html`<div class="card prose">
       <p>
-        ${formLimitText(refusal, visit) ?? texts[status] ?? (status >= 500 ? messages.later : refusalText(visit.messages, refusal))}
+        ${formLimitText(refusal, visit) ?? texts[status] ?? (status >= 500 ? messages.later : refusalText(visit, refusal))}
       </p>
       <p><a class="button" href="${'base' in visit ? visit.base : '/admin'}">${messages.back}</a></p>
     </div>`,

@@ -143,7 +143,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       if (error instanceof FormLimitError) throw error;
       const refusal = refusalOf(error as Error, request);
       if (refusal.status >= 500 || refusal.status === 404) throw error;
-      const problem = refusalText(visit.messages, refusal, labels?.(visit.messages));
+      const problem = refusalText(visit, refusal, labels?.(visit.messages));
       const draft: Draft = { field: form.field, fieldList: form.fieldList, problem };
       return { ...(await show(visit, form, draft)), status: refusal.status };
     }
@@ -256,7 +256,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
             const refusal = refusalOf(error as Error, request);
             const { status } = refusal;
             if (status >= 500 || status === 404) throw error;
-            const problem = refusalText(visit.messages, refusal);
+            const problem = refusalText(visit, refusal);
             const draft: Draft = { field: () => '', fieldList: () => [], problem };
             return respond(request, reply, visit, { ...(await show(visit, page, draft)), status });
           }

@@ -1,15 +1,20 @@
 import type { Transaction } from '../db/database.ts';
 import { recordEntry } from '../http/audit-entry.ts';
 import { newId } from '../kernel/ids.ts';
-import type { ShopVisit } from './visit.ts';
+
+/** The shop whose log gets the entry, and the user who acts in it. */
+interface Action {
+  shopId: string;
+  user: { userId: string; email: string };
+}
 
 /**
  * Writes an audit log entry for an action that is not an operation. `route` is below the shop:
- * `/apps/:appId/uninstall`.
+ * `/apps/:appId/uninstall`; one that begins with /admin is complete.
  */
 export function recordAction(
   tx: Transaction,
-  { shopId, user }: ShopVisit,
+  { shopId, user }: Action,
   route: string,
   object: Record<string, string> = {},
   method: 'POST' | 'GET' = 'POST',
@@ -21,7 +26,7 @@ export function recordAction(
     appId: user.userId,
     appName: user.email,
     method,
-    route: `/admin/shops/:shopId${route}`,
+    route: route.startsWith('/admin/') ? route : `/admin/shops/:shopId${route}`,
     object,
   });
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { recordEntry } from '../http/audit-entry.ts';
-import { badRequest, forbidden } from '../http/errors.ts';
+import { Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { isId, isSecretOf, newId, newSecret, secretHash } from '../kernel/ids.ts';
@@ -53,7 +53,7 @@ const createAccessToken = operation({
   accepts: 'form',
   body: TokenRequest,
   answer: AccessToken,
-  secretAnswer: true,
+  secretAnswer: 'not stored',
 });
 
 export function appOperations(api: Operations): void {
@@ -61,10 +61,10 @@ export function appOperations(api: Operations): void {
     // Locked, so that of two concurrent exchanges the later one also ends the token of the earlier.
     const app = isId(body.client_id) ? await lockApp(tx, shopId, body.client_id) : undefined;
     if (!app?.secretHash || !isSecretOf(body.client_secret, app.secretHash)) {
-      throw forbidden('Wrong client_id or client_secret');
+      throw new Refusal('CLIENT_SECRET_WRONG');
     }
     if ((await takeAuthorisationCode(tx, shopId, app.appId, secretHash(body.code))) === 0) {
-      throw badRequest('The code is wrong, was used before, or is older than ten minutes');
+      throw new Refusal('INSTALL_CODE_WRONG');
     }
     const token = newSecret(32);
     await deleteTokensOf(tx, shopId, app.appId);

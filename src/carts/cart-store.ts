@@ -6,7 +6,7 @@ import { isTransient, type Database, type Queries, type Transaction } from '../d
 import { recordEntry, type AuditEntry } from '../http/audit-entry.ts';
 import type { Caller } from '../http/callers.ts';
 import { newCartToken, requireCartToken } from '../http/cart-token.ts';
-import { forbidden, gone, HttpError, invalid, isRefusal, notFound } from '../http/errors.ts';
+import { invalid, isRefusal, notFound, Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
 import { contentOf } from '../pricing/content.ts';
@@ -60,11 +60,7 @@ export interface CartWriteRequest extends CartRequest {
 }
 
 /** The cart does not exist, or no longer: it has become an order or has expired. */
-export class CartGone extends HttpError {
-  constructor({ status, message }: HttpError) {
-    super(status, message);
-  }
-}
+export class CartGone extends Refusal<'CART_ORDERED' | 'CART_CURRENCY_ENDED' | 'NOT_FOUND'> {}
 
 interface OpenCart {
   cart: CartRow;
@@ -247,7 +243,7 @@ function requireAccess(
 ): void {
   if (isAdmitted) return;
   requireCartToken(cartToken, tokenHash);
-  if (pickedUpAt) throw forbidden('The cart was picked up in the shop, so its token has ended');
+  if (pickedUpAt) throw new Refusal('CART_TOKEN_ENDED');
 }
 
 async function load<Source extends Queries>(
@@ -265,12 +261,12 @@ async function load<Source extends Queries>(
   });
   if (!open) {
     const order = await findOrderOfCart(queries, shopId, params.cartId);
-    if (!order) throw new CartGone(notFound());
+    if (!order) throw new CartGone('NOT_FOUND', {}, { field: 'cartId' });
     requireAccess(request, order);
-    throw new CartGone(gone('This cart has become an order'));
+    throw new CartGone('CART_ORDERED');
   }
   requireAccess(request, open.cart);
-  if (isExpired(open.cart, queries.now)) throw new CartGone(notFound());
+  if (isExpired(open.cart, queries.now)) throw new CartGone('NOT_FOUND', {}, { field: 'cartId' });
   return open;
 }
 

@@ -1,6 +1,6 @@
 import type { CartProduct } from '../pricing/cart-product.ts';
 import type { Caller } from '../http/callers.ts';
-import { badRequest } from '../http/errors.ts';
+import { Refusal } from '../http/errors.ts';
 import type { TaxType } from '../http/price.ts';
 import { contentOf, type PricedContent } from '../pricing/content.ts';
 import type { CartCoupon, PaymentStatus, StoredLine } from '../pricing/input.ts';
@@ -96,7 +96,7 @@ const MAX_WORTH = 1e13;
 export function priceCart(cart: CartRow, settings: Settings, now: Date): PricedContent {
   const priced = contentOf(cart, settings, now);
   if (priced.totals.grandTotal > MAX_WORTH || priced.totals.subTotal > MAX_WORTH) {
-    throw badRequest('The cart would be worth more than can be ordered at once');
+    throw new Refusal('CART_TOO_VALUABLE');
   }
   return priced;
 }

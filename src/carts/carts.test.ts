@@ -553,7 +553,30 @@ describe('creating', () => {
     ]);
   });
 
-  test('an Idempotency-Key is not kept, because the token would lie in the database', async () => {
+  test('an Idempotency-Key of an app makes one cart, and its token does not lie in the database in clear', async () => {
+    const keyed = { token: 'demo-all', headers: { 'idempotency-key': 'app-one' } };
+    const lineItems = [line('TE-110')];
+    const first = await post({ lineItems }, keyed);
+    const second = await post({ lineItems }, keyed);
+    const token = first.headers['x-epages-cart-token'] as string;
+    expect([first.status, second.status, second.body]).toEqual([201, 201, first.body]);
+    expect(second.headers).toMatchObject({ 'x-epages-cart-token': token, 'idempotency-replayed': 'true' });
+    expect(
+      (await service.call('GET', `/DemoShop/carts/${first.body.cartId}`, { cartToken: token })).status,
+    ).toBe(200);
+    const stored = await service.db.many<{ text: string }>(sql`
+      select idempotent_answer::text as text from idempotent_answer where key = 'app-one'`);
+    expect(stored).toHaveLength(1);
+    expect(stored[0]!.text).not.toContain(token);
+
+    const other = await post({ lineItems: [line('TE-110', 2)] }, keyed);
+    expect([other.status, other.headers['x-error-code']]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+    // The same key of another app is another key.
+    const pricing = await post({ lineItems }, { ...keyed, token: 'demo-pricing' });
+    expect(pricing.body.cartId).not.toBe(first.body.cartId);
+  });
+
+  test('an Idempotency-Key without a token is ignored, because callers of one address can not be told apart', async () => {
     const headers = { 'idempotency-key': 'one' };
     const first = await post({}, { headers });
     const second = await post({}, { headers });

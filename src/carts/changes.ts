@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { badRequest, invalid, notFound } from '../http/errors.ts';
+import { invalid, notFound, Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { contentOf } from '../pricing/content.ts';
 import { toAddress, type AddressRequest } from '../shops/countries/address.ts';
@@ -39,7 +39,7 @@ export function applyCoupon({ coupon }: CartRow, codeKey: string, { now }: CartC
 
 /** Without an id it removes any coupon. */
 export function removeCoupon(cart: CartRow, couponLineItemId = cart.couponLineItemId): CartPatch {
-  if (cart.couponLineItemId !== couponLineItemId) throw notFound();
+  if (cart.couponLineItemId !== couponLineItemId) throw notFound('couponLineItemId');
   return { couponLineItemId: null, couponCodeKey: null };
 }
 
@@ -87,7 +87,7 @@ export function chooseShipping(
   if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
   const { isNeeded, possible } = contentOf(cart, settings, now).totals.delivery;
   if (isNeeded && !possible.some((method) => method.shippingMethodId === shippingMethodId)) {
-    throw badRequest('Not all goods of the cart can be delivered by this shipping method');
+    throw new Refusal('SHIPPING_METHOD_NOT_POSSIBLE');
   }
   const hasPrice = priceAmount !== null && priceAmount !== undefined;
   return {

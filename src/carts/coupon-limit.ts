@@ -1,10 +1,10 @@
-import { HttpError } from '../http/errors.ts';
+import { Refusal } from '../http/errors.ts';
 import { addressCaller, type FailureLimit } from '../http/rate-limit.ts';
 
 /** The code belongs to no coupon: a typing error, or a guess. */
-export class UnknownCoupon extends HttpError {
+export class UnknownCoupon extends Refusal<'COUPON_UNKNOWN'> {
   constructor() {
-    super(400, 'There is no coupon with this code');
+    super('COUPON_UNKNOWN');
   }
 }
 

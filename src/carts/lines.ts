@@ -1,11 +1,10 @@
 import { hasScope } from '../http/callers.ts';
 import {
-  badRequest,
-  HttpError,
   invalid,
   isRefusal,
   missingScope,
   notFound,
+  Refusal,
   unauthorised,
   ValidationError,
 } from '../http/errors.ts';
@@ -23,18 +22,18 @@ import { NewLine } from './schema.ts';
 import { amountOf, decimalOf } from '../http/request-fields.ts';
 
 /** The product is for sale but out of stock. */
-export class SoldOut extends HttpError {
+export class SoldOut extends Refusal<'PRODUCT_SOLD_OUT'> {
   constructor(label: string) {
-    super(400, `${label} is out of stock`);
+    super('PRODUCT_SOLD_OUT', { product: label });
   }
 }
 
 /** Other lines of the cart already hold the maximum of the product per order. */
-export class LimitReached extends HttpError {
+export class LimitReached extends Refusal<'PRODUCT_LIMIT_REACHED'> {
   readonly limit: number;
 
   constructor(label: string, limit: number) {
-    super(400, `No more than ${limit} of ${label} can be ordered at once`);
+    super('PRODUCT_LIMIT_REACHED', { limit, product: label });
     this.limit = limit;
   }
 }
@@ -88,16 +87,16 @@ export function addLine(
   const more = decimalOf(quantity, field, QUANTITY);
   const customText = givenText(typed);
   const product = cart.products.find((one) => one.productId === productId.toUpperCase());
-  if (!product || !(product.visible || seesHidden(context))) throw notFound();
+  if (!product || !(product.visible || seesHidden(context))) throw notFound('productId');
   requireForSale(product, cart, context);
   const { lines } = cart;
   const problem = customTextProblem(product.customisation, customText);
   if (problem) throw new WrongCustomText(problem, `${at}customText`, product.productNumber);
   const line = lines.find((one) => one.productId === product.productId && one.customText === customText);
   if (!line) {
-    if (lines.length >= MAX_LINES) throw badRequest(`A cart has at most ${MAX_LINES} lines`);
+    if (lines.length >= MAX_LINES) throw new Refusal('CART_FULL', { limit: MAX_LINES });
     if (textLengthOf(lines) + (customText?.length ?? 0) > MAX_CUSTOM_TEXT)
-      throw badRequest(`The texts of a cart have at most ${MAX_CUSTOM_TEXT} characters`);
+      throw new Refusal('CART_TEXTS_TOO_LONG', { limit: MAX_CUSTOM_TEXT });
     const added = { lineItemId: newId(context.now), productId: product.productId, quantity: '0' };
     const allowed = quantityOf(cart, added, product, more, context, field);
     return {
@@ -192,7 +191,7 @@ export function setLinePrice(cart: CartRow, lineItemId: string, singleItemPrice:
 
 function lineOf({ lines }: CartRow, lineItemId: string): StoredLine {
   const line = lines.find((one) => one.lineItemId === lineItemId);
-  if (!line) throw notFound();
+  if (!line) throw notFound('lineItemId');
   return line;
 }
 
@@ -207,7 +206,7 @@ function replaceLine({ lines }: CartRow, changed: StoredLine): { lines: StoredLi
 function requireCatalogue({ appId }: CartRow, { caller, settings }: CartContext): void {
   if (settings.publicCatalogue || (caller && hasScope(caller, 'products_read'))) return;
   if (caller?.app) throw missingScope('products_read');
-  if (appId === null) throw unauthorised('A token is needed');
+  if (appId === null) throw unauthorised('TOKEN_NEEDED');
 }
 
 /** As where products are read: others learn neither the name of a hidden product nor that it exists. */
@@ -218,11 +217,9 @@ function seesHidden({ caller }: CartContext): boolean {
 function requireForSale(product: CartProduct, { currency }: CartRow, { settings, now }: CartContext): void {
   if (isForSale(product, product.facts, priceIn(product.prices, currency, settings), now)) return;
   const name = productLabel(product, settings);
-  throw badRequest(
-    product.kind === 'master'
-      ? `${name} has variations, put one of them into the cart`
-      : `${name} is not for sale`,
-  );
+  throw new Refusal(product.kind === 'master' ? 'PRODUCT_IS_MASTER' : 'PRODUCT_NOT_FOR_SALE', {
+    product: name,
+  });
 }
 
 /**

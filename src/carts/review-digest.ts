@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Content } from '../pricing/content.ts';
-import { HttpError } from '../http/errors.ts';
+import { Refusal } from '../http/errors.ts';
 import type { StoredCart } from './cart.ts';
 
 /** The cart differs from the reviewed one. */
-export class NotAsReviewed extends HttpError {
+export class NotAsReviewed extends Refusal<'CART_CHANGED'> {
   constructor() {
-    super(409, 'The cart has changed since it was reviewed');
+    super('CART_CHANGED');
   }
 }
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { hasScope, type Caller } from '../http/callers.ts';
 import { CART_TOKEN_HEADER } from '../http/cart-token.ts';
 import { parseMoment } from '../http/dates.ts';
-import { badRequest, conflict, invalid, missingScope } from '../http/errors.ts';
+import { invalid, missingScope, Refusal } from '../http/errors.ts';
 import { readingLocale } from '../http/locale.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
@@ -55,7 +55,7 @@ export const createCart = operation({
   summary: 'Create cart',
   description: 'An empty object creates an empty cart. A header of the answer holds its token.',
   access: 'public',
-  secretAnswer: true,
+  secretAnswer: 'sealed',
   ...CART_ETAG,
   answerHeaders: {
     ...CART_ETAG.answerHeaders,
@@ -64,7 +64,7 @@ export const createCart = operation({
   body: NewCart,
   status: 201,
   answer: Cart,
-  constraints: { cart_customer: () => conflict('The customer was erased in the meantime') },
+  constraints: { cart_customer: () => new Refusal('CART_CUSTOMER_ERASED') },
 });
 
 const getCart = operation({
@@ -91,7 +91,7 @@ export function carts(api: Operations, store: CartStore): void {
     if (filter.createdAfter && filter.createdBefore) {
       const window = filter.createdBefore.getTime() - filter.createdAfter.getTime();
       if (window > MAX_WINDOW) {
-        throw badRequest('createdAfter and createdBefore must not be more than 30 days apart');
+        throw new Refusal('PERIOD_TOO_LONG', { limit: '30 days' });
       }
     }
     const settings = await shopSettings(db, shopId);

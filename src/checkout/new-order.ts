@@ -1,6 +1,6 @@
 import { productLabel } from '../pricing/cart-product.ts';
 import { customTextProblem } from '../catalogue/products/custom-text.ts';
-import { badRequest, conflict, forbidden, invalid } from '../http/errors.ts';
+import { invalid, Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { formatMoney } from '../kernel/money.ts';
 import type { Placement } from './placement.ts';
@@ -22,40 +22,38 @@ export function newOrder(
   const { billingAddress } = cart;
   // If an app made the cart, its right to leave out the tax was checked then.
   if (cart.taxType === 'NONE' && cart.appId === null) {
-    throw forbidden(
-      'Without tax only a cart can be ordered that an app with the scope carts_price_write has made',
-    );
+    throw new Refusal('TAX_FREE_NOT_ALLOWED');
   }
   if (billingAddress === null) {
-    throw badRequest('The cart has no billing address, set it with PUT billing-address');
+    throw new Refusal('BILLING_ADDRESS_MISSING');
   }
   if (!isDelivered(cart, settings)) {
     const address = cart.shippingAddress ? 'shippingAddress' : 'billingAddress';
     throw invalid('UNKNOWN_VALUE', `${address}.country`);
   }
   if (!settings.currencies.includes(cart.currency)) {
-    throw badRequest(`The shop does not sell in ${cart.currency} any more, make a new cart`);
+    throw new Refusal('CURRENCY_ENDED', { currency: cart.currency });
   }
   const { minimum, delivery } = totals;
   if (!minimum.isReached) {
     const least = formatMoney(minimum.amount!, cart.currency, cart.locale);
-    throw badRequest(`The cart does not reach the minimum of ${least}`);
+    throw new Refusal('MINIMUM_NOT_REACHED', { minimum: least });
   }
   if (delivery.isNeeded && !delivery.method && settings.shippingMethods.length > 0) {
-    throw badRequest('There is no shipping method that all goods of the cart can be delivered by');
+    throw new Refusal('NO_SHIPPING_METHOD');
   }
   // The shop may have set the limits after the line was added.
   for (const [index, { productId, customText }] of content.lines.entries()) {
     const product = products[index]!;
     const problem = customTextProblem(product.customisation, customText);
     if (problem)
-      throw conflict(`The text for ${productLabel(product, settings)} is not possible: ${problem}`);
+      throw new Refusal('CUSTOM_TEXT_NOT_POSSIBLE', { product: productLabel(product, settings), problem });
     const most = largestQuantity(product.facts, settings);
     if (most !== null && quantityOfProduct(content.lines, productId) > most) {
-      throw conflict(`No more than ${most} of ${productLabel(product, settings)} can be ordered at once`);
+      throw new Refusal('ORDER_LIMIT_EXCEEDED', { limit: most, product: productLabel(product, settings) });
     }
   }
-  if (content.coupon?.problems.includes('ValidCouponCountReached')) throw conflict(USED_UP);
+  if (content.coupon?.problems.includes('ValidCouponCountReached')) throw new Refusal('COUPON_USED_UP');
   return {
     orderId: newId(now),
     createdAt: now,
@@ -89,15 +87,13 @@ export function isDelivered(
   return country === null || countries.includes(country);
 }
 
-const USED_UP = 'The coupon is used up, delete it from the cart to order without it';
-
 /** Why an order was not placed although its cart is unchanged. */
-export function shortageText(shortIds: readonly string[], { priced, settings }: PricedCart): string {
-  if (shortIds.length === 0) return USED_UP;
+export function shortage(shortIds: readonly string[], { priced, settings }: PricedCart): Refusal {
+  if (shortIds.length === 0) return new Refusal('COUPON_USED_UP');
   const names = priced.products
     .filter(({ productId }) => shortIds.includes(productId))
     .map((product) => productLabel(product, settings));
-  return `There is not enough in stock of ${names.join(', ')}`;
+  return new Refusal('OUT_OF_STOCK', { products: names });
 }
 
 /** The order as it is stored now; no state is reached yet. */

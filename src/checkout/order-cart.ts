@@ -1,6 +1,6 @@
 import { updateCachedStock } from '../pricing/cart-product-cache.ts';
 import type { Database } from '../db/database.ts';
-import { conflict, PreconditionFailed } from '../http/errors.ts';
+import { PreconditionFailed } from '../http/errors.ts';
 import type { OrderRequest } from './placement.ts';
 import { placedEmails } from '../orders/placed-emails.ts';
 import { createOrderBatcher, placeAlone } from './order-batcher.ts';
@@ -9,7 +9,7 @@ import type { OrderRow } from '../orders/queries.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { priceCart, type PricedCart } from '../carts/cart.ts';
 import type { CartStore, CartStoreOptions, CartWriteRequest } from '../carts/cart-store.ts';
-import { placedOrder, shortageText } from './new-order.ts';
+import { placedOrder, shortage } from './new-order.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
 /** Places the order that `decide` makes of a cart, which is gone from then on. */
@@ -52,7 +52,7 @@ export function createPlaceOrder(
       const placement = tx ? (await placeOrders(tx, shopId, [item]))[0]! : await placeUnlocked(shopId, item);
       return placement.isCurrent ? { order, placement, cart } : undefined;
     });
-    if (placement.orderNumber === null) throw conflict(shortageText(placement.shortIds, cart));
+    if (placement.orderNumber === null) throw shortage(placement.shortIds, cart);
     updateCachedStock(transaction ?? db, shopId, placement.left);
     return { order: placedOrder(order, placement), settings: cart.settings };
   };

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { requireMatch } from '../http/answer-headers.ts';
-import { conflict } from '../http/errors.ts';
+import { Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
@@ -27,8 +27,8 @@ export const createOrder = operation({
   keepsKeyOrder: true,
   // Of two customers who got the same number at the same moment, one is retried.
   constraints: {
-    customer_number: () => conflict('The order could not be numbered, try again'),
-    customer_order_customer: () => conflict('The customer was erased in the meantime, try again'),
+    customer_number: () => new Refusal('ORDER_NOT_NUMBERED'),
+    customer_order_customer: () => new Refusal('CUSTOMER_ERASED_MEANWHILE'),
   },
 });
 

@@ -97,7 +97,7 @@ import { startPageRoutes } from '../site/start-page/routes.ts';
 import { pathOnShopHost } from '../storefront/shop-host.ts';
 import { storefrontRoutes } from '../storefront/routes.ts';
 import { taxOperations } from '../shops/taxes/routes.ts';
-import { installationKey } from '../platform/sealing.ts';
+import { createAnswerSeal, installationKey } from '../platform/sealing.ts';
 import { managedWebhooks } from '../apps/webhooks/manage-routes.ts';
 import { receiverPolicy } from '../apps/webhooks/receiver-address.ts';
 import { webhookOperations } from '../apps/webhooks/routes.ts';
@@ -257,6 +257,8 @@ export async function buildApp({
     authentication,
     limiter,
     isRefusedDemoToken,
+    demoAccess,
+    answerSeal: createAnswerSeal(loadKey),
     checkCart: (request) => cartStore.open(request),
   });
   shop(api);

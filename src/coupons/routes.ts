@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { conflict, notFound } from '../http/errors.ts';
+import { notFound, Refusal } from '../http/errors.ts';
 import { writingLocale } from '../http/locale.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
@@ -63,7 +63,7 @@ export function couponCampaigns(api: Operations): void {
     const locale = writingLocale(query.locale, settings);
     const campaign = await campaignOf(tx, settings, locale, body, newId(tx.now));
     const row = await insertCampaign(tx, shopId, campaign);
-    if (!row) throw conflict('This identifier is taken');
+    if (!row) throw new Refusal('COUPON_IDENTIFIER_TAKEN');
     created({ campaignId: campaign.campaignId });
     return toCampaign(row, settings, locale, link);
   });
@@ -82,6 +82,6 @@ export function couponCampaigns(api: Operations): void {
     const campaignId = params.couponCampaignId;
     const found = await insertCoupon(tx, shopId, { campaignId, codeKey: couponKey(code), code });
     if (!found) throw notFound();
-    if (found.campaignId !== campaignId) throw conflict('This code belongs to another campaign');
+    if (found.campaignId !== campaignId) throw new Refusal('COUPON_CODE_TAKEN');
   });
 }

@@ -42,6 +42,8 @@ beforeAll(async () => {
     authentication,
     limiter,
     isRefusedDemoToken,
+    demoAccess: { isOpen: () => false },
+    answerSeal: { seal: async (text) => text, unseal: async (text) => text },
     checkCart,
   });
   const facts = { method: 'POST', summary: 'Try', tag: 'try', labels: [], access: 'public' } as const;

@@ -24,7 +24,7 @@ export const API_HEADERS = {
 
 /** For scripts on other origins; sent as its own header only where one asks. */
 export const EXPOSED_HEADERS =
-  'X-ePages-Cart-Token, X-epages-Media-Type, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id';
+  'X-ePages-Cart-Token, X-epages-Media-Type, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id, X-Error-Code, X-Error-Field, X-Warning, Link';
 
 const MEDIA_TYPES = { json: 'application/vnd.epages.v1+json', csv: 'application/vnd.epages.v1+csv' };
 

@@ -1,9 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
-import { requireScopes, tokenProblem, type Caller, type CallerDirectory } from './callers.ts';
+import {
+  requireScopes,
+  tokenProblem,
+  type Caller,
+  type CallerDirectory,
+  type TokenProblem,
+} from './callers.ts';
 import { CART_TOKEN_HEADER, wrongCartToken } from './cart-token.ts';
 import type { DemoTokenCheck } from './demo-tokens.ts';
-import { badRequest, forbidden, notAcceptable, notFound, tooManyRequests, unauthorised } from './errors.ts';
+import { Refusal, tooManyRequests, unauthorised } from './errors.ts';
 import { addressCaller, type Allowance, type RateLimiter } from './rate-limit.ts';
 import { ANONYMOUS_SCOPES, needsCartToken, needsToken, scopesOf, type Access } from './scopes.ts';
 
@@ -84,12 +90,12 @@ export function createAuthentication(deps: {
     const found = callers.cached(shopId, token);
     if (!found) {
       const caller = await readCaller(request, reply, shopId, token);
-      if (!caller) throw notFound();
+      if (!caller) throw new Refusal('SHOP_NOT_FOUND');
       return caller;
     }
     const { caller } = found;
     showAllowance(reply, limitOf(caller), await count(rateKey(caller, request)));
-    if (!caller) throw notFound();
+    if (!caller) throw new Refusal('SHOP_NOT_FOUND');
     return caller;
   };
 
@@ -100,7 +106,7 @@ export function createAuthentication(deps: {
     const allowance = limiter.count(rateKey(found.caller, request));
     if (!allowance) return undefined;
     showAllowance(reply, limitOf(found.caller), allowance);
-    if (!found.caller) throw notFound();
+    if (!found.caller) throw new Refusal('SHOP_NOT_FOUND');
     return found.caller;
   };
 
@@ -114,7 +120,11 @@ export function createAuthentication(deps: {
     const isAnonymous = scopes.length > 0 && scopes.every((scope) => ANONYMOUS_SCOPES.has(scope));
     const needsCart = needsCartToken(access);
 
-    const checkScopes = (request: FastifyRequest, token: string | undefined, problem: string | undefined) => {
+    const checkScopes = (
+      request: FastifyRequest,
+      token: string | undefined,
+      problem: TokenProblem | undefined,
+    ) => {
       const { caller } = request;
       if (!needsToken(access)) return;
       if (caller.app) {
@@ -122,20 +132,16 @@ export function createAuthentication(deps: {
         return;
       }
       if (request.headers.authorization !== undefined) {
-        throw unauthorised(
-          token === undefined
-            ? 'The Authorization header is not a bearer token'
-            : (problem ?? 'The token is unknown in this shop'),
-        );
+        throw unauthorised(token === undefined ? 'TOKEN_MALFORMED' : (problem ?? 'TOKEN_UNKNOWN'));
       }
-      if (!(caller.publicCatalogue && isAnonymous)) throw unauthorised('A token is needed');
+      if (!(caller.publicCatalogue && isAnonymous)) throw unauthorised('TOKEN_NEEDED');
     };
 
     const admit = (request: FastifyRequest, caller: Caller, token: string | undefined) => {
       const problem = caller.app && tokenProblem(caller.app, request.ip, now());
       request.caller = problem === undefined ? caller : { ...caller, app: undefined };
       checkScopes(request, token, problem);
-      if (caller.isSuspended) throw forbidden('This shop is suspended');
+      if (caller.isSuspended) throw new Refusal('SHOP_SUSPENDED');
       // Whether the token is correct is checked when the cart is loaded.
       if (needsCart && !request.headers[CART_TOKEN_HEADER]) throw wrongCartToken();
       checkAccept(request.headers.accept, produces);
@@ -145,8 +151,8 @@ export function createAuthentication(deps: {
       const { shopId } = request.params as { shopId: string };
       const token = bearerOf(request);
       try {
-        if (!SHOP_ID.test(shopId)) throw notFound();
-        if (request.url.includes('%00')) throw badRequest('The address holds a NUL character');
+        if (!SHOP_ID.test(shopId)) throw new Refusal('SHOP_NOT_FOUND');
+        if (request.url.includes('%00')) throw new Refusal('ADDRESS_WITH_NUL');
         const accepted = acceptedToken(request, token);
         const caller = cachedCaller(request, reply, shopId, accepted);
         if (caller) admit(request, caller, token);
@@ -173,7 +179,7 @@ export function createAuthentication(deps: {
     if (shopId !== undefined && SHOP_ID.test(shopId)) {
       await loadCaller(request, reply, shopId, acceptedToken(request, bearerOf(request)));
     }
-    throw notFound();
+    throw new Refusal('PATH_NOT_FOUND');
   };
 
   /** The caller as it is now, for a long response; undefined: its token is no longer valid. */
@@ -212,5 +218,5 @@ function checkAccept(accept: string | undefined, produces: Produces): void {
   const isAccepted = ranges.some(
     ([type, ...rest]) => offered.includes(type!) && !rest.some((part) => /^q=0(\.0*)?$/.test(part)),
   );
-  if (!isAccepted) throw notAcceptable(offered.join(', '));
+  if (!isAccepted) throw new Refusal('NOT_ACCEPTABLE', { types: offered });
 }

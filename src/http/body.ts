@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import querystring from 'node:querystring';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { badRequest } from './errors.ts';
+import { Refusal } from './errors.ts';
 
 /** The body types of a route: JSON (the default), a form whose keys JSON may carry as well, or a form with a file. */
 export type BodyKind = 'json' | 'form' | 'multipart';
@@ -44,7 +44,7 @@ const MAX_FORM_VALUES = 3_000;
 
 /** For a body whose type the route does not take. */
 export function wrongContentType(accepts: BodyKind = 'json') {
-  return badRequest(`The body must have one of these Content-Types: ${ACCEPTED_TYPES[accepts].join(', ')}`);
+  return new Refusal('CONTENT_TYPE_NOT_ACCEPTED', { types: ACCEPTED_TYPES[accepts].join(', ') });
 }
 
 /** The parsers of request bodies. Fastify refuses other types; the error handler turns that into a 400. */
@@ -67,7 +67,7 @@ function parsed(
   // Old clients send a body, or only its Content-Type, where none is taken (DELETE, an order): neither may fail.
   if (bytes.length === 0 || request.method === 'DELETE') return done(null, undefined);
   try {
-    if (!isUtf8(bytes)) throw badRequest('The body is not UTF-8');
+    if (!isUtf8(bytes)) throw new Refusal('BODY_NOT_UTF8');
     const body = parse(bytes.toString('utf8'));
     refuseUnstorableText(body, bytes);
     done(null, body);
@@ -83,7 +83,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text, dropPrototype(text));
   } catch (error) {
-    throw badRequest(`The body is not valid JSON: ${(error as Error).message.slice(0, 120)}`);
+    throw new Refusal('BODY_NOT_JSON', { reason: (error as Error).message.slice(0, 120) });
   }
 }
 
@@ -92,7 +92,7 @@ function parseForm(request: FastifyRequest, text: string): unknown {
   const { operation, takesForm, maxFormValues = MAX_FORM_VALUES } = request.routeOptions.config;
   if (operation?.accepts !== 'form' && !takesForm) throw wrongContentType(operation?.accepts);
   if (text.split('&', maxFormValues + 1).length > maxFormValues) {
-    throw badRequest(`The body holds more than ${maxFormValues} fields`);
+    throw new Refusal('BODY_WITH_TOO_MANY_FIELDS', { limit: maxFormValues });
   }
   // Without a limit of its own, which would silently drop the rest of a long form. Plus signs are blanks: the parser
   // would replace them one by one, and replaceAll takes 100 ms for a megabyte of them.
@@ -117,10 +117,10 @@ function refuseCostly(text: string): void {
     } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--;
   }
   if (deepest > DEEPEST) {
-    if (depth !== 0) throw badRequest('The body is not valid JSON: its brackets do not match');
-    throw badRequest(`The body is nested more than ${DEEPEST} levels deep`);
+    if (depth !== 0) throw new Refusal('BODY_NOT_JSON', { reason: 'its brackets do not match' });
+    throw new Refusal('BODY_TOO_DEEP', { limit: DEEPEST });
   }
-  if (values > MAX_VALUES) throw badRequest(`The body holds more than ${MAX_VALUES} values`);
+  if (values > MAX_VALUES) throw new Refusal('BODY_WITH_TOO_MANY_VALUES', { limit: MAX_VALUES });
 }
 
 const QUOTE = 34;
@@ -158,7 +158,7 @@ function refuseUnstorableText(body: unknown, bytes: Buffer): void {
   while (open.length > 0) {
     const value = open.pop();
     if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
-      throw badRequest('The body holds text that is not valid Unicode');
+      throw new Refusal('BODY_NOT_UNICODE');
     }
     if (isObject(value)) {
       for (const [key, inner] of Object.entries(value)) open.push(key, inner);

@@ -33,10 +33,16 @@ export interface Caller {
 }
 
 /** Why the token of this app is not valid for a call from this address; undefined: it is. */
-export function tokenProblem({ expiresAt, networks }: CallingApp, address: string, now: Date) {
-  if (expiresAt !== null && expiresAt <= now) return 'The token has expired';
+export type TokenProblem = 'TOKEN_EXPIRED' | 'TOKEN_FROM_OTHER_ADDRESS';
+
+export function tokenProblem(
+  { expiresAt, networks }: CallingApp,
+  address: string,
+  now: Date,
+): TokenProblem | undefined {
+  if (expiresAt !== null && expiresAt <= now) return 'TOKEN_EXPIRED';
   if (networks !== null && !networks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) {
-    return 'The token is not valid for calls from this address';
+    return 'TOKEN_FROM_OTHER_ADDRESS';
   }
   return undefined;
 }

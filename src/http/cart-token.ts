@@ -1,5 +1,5 @@
 import { isSecretOf, newSecret, secretHash } from '../kernel/ids.ts';
-import { forbidden } from './errors.ts';
+import { Refusal } from './errors.ts';
 
 /** Node gives header names in lower case, so all three spellings used by clients arrive here. */
 export const CART_TOKEN_HEADER = 'x-epages-cart-token';
@@ -16,5 +16,5 @@ export function requireCartToken(sent: string | undefined, hash: Buffer): void {
 }
 
 export function wrongCartToken() {
-  return forbidden('Missing or wrong cart token, send it in the header X-ePages-Cart-Token');
+  return new Refusal('CART_TOKEN_WRONG');
 }

@@ -1,6 +1,17 @@
+import {
+  REFUSALS,
+  refusalMessage,
+  type RefusalCode,
+  type RefusalEntry,
+  type RefusalValue,
+  type RefusalValues,
+} from './refusals.ts';
+
 /**
- * The one catalogue of refusals. Modules throw them; `answerFailure` answers with the error body of the contract:
+ * A refused request. `answerFailure` answers with the error body of the contract:
  * {"message": "<text>, Request: <METHOD> <path>", "status": "<reason phrase>"}.
+ *
+ * Operations throw a `Refusal`, which has a code; pages throw texts in the language of their reader.
  */
 export class HttpError extends Error {
   override name = 'HttpError';
@@ -22,8 +33,40 @@ export class HttpError extends Error {
   }
 }
 
+/** A refusal of the catalogue: `new Refusal('CART_FULL', { limit: 500 })`. */
+export class Refusal<Code extends RefusalCode = RefusalCode> extends HttpError {
+  readonly code: Code;
+  readonly values: Readonly<Record<string, RefusalValue>>;
+  /** The part of the request that it is about: a field of the body, a parameter or a header. */
+  readonly field: string | undefined;
+
+  constructor(code: Code, ...[values, options]: RefusalArguments<Code>) {
+    const given: Readonly<Record<string, RefusalValue>> = values ?? {};
+    super(REFUSALS[code].status, refusalMessage(code, given), options?.headers);
+    const entry: RefusalEntry = REFUSALS[code];
+    this.code = code;
+    this.values = given;
+    this.field = options?.field ?? entry.field;
+  }
+}
+
+interface RefusalOptions {
+  headers?: Record<string, string>;
+  /** Replaces the field of the catalogue. */
+  field?: string;
+}
+
+type RefusalArguments<Code extends RefusalCode> = keyof RefusalValues<Code> extends never
+  ? [values?: Readonly<Record<string, never>>, options?: RefusalOptions]
+  : [values: RefusalValues<Code>, options?: RefusalOptions];
+
+/** The codes of this status. */
+type RefusalCodeOf<Status extends number> = {
+  [Code in RefusalCode]: (typeof REFUSALS)[Code]['status'] extends Status ? Code : never;
+}[RefusalCode];
+
 /** Only codes that old clients know: others confuse them. */
-const REASONS: Record<number, string> = {
+export const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -47,50 +90,55 @@ export function errorBody(status: number, text: string, method: string, path: st
 export const badRequest = (text: string, problems?: readonly FieldProblem[]) =>
   new HttpError(400, text, {}, problems);
 
-export const unauthorised = (text: string) =>
-  new HttpError(401, text, {
-    'www-authenticate': `Bearer realm="kontor", error="invalid_token", error_description="${text}"`,
-  });
+export const unauthorised = (code: RefusalCodeOf<401>) =>
+  new Refusal(
+    code,
+    {},
+    {
+      headers: {
+        'www-authenticate': `Bearer realm="kontor", error="invalid_token", error_description="${REFUSALS[code].message}"`,
+      },
+    },
+  );
 
 export const missingScope = (scope: string) =>
-  new HttpError(403, `The token lacks the scope ${scope}`, {
-    'www-authenticate': `Bearer realm="kontor", error="insufficient_scope", scope="${scope}"`,
-  });
+  new Refusal(
+    'SCOPE_MISSING',
+    { scope },
+    {
+      headers: { 'www-authenticate': `Bearer realm="kontor", error="insufficient_scope", scope="${scope}"` },
+    },
+  );
 
 export const forbidden = (text: string) => new HttpError(403, text);
 
-export const notFound = () => new HttpError(404, 'HTTP 404 Not Found');
+/** `field` names the id that does not exist, where it is not in the path. */
+export const notFound = (field?: string) =>
+  new Refusal('NOT_FOUND', {}, field === undefined ? {} : { field });
 
 export const methodNotAllowed = (allow: string) =>
-  new HttpError(405, `HTTP 405 Method Not Allowed, allowed here: ${allow}`, { allow });
-
-export const notAcceptable = (accepted: string) =>
-  new HttpError(406, `The Accept header can't be met, send one of: ${accepted}`);
+  new Refusal('METHOD_NOT_ALLOWED', { methods: allow }, { headers: { allow } });
 
 export const conflict = (text: string) => new HttpError(409, text);
 
 export const gone = (text: string) => new HttpError(410, text);
 
 /** For clients that send If-Match, when the resource has changed since. */
-export class PreconditionFailed extends HttpError {
+export class PreconditionFailed extends Refusal<'ETAG_CHANGED'> {
   constructor() {
-    super(412, 'It has changed: its ETag is none of those in the If-Match header');
+    super('ETAG_CHANGED');
   }
 }
 
-export const tooLarge = (text: string) => new HttpError(413, text);
-
 export const tooManyRequests = (limit: number, secondsToWait: number, what = 'calls') =>
-  new HttpError(429, `More than ${limit} ${what} in this hour, try again in ${secondsToWait} s`, {
-    'retry-after': String(secondsToWait),
-  });
+  new Refusal('RATE_LIMIT_EXCEEDED', { limit, what, seconds: secondsToWait }, retryAfter(secondsToWait));
+
+export const retryAfter = (seconds: number) => ({ headers: { 'retry-after': String(seconds) } });
 
 /** The service is starting, or its database is down: neither the request nor the program is at fault. */
-export class Unavailable extends HttpError {
+export class Unavailable extends Refusal<'UNAVAILABLE'> {
   constructor() {
-    super(503, 'The service is starting or its database can not be reached, try again soon', {
-      'retry-after': '2',
-    });
+    super('UNAVAILABLE', {}, retryAfter(2));
   }
 }
 
@@ -98,27 +146,25 @@ export const unavailable = () => new Unavailable();
 
 /** `cause` is for the log; the client learns nothing about how an image is stored. */
 export const mediaUnavailable = (cause: unknown) =>
-  Object.assign(
-    new HttpError(503, 'The store of images can not be reached, try again soon', { 'retry-after': '2' }),
-    { cause },
-  );
+  Object.assign(new Refusal('IMAGES_UNAVAILABLE', {}, retryAfter(2)), { cause });
 
-export const busy = () =>
-  new HttpError(503, 'Others are changing the same data, or it took too long; try again soon', {
-    'retry-after': '2',
-  });
+export const busy = () => new Refusal('BUSY', {}, retryAfter(2));
 
-export type ProblemCode =
-  | 'MISSING'
-  | 'STRING_EMPTY'
-  | 'TOO_LONG'
-  | 'WRONG_TYPE'
-  | 'WRONG_FORMAT'
-  | 'OUT_OF_RANGE'
-  | 'UNKNOWN_VALUE'
-  | 'UNKNOWN_PATH'
-  | 'WRONG_OPERATION'
-  | 'LIST_EMPTY';
+/** What can be wrong with a value, for the documentation. */
+export const PROBLEM_CODES = {
+  MISSING: 'The value is missing.',
+  STRING_EMPTY: 'The text is empty, or shorter than it must be.',
+  TOO_LONG: 'The text is too long, or the list has too many entries.',
+  WRONG_TYPE: 'The value has another type: a text in place of a number, for example.',
+  WRONG_FORMAT: 'The value is not written as its field demands.',
+  OUT_OF_RANGE: 'The value is too small or too large.',
+  UNKNOWN_VALUE: 'The value is none of those that are possible, or names something that does not exist.',
+  UNKNOWN_PATH: 'The path of a JSON Patch names nothing that can be changed.',
+  WRONG_OPERATION: 'The path of a JSON Patch does not take this operation.',
+  LIST_EMPTY: 'The list is empty.',
+} as const;
+
+export type ProblemCode = keyof typeof PROBLEM_CODES;
 
 export interface FieldProblem {
   code: ProblemCode;

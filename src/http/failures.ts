@@ -5,14 +5,14 @@ import { BODY_LIMIT, wrongContentType } from './body.ts';
 import {
   badRequest,
   busy,
-  conflict,
   errorBody,
   HttpError,
-  tooLarge,
+  Refusal,
   Unavailable,
   unavailable,
   ValidationError,
 } from './errors.ts';
+import { headerText } from './header-text.ts';
 import type { OperationMetadata } from './operation.ts';
 import { fieldProblemOf } from './validation.ts';
 
@@ -29,9 +29,36 @@ export function answerFailure(
   void reply
     .code(refusal.status)
     .headers(refusal.headers)
+    .headers(detailHeaders(refusal, request))
     .type('application/json')
     // As bytes, because Fastify adds a charset to the type of text, and not every failure passes onSend.
     .send(Buffer.from(body));
+}
+
+/**
+ * The stable code of a refusal, its field and its documentation. They are headers because old clients know the two
+ * fields of the body, and nothing else.
+ */
+function detailHeaders(refusal: HttpError, { params }: FastifyRequest): Record<string, string> {
+  const [problem] = refusal.problems;
+  const code = problem?.code ?? (refusal instanceof Refusal ? refusal.code : undefined);
+  if (code === undefined) return {};
+  const field =
+    problem?.field ??
+    (refusal instanceof Refusal ? refusal.field : undefined) ??
+    (code === 'NOT_FOUND' ? idsIn(params) : undefined);
+  return {
+    'x-error-code': code,
+    // A client may name a field as it likes, and a header holds visible ASCII only.
+    ...(field !== undefined && { 'x-error-field': headerText(field) }),
+    link: `</docs/errors#${code.toLowerCase()}>; rel="help"`,
+  };
+}
+
+/** The names of the ids in the path: one of them does not exist. */
+function idsIn(params: unknown): string | undefined {
+  const names = Object.keys(params ?? {}).filter((name) => name !== 'shopId' && name !== '*');
+  return names.length === 0 ? undefined : names.join(', ');
 }
 
 /**
@@ -62,13 +89,13 @@ export function refusalOf(
   const { code } = error as { code?: unknown };
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return tooLarge(`The body is larger than ${BODY_LIMIT} bytes`);
+      return new Refusal('BODY_TOO_LARGE', { limit: BODY_LIMIT });
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return wrongContentType(operation?.accepts);
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return badRequest('The Content-Length does not fit the body');
+      return new Refusal('CONTENT_LENGTH_WRONG');
     case 'FST_ERR_BAD_URL':
-      return badRequest('The address is not well formed');
+      return new Refusal('ADDRESS_MALFORMED');
   }
 
   const constraint = violatedConstraint(error);
@@ -77,13 +104,13 @@ export function refusalOf(
     if (known) return known();
     // This should not happen; if it does, the client gets 409 and the operator a log line.
     request.log.warn({ constraint, requestId: request.id }, 'constraint without an error of its own');
-    return conflict('The change contradicts the data of the shop');
+    return new Refusal('CONTRADICTION');
   }
   if (isBadValue(error)) {
     request.log.warn({ err: error, requestId: request.id }, 'a value passed the schema but not the database');
-    return badRequest('A value can not be stored');
+    return new Refusal('VALUE_NOT_STORABLE');
   }
   if (isTimeout(error)) return busy();
   if (isDatabaseAway(error)) return unavailable();
-  return new HttpError(500, 'Internal Server Error');
+  return new Refusal('INTERNAL_ERROR');
 }

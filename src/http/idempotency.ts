@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { badRequest, conflict } from './errors.ts';
+import { Refusal } from './errors.ts';
 
 /**
  * `Idempotency-Key`: the first answer to a write is stored in the write's own transaction and replayed for 24 hours. A
@@ -19,6 +19,12 @@ export interface Answer {
   body: string | null;
 }
 
+/** Hides the stored answers that hold a secret. */
+export interface AnswerSeal {
+  seal: (text: string) => Promise<string>;
+  unseal: (sealed: string) => Promise<string>;
+}
+
 export interface KeyedRequest {
   shopId: string;
   caller: string;
@@ -29,27 +35,37 @@ export interface KeyedRequest {
 }
 
 export function checkKey(key: string): void {
-  if (!KEY.test(key)) throw badRequest('Idempotency-Key must be 1 to 255 visible ASCII characters');
+  if (!KEY.test(key)) throw new Refusal('IDEMPOTENCY_KEY_MALFORMED');
 }
 
-/** Runs `work` unless this key was answered before; then it returns the first answer. */
+/** Runs `work` unless this key was answered before; then it returns the first answer. With a seal it is stored sealed. */
 export async function onceOnly(
   tx: Transaction,
   request: KeyedRequest,
   work: () => Promise<Answer>,
+  answerSeal?: AnswerSeal,
 ): Promise<{ answer: Answer; replayed: boolean }> {
   const caller = sha256(request.caller);
   const requestHash = sha256(`${request.method} ${request.url}\n${JSON.stringify(request.body) ?? ''}`);
   if (!(await claimKey(tx, request, caller, requestHash))) {
     const stored = await selectAnswer(tx, request, caller);
     if (!stored || !stored.request_hash.equals(requestHash)) {
-      throw conflict('This Idempotency-Key was used for another request');
+      throw new Refusal('IDEMPOTENCY_KEY_REUSED');
     }
-    return { answer: stored, replayed: true };
+    return { answer: answerSeal ? await unsealed(stored, answerSeal) : stored, replayed: true };
   }
   const answer = await work();
-  await updateAnswer(tx, request, caller, answer);
+  await updateAnswer(tx, request, caller, answerSeal ? await sealed(answer, answerSeal) : answer);
   return { answer, replayed: false };
+}
+
+async function sealed({ status, headers, body }: Answer, { seal }: AnswerSeal): Promise<Answer> {
+  return { status, headers: {}, body: await seal(JSON.stringify({ headers, body })) };
+}
+
+async function unsealed({ status, body }: Answer, { unseal }: AnswerSeal): Promise<Answer> {
+  const hidden = JSON.parse(await unseal(body!)) as Pick<Answer, 'headers' | 'body'>;
+  return { status, ...hidden };
 }
 
 function sha256(text: string): Buffer {

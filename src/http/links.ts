@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { badRequest } from './errors.ts';
+import { Refusal } from './errors.ts';
 
 const HOST = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
@@ -10,7 +10,7 @@ const HOST = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
 export function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return publicUrl;
   const host = request.host || 'localhost';
-  if (!HOST.test(host)) throw badRequest('The Host header is not a host name');
+  if (!HOST.test(host)) throw new Refusal('HOST_MALFORMED');
   // X-Forwarded-Proto is client input: only these two may become the scheme of a link.
   const scheme = request.protocol.toLowerCase() === 'https' ? 'https' : 'http';
   return `${scheme}://${host}`;

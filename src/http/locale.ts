@@ -1,4 +1,4 @@
-import { badRequest } from './errors.ts';
+import { Refusal } from './errors.ts';
 
 const FULL_LOCALE = /^[a-z]{2}_[a-z]{2}$/i;
 
@@ -7,7 +7,7 @@ const FULL_LOCALE = /^[a-z]{2}_[a-z]{2}$/i;
  * have it. A language without a country is refused with the contract's message.
  */
 export function offeredLocale(asked: string, offered: readonly string[]): string | undefined {
-  if (!FULL_LOCALE.test(asked)) throw badRequest('expected full locale for example en_US');
+  if (!FULL_LOCALE.test(asked)) throw new Refusal('LOCALE_INCOMPLETE');
   const wanted = asked.toLowerCase();
   return offered.find((locale) => locale.toLowerCase() === wanted);
 }
@@ -37,7 +37,8 @@ export function writingLocale(
 ): string {
   if (asked === undefined) return settings.defaultLocale;
   const locale = offeredLocale(asked, settings.locales);
-  if (!locale) throw badRequest(`The shop has no locale ${asked}, it has ${settings.locales.join(', ')}`);
+  if (!locale)
+    throw new Refusal('LOCALE_NOT_OFFERED', { locale: asked, offered: settings.locales.join(', ') });
   return locale;
 }
 
@@ -48,7 +49,7 @@ export function writingCurrency(
   if (asked === undefined) return settings.defaultCurrency;
   const currency = settings.currencies.find((one) => one === asked.toUpperCase());
   if (!currency)
-    throw badRequest(`The shop has no currency ${asked}, it has ${settings.currencies.join(', ')}`);
+    throw new Refusal('CURRENCY_NOT_OFFERED', { currency: asked, offered: settings.currencies.join(', ') });
   return currency;
 }
 

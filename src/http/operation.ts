@@ -29,10 +29,11 @@ export interface OperationMetadata {
   /** Named database constraints that a caller can violate, as errors. */
   constraints?: Readonly<Record<string, () => HttpError>>;
   /**
-   * The answer holds a secret, which must not be stored in clear text: an Idempotency-Key is ignored, because a stored
-   * answer would contain the secret.
+   * The answer holds a secret, which is never stored in clear text. A sealed one is replayed for an Idempotency-Key of
+   * the same token; callers without a token have only their address in common, so their key is ignored. An answer that
+   * is not stored ignores every key.
    */
-  secretAnswer?: boolean;
+  secretAnswer?: 'sealed' | 'not stored';
   /** For an operation that can be used for guessing: how often a caller may fail. Only for `writeWithStore`. */
   failureLimit?: (guess: {
     shopId: string;

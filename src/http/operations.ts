@@ -15,13 +15,14 @@ import { isDatabaseAway } from '../db/failure.ts';
 import { isId, newId } from '../kernel/ids.ts';
 import type { Authentication, Produces } from './authentication.ts';
 import { ACCEPTED_TYPES, JSON_TYPES, type BodyKind } from './body.ts';
-import { requireScopes, type CallerDirectory } from './callers.ts';
+import { requireScopes, type Caller, type CallerDirectory } from './callers.ts';
 import { CART_TOKEN_HEADER, wrongCartToken } from './cart-token.ts';
+import type { DemoAccess } from './demo-access.ts';
 import type { DemoTokenCheck } from './demo-tokens.ts';
 import { deprecationHook } from './deprecation.ts';
 import { methodNotAllowed, notFound } from './errors.ts';
 import { answerFailure, refusalOf } from './failures.ts';
-import { checkKey, onceOnly, type Answer } from './idempotency.ts';
+import { checkKey, onceOnly, type Answer, type AnswerSeal } from './idempotency.ts';
 import {
   runEffects,
   type CallOperation,
@@ -44,7 +45,8 @@ import {
 import { addressCaller, limitFailures, type RateLimiter } from './rate-limit.ts';
 import { RawJson } from './raw-json.ts';
 import { ErrorBody, Id } from './schemas.ts';
-import { needsCartToken, needsToken, scopesOf } from './scopes.ts';
+import { needsCartToken, needsToken, scopesOf, type Access } from './scopes.ts';
+import { unknownParameterHook } from './unknown-parameters.ts';
 import { registerUploadParser, withUpload } from './upload.ts';
 import { check, compileBody, compileParameters } from './validation.ts';
 
@@ -61,6 +63,8 @@ export interface Deps {
   authentication: Authentication;
   limiter: RateLimiter;
   isRefusedDemoToken: DemoTokenCheck;
+  demoAccess: DemoAccess;
+  answerSeal: AnswerSeal;
   /** Throws unless such an open cart exists and the token is its own: 404, 403 or 410. */
   checkCart: (request: CartCheck) => Promise<unknown>;
 }
@@ -105,7 +109,7 @@ type Run = (incoming: Incoming) => Promise<Outcome>;
 
 /** Registers the operations of the modules. Both ways to call one enter the same function. */
 export function operations(app: FastifyInstance, deps: Deps) {
-  const { config, db, authentication, limiter, isRefusedDemoToken, checkCart } = deps;
+  const { config, db, authentication, limiter, isRefusedDemoToken, demoAccess, answerSeal, checkCart } = deps;
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
   const methodsOf = new Map<string, Set<string>>();
   const callables = new Map<string, { run: Run; checkRequest: (request: Checked) => void }>();
@@ -143,6 +147,14 @@ export function operations(app: FastifyInstance, deps: Deps) {
     work: (tx: Transaction) => Promise<Result>,
   ) => (joined ? work(joined.tx) : db.ofShop(shopId).transaction(work, { appId: caller.app?.appId }));
 
+  /** Runs `work`, which has one effect per Idempotency-Key. */
+  const doOnce = (
+    tx: Transaction,
+    incoming: Incoming,
+    { access, secretAnswer }: OperationMetadata,
+    work: () => Promise<Answer>,
+  ) => onceOnly(tx, keyedRequest(incoming, access), work, secretAnswer && answerSeal);
+
   /** A request over the network. */
   const incomingFrom = (request: FastifyRequest, reply: FastifyReply, operation: Operation): Incoming => {
     const { shopId } = request.params as { shopId: string };
@@ -160,7 +172,11 @@ export function operations(app: FastifyInstance, deps: Deps) {
       ifMatch: request.headers['if-match'],
       method: request.method,
       url: request.url,
-      idempotencyKey: keyOf(request.headers['idempotency-key'] as string | undefined, operation),
+      idempotencyKey: keyOf(
+        request.headers['idempotency-key'] as string | undefined,
+        operation,
+        request.caller,
+      ),
       joined: undefined,
       request,
       reply,
@@ -188,7 +204,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       ifMatch: undefined,
       method: operation.method,
       url: `${routeOf(operation)} ${JSON.stringify({ params, query })}`,
-      idempotencyKey: keyOf(idempotencyKey, operation),
+      idempotencyKey: keyOf(idempotencyKey, operation, caller),
       joined,
       request,
       reply: undefined,
@@ -242,6 +258,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       url,
       config: { operation: { ...facts, writes } },
       onRequest: authentication.hookFor(operation.access, operation.produces ?? 'json'),
+      preValidation: unknownParameterHook(Object.keys(query?.properties ?? {}), demoAccess),
       schema: {
         operationId: operation.name,
         summary: operation.summary,
@@ -348,7 +365,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
           effects = [];
           return key === undefined
             ? { answer: await work(tx), replayed: false }
-            : onceOnly(tx, keyedRequest(incoming, operation, key), () => work(tx));
+            : doOnce(tx, incoming, operation, () => work(tx));
         }).catch(async (error: unknown) => {
           // A commit without an answer may or may not have happened.
           if (!isDatabaseAway(error)) await discard();
@@ -384,9 +401,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
         const { answer, replayed } = await withFailureLimit(incoming, operation, async () =>
           key === undefined
             ? { answer: await work(joined?.tx), replayed: false }
-            : inTransaction(incoming, (tx) =>
-                onceOnly(tx, keyedRequest(incoming, operation, key), () => work(tx)),
-              ),
+            : inTransaction(incoming, (tx) => doOnce(tx, incoming, operation, () => work(tx))),
         );
         return { ...answer, value, replayed };
       });
@@ -440,7 +455,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
             authentication.hookFor('public', 'json'),
             (_request, _reply, done) => done(methodNotAllowed(allow.join(','))),
           ],
-          handler: notFound,
+          handler: () => notFound(),
         });
       }
     },
@@ -593,23 +608,28 @@ function textOf(
   return keepsKeyOrder || !reply ? JSON.stringify(value) : (reply.serialize(value) as string);
 }
 
-function keyOf(key: string | undefined, { secretAnswer }: OperationMetadata): string | undefined {
-  if (secretAnswer || key === undefined) return undefined;
+function keyOf(
+  key: string | undefined,
+  { secretAnswer }: OperationMetadata,
+  { app }: Caller,
+): string | undefined {
+  if (key === undefined || secretAnswer === 'not stored' || (secretAnswer === 'sealed' && !app)) {
+    return undefined;
+  }
   checkKey(key);
   return key;
 }
 
 function keyedRequest(
-  { shopId, caller, cartToken = '', request, method, url, body }: Incoming,
-  { access }: OperationMetadata,
-  key: string,
+  { shopId, caller, cartToken = '', request, method, url, body, idempotencyKey }: Incoming,
+  access: Access,
 ) {
   const app = caller.app?.tokenHash;
   return {
     shopId,
     // A caller without access to a cart gets no replay that shows it. Elsewhere a cart token means nothing.
     caller: needsCartToken(access) ? `${app ?? ''} ${cartToken}` : (app ?? addressCaller(request.ip)),
-    key,
+    key: idempotencyKey!,
     method,
     url,
     body,

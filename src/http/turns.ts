@@ -1,4 +1,4 @@
-import { HttpError } from './errors.ts';
+import { Refusal, retryAfter } from './errors.ts';
 
 /** Runs work in turn among all work with the same key. */
 export type Turns = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
@@ -30,7 +30,4 @@ export function createTurns({ running, waiting }: { running: number; waiting: nu
   };
 }
 
-const tooManyAtOnce = (limit: number) =>
-  new HttpError(429, `More than ${limit} requests at the same time, wait for their answers`, {
-    'retry-after': '1',
-  });
+const tooManyAtOnce = (limit: number) => new Refusal('TOO_MANY_AT_ONCE', { limit }, retryAfter(1));

@@ -7,7 +7,7 @@ import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { wrongContentType } from './body.ts';
-import { badRequest, HttpError } from './errors.ts';
+import { HttpError, Refusal } from './errors.ts';
 
 /** Limit of the whole body, with the headers of its parts, unless a route sets another one. */
 export const UPLOAD_LIMIT = 10 * 1_048_576;
@@ -79,7 +79,7 @@ async function received(
     ]);
   } catch (error) {
     if (error instanceof HttpError || 'syscall' in (error as object)) throw error;
-    throw badRequest(`The body is not a valid form: ${(error as Error).message.slice(0, 120)}`);
+    throw new Refusal('UPLOAD_MALFORMED', { reason: (error as Error).message.slice(0, 120) });
   }
 }
 
@@ -107,7 +107,7 @@ function partWithoutEnd({ raw }: FastifyRequest, parsing: { isWriting: boolean }
   return new Promise((_resolve, reject) => {
     const check = () => {
       if (parsing.isWriting) wait();
-      else reject(badRequest('The body is not a valid form: a part has no end'));
+      else reject(new Refusal('UPLOAD_MALFORMED', { reason: 'a part has no end' }));
     };
     const wait = () => void setTimeout(check, PARSED_WITHIN).unref();
     raw.once('end', wait);
@@ -128,12 +128,10 @@ async function fileOf(
     if (part.fieldname !== name) {
       if (part.type === 'file') part.file.resume();
     } else if (part.type === 'field') {
-      problem = badRequest(`The part ${name} has no filename`);
+      problem = new Refusal('UPLOAD_WITHOUT_NAME', { part: name });
     } else if (upload || !part.filename) {
       part.file.resume();
-      problem = badRequest(
-        upload ? `There must be one part ${name} only` : `The part ${name} has no filename`,
-      );
+      problem = new Refusal(upload ? 'UPLOAD_TWICE' : 'UPLOAD_WITHOUT_NAME', { part: name });
     } else {
       const hash = createHash('sha256');
       parsing.isWriting = true;
@@ -154,11 +152,11 @@ async function fileOf(
     }
   }
   if (problem) throw problem;
-  if (!upload) throw badRequest(`The body has no part ${name} with a file`);
+  if (!upload) throw new Refusal('UPLOAD_MISSING', { part: name });
   return upload;
 }
 
 /** The client may continue to send, so the connection ends with the answer. */
 function tooMuch(limit: number): HttpError {
-  return new HttpError(413, `The body is larger than ${limit} bytes`, { connection: 'close' });
+  return new Refusal('BODY_TOO_LARGE', { limit }, { headers: { connection: 'close' } });
 }

@@ -5,7 +5,7 @@ export interface OpenApiDocument {
   openapi: string;
   info: { title: string; version: string; description: string };
   servers: { url: string; description: string }[];
-  tags: { name: string; description: string }[];
+  tags: { name: string; 'x-displayName': string; description: string }[];
   paths: Record<string, Record<string, OpenApiOperation>>;
   components: {
     securitySchemes: Record<string, object>;

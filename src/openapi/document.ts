@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
-import { errorBody, notAcceptable } from '../http/errors.ts';
+import { errorBody, Refusal } from '../http/errors.ts';
 import { etagOf } from '../http/raw-json.ts';
 import { ErrorBody } from '../http/schemas.ts';
 import {
@@ -87,7 +87,11 @@ function finished(paths: OpenApiDocument['paths'], factsOf: ReadonlyMap<string, 
     openapi: '3.1.1',
     info: { title: 'Kontor', version: packageVersion(), description: INTRODUCTION },
     servers: [{ url: '/', description: 'This server' }],
-    tags: [...tags].map((name) => ({ name, description: TAGS[name] ?? '' })),
+    tags: [...tags].map((name) => ({
+      name,
+      'x-displayName': TITLES[name] ?? titleOf(name),
+      description: TAGS[name] ?? '',
+    })),
     paths: Object.fromEntries(described),
     components: {
       securitySchemes: {
@@ -121,7 +125,7 @@ function describedOperation(
     ...own.filter((parameter) => parameter.in === 'path'),
     ...own.filter((parameter) => parameter.in !== 'path'),
     ...(needsCart ? [CartToken] : []),
-    ...(facts.writes && !facts.secretAnswer ? [idempotencyKey(operationId)] : []),
+    ...(facts.writes && facts.secretAnswer !== 'not stored' ? [idempotencyKey(operationId)] : []),
     ...(facts.takesIfMatch ? [IfMatch] : []),
   ].map((parameter) => withExample(parameter, example));
   const errors = errorExamples(
@@ -193,9 +197,13 @@ function limitText({ access, failureLimit }: Facts): string {
 
 function repeatText({ writes, secretAnswer }: Facts): string {
   if (!writes) return 'Idempotency: it changes nothing and can be repeated.';
-  return secretAnswer
-    ? 'Idempotency: none, because the answer holds a secret that is not stored for a replay.'
-    : 'Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer.';
+  if (secretAnswer === 'not stored') {
+    return 'Idempotency: none, because the answer holds a secret that is not stored for a replay.';
+  }
+  const once = 'it happens once, and a repeated call gets the first answer.';
+  return secretAnswer === 'sealed'
+    ? `Idempotency: with an \`Idempotency-Key\` and a token ${once} Without a token the key is ignored.`
+    : `Idempotency: with an \`Idempotency-Key\` ${once}`;
 }
 
 /** The labels of the contract, in words. */
@@ -296,11 +304,27 @@ const REFUSALS: Readonly<Record<string, Omit<DocumentedResponse, 'content'>>> = 
   '412': { description: 'It is not what the ETag in `If-Match` stands for.' },
 };
 
-const OTHER_REFUSALS = { description: 'Any other refusal, with the same body: 405, 406, 413.' };
+const headerOf = (description: string, example: string) => ({
+  description,
+  schema: { type: 'string', examples: [example] },
+});
+
+/** The headers are those of every refusal; named once, because each operation has many. */
+const OTHER_REFUSALS = {
+  description: 'Any other refusal, with the same body: 405, 406, 413.',
+  headers: {
+    'X-Error-Code': headerOf('The stable code of the refusal; /docs/errors lists all of them.', 'NOT_FOUND'),
+    'X-Error-Field': headerOf(
+      'The field of the body, the parameter or the header that the refusal is about, where it is about one.',
+      'productId',
+    ),
+    Link: headerOf('Where the code is documented.', '</docs/errors#not_found>; rel="help"'),
+  },
+};
 
 const notAcceptableExample = errorBody(
   406,
-  notAcceptable('application/vnd.epages.v1+json, application/json').message,
+  new Refusal('NOT_ACCEPTABLE', { types: 'application/vnd.epages.v1+json, application/json' }).message,
   'GET',
   '/rs/shops/DemoShop/products',
 );
@@ -359,20 +383,42 @@ const TAGS: Readonly<Record<string, string>> = {
   token: 'The access token of an app that a merchant installs.',
 };
 
+/** The names of groups for people, where they are not the words of the tag. */
+const TITLES: Readonly<Record<string, string>> = {
+  carts: 'Carts and checkout',
+  'coupon-campaigns': 'Coupons',
+  sales: 'Revenue',
+  locales: 'Languages',
+  'product-category-assignments': 'Products in categories',
+  producttypes: 'Product types',
+  search: 'Product search',
+  legal: 'Legal pages',
+  'script-tags': 'Scripts in the storefront',
+  audit: 'Audit log',
+  token: 'Installing an app',
+};
+
+/** `shipping-methods` becomes `Shipping methods`. */
+function titleOf(tag: string): string {
+  return tag.charAt(0).toUpperCase() + tag.slice(1).replaceAll('-', ' ');
+}
+
 const INTRODUCTION = `Every address begins with \`/rs/shops/{shopId}\`; the demo shop is \`DemoShop\`.
 
 **Token.** Where only your own machine can call, the demo shop has the token \`demo-all\`; elsewhere \`npx kontor token create DemoShop --scopes all\` prints one. Send it as \`Authorization: Bearer TOKEN\`. A token has exactly the scopes it names: a write scope does not include reading. Operations for shoppers (scopes \`products_read\` and \`legal_read\`) also work without a token, unless the shop has turned that off.
 
-    curl http://localhost:8080/rs/shops/DemoShop/customers \\
-      -H 'Authorization: Bearer TOKEN'
+    GET /rs/shops/DemoShop/customers
+    Authorization: Bearer TOKEN
 
-**Errors** have one body: \`{"message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/x", "status": "Not Found"}\`. A refused value is named: \`Create customer failed:\\n\\tvalidation error MISSING on field billingAddress, Request: ...\`. A resource of another shop is a 404.
+**Errors** have one body: \`{"message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/x", "status": "Not Found"}\`. A refused value is named: \`Create customer failed:\\n\\tvalidation error MISSING on field billingAddress, Request: ...\`. A resource of another shop is a 404. Each answer also has headers for programs: \`X-Error-Code\` is a stable code such as \`ORDER_CANCELLED\`, \`X-Error-Field\` the field, parameter or header that it is about, and \`Link\` leads to the [page of all codes](/docs/errors). A 404 says \`SHOP_NOT_FOUND\`, \`PATH_NOT_FOUND\` or, for an id, \`NOT_FOUND\`.
+
+**Unknown parameters** of the query are ignored. Where only your own machine can call, the header \`X-Warning\` names them.
 
 **Paging.** Lists take \`page\` (from 1) and \`resultsPerPage\` and answer with \`results\`, \`page\`, \`resultsPerPage\`, \`items\`. A \`resultsPerPage\` above the maximum is lowered to it; a page beyond the end has no items and the true number of results.
 
 **Locale.** \`locale=en_GB\`: language and country. A language alone is a 400; a read with a locale or currency that the shop does not have uses the shop's default.
 
-**Idempotency.** A write with an \`Idempotency-Key\` header happens once: for 24 hours the same request gets the first answer again, with \`Idempotency-Replayed: true\`.
+**Idempotency.** A write with an \`Idempotency-Key\` header happens once: for 24 hours the same request gets the first answer again, with \`Idempotency-Replayed: true\`. Where the answer holds a secret (creating a cart or a webhook), the key is honoured for callers with a token.
 
 **Carts.** Creating a cart returns its token in the header \`X-ePages-Cart-Token\`. Send it with every call on that cart; only operations that name a scope need an access token as well.
 

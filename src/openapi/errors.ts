@@ -2,16 +2,14 @@ import type { FastifyContextConfig } from 'fastify';
 import { wrongContentType } from '../http/body.ts';
 import { wrongCartToken } from '../http/cart-token.ts';
 import {
-  badRequest,
-  conflict,
   errorBody,
-  gone,
+  type HttpError,
   missingScope,
   notFound,
   PreconditionFailed,
+  Refusal,
   tooManyRequests,
   unauthorised,
-  type HttpError,
 } from '../http/errors.ts';
 import { needsCartToken, needsToken, scopesOf } from '../http/scopes.ts';
 import type { Parameter } from './components.ts';
@@ -59,20 +57,20 @@ function refusalsOf({ facts, parameters, hasBody }: RefusableOperation): HttpErr
   const { access, writes, accepts, secretAnswer, takesIfMatch } = facts;
   const [scope] = scopesOf(access);
   const takesLocale = parameters.some(({ name }) => name === 'locale');
-  const hasKey = writes && !secretAnswer;
+  const hasKey = writes && secretAnswer !== 'not stored';
   return [
     ...(hasBody
       ? [wrongContentType(accepts)]
       : hasKey
-        ? [badRequest('Idempotency-Key must be 1 to 255 visible ASCII characters')]
+        ? [new Refusal('IDEMPOTENCY_KEY_MALFORMED')]
         : takesLocale
-          ? [badRequest('expected full locale for example en_US')]
+          ? [new Refusal('LOCALE_INCOMPLETE')]
           : []),
-    ...(needsToken(access) ? [unauthorised('The token is unknown in this shop')] : []),
+    ...(needsToken(access) ? [unauthorised('TOKEN_UNKNOWN')] : []),
     ...(scope !== undefined ? [missingScope(scope)] : needsCartToken(access) ? [wrongCartToken()] : []),
     notFound(),
-    ...(hasKey ? [conflict('This Idempotency-Key was used for another request')] : []),
-    ...(needsCartToken(access) ? [gone('This cart has become an order')] : []),
+    ...(hasKey ? [new Refusal('IDEMPOTENCY_KEY_REUSED')] : []),
+    ...(needsCartToken(access) ? [new Refusal('CART_ORDERED')] : []),
     ...(takesIfMatch ? [new PreconditionFailed()] : []),
     tooManyRequests(6000, 1320),
   ];

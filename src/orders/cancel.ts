@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import { conflict } from '../http/errors.ts';
+import { Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { queueOrderCancelled, type CancelCause } from './cancel-email.ts';
@@ -30,7 +30,7 @@ export async function recordCancellation(
   const { lines, coupon } = order.content;
   const rest = unshippedLines(order.content, activity.shipments);
   if (lines.length > 0 && rest.length === 0) {
-    throw conflict('All of the order was sent, record a return instead');
+    throw new Refusal('ORDER_SHIPPED');
   }
   // It must no longer be paid; a payment that still arrives is refunded.
   await requestCancel(tx, shopId, order.orderId);

@@ -1,6 +1,6 @@
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { conflict } from '../http/errors.ts';
+import { Refusal } from '../http/errors.ts';
 import { toDecimal } from '../kernel/money.ts';
 import type { PaymentMethod } from '../shops/settings/settings.ts';
 import { changeOrder } from './change.ts';
@@ -76,7 +76,7 @@ export async function choosePaymentMethod(
   const { order, settings } = open;
   const methods = await otherPaymentMethods(tx, shopId, open, providers);
   const method = methods.find((one) => one.paymentMethodId === paymentMethodId);
-  if (!method) throw conflict('The order can not be paid with this method');
+  if (!method) throw new Refusal('PAYMENT_METHOD_NOT_POSSIBLE');
   const payment = order.content.payment!;
   const content = {
     ...order.content,

@@ -1,7 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import { recordEntry } from '../http/audit-entry.ts';
 import { dateTimeText } from '../http/dates.ts';
-import { conflict, notFound } from '../http/errors.ts';
+import { notFound, Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
@@ -62,7 +62,7 @@ export function mayCancel(open: CustomerOrder): boolean {
 
 export async function cancelForCustomer(tx: Transaction, shopId: string, orderId: string): Promise<void> {
   const open = await openCustomerOrder(tx, shopId, orderId);
-  if (!mayCancel(open)) throw conflict('The order can not be cancelled any more');
+  if (!mayCancel(open)) throw new Refusal('ORDER_NOT_CANCELLABLE');
   await recordCancellation(tx, shopId, open, null, 'customer');
 }
 

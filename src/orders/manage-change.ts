@@ -4,7 +4,7 @@ import type { RenderContext } from './line-item-view.ts';
 import type { Transaction } from '../db/database.ts';
 import type { Caller } from '../http/callers.ts';
 import { toMilliseconds } from '../http/dates.ts';
-import { conflict, invalid, notFound } from '../http/errors.ts';
+import { invalid, notFound, Refusal } from '../http/errors.ts';
 import { writingLocale } from '../http/locale.ts';
 import { priceOf } from '../http/price.ts';
 import { Id, LocaleParameter } from '../http/schemas.ts';
@@ -67,20 +67,20 @@ export async function openOrder(call: OrderCall, { force = false } = {}): Promis
   });
   const appId = appIdOf(call);
   if (order.editingAppId !== null && order.editingAppId !== appId && !force) {
-    throw conflict('The order is being edited by another app');
+    throw new Refusal('ORDER_EDITED_BY_OTHER');
   }
   return { order, activity: await findOrderActivity(tx, shopId, order.orderId), settings, appId };
 }
 
 export function refuseCancelled({ cancelledAt }: ManagedOrder): void {
-  if (cancelledAt) throw conflict('The order is cancelled and can not be changed');
+  if (cancelledAt) throw new Refusal('ORDER_CANCELLED');
 }
 
 /** Lines and methods change only in edit mode, so no one sees them half changed. */
 export function requireEditing({ order, appId }: OpenOrder): void {
   refuseCancelled(order);
   if (order.editingAppId !== appId) {
-    throw conflict('The order is not in edit mode, POST to its path .../edit first');
+    throw new Refusal('ORDER_NOT_EDITED');
   }
 }
 
@@ -207,7 +207,7 @@ export async function moveStock(
   if (shortIds.length > 0 && !settings.sellBeyondStock) {
     const numbers = lines.filter(({ productId }) => shortIds.includes(productId));
     const names = new Set(numbers.map(({ productNumber }) => productNumber));
-    throw conflict(`There is not enough in stock of ${[...names].join(', ')}`);
+    throw new Refusal('OUT_OF_STOCK', { products: [...names] });
   }
   for (const stock of changed) recordStockEvents(tx, settings, stock, stock.before, stock.after);
   const backIds = changed.flatMap(({ productId, before, after }) =>
@@ -278,9 +278,4 @@ export function exactAmount(
 /** For the history: the old and the new value. */
 export function moneyChange(from: number, to: number, { currency }: Pick<ManagedOrder, 'currency'>) {
   return { from: toDecimal(from, currency), to: toDecimal(to, currency) };
-}
-
-/** `12.5 EUR` */
-export function decimalMoney(minor: number, { currency }: Pick<ManagedOrder, 'currency'>): string {
-  return `${toDecimal(minor, currency)} ${currency}`;
 }

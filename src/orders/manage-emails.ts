@@ -1,4 +1,4 @@
-import { conflict, invalid } from '../http/errors.ts';
+import { invalid, Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { isId } from '../kernel/ids.ts';
@@ -30,7 +30,7 @@ export function managedEmails(api: Operations): void {
     const open = await openOrder(call);
     const { order, settings } = open;
     const to = emailAddressOf(order);
-    if (to === undefined) throw conflict('The customer of the order was erased');
+    if (to === undefined) throw new Refusal('ORDER_CUSTOMER_ERASED');
     const documentId = body.documentId ?? null;
     if (documentId === null) {
       const { orderId, locale } = order;

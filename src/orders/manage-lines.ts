@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { contentMethod, contentOf, named, type Content, type ContentLine } from '../pricing/content.ts';
 import { MAX_LINES } from './line-item-schema.ts';
-import { badRequest, conflict, invalid, notFound } from '../http/errors.ts';
+import { invalid, notFound, Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
@@ -144,7 +144,7 @@ export function managedLines(api: Operations): void {
     requireChangeable(open);
     refuseBelowShipped(open, line, 0);
     if (open.order.content.lines.length === 1) {
-      throw conflict('The last line can not be removed, cancel the order instead');
+      throw new Refusal('LAST_LINE');
     }
     const { lineItemId, productId, quantity, unitPrice } = line;
     await moveStock(call, open, [{ productId, quantity: Number(quantity) }]);
@@ -231,7 +231,7 @@ async function edited(
   const { order, activity, settings } = open;
   const content = revised(order.content, edits);
   if (content.grandTotal > MAX_MINOR || content.subTotal > MAX_MINOR) {
-    throw badRequest('The order would be worth more than can be ordered at once');
+    throw new Refusal('ORDER_TOO_VALUABLE');
   }
   const states = statesReached({ ...order, content }, activity.shipments, tx.now);
   const changed = await changeOrder(tx, shopId, order, { content, ...states }, { moves: true });
@@ -249,7 +249,7 @@ const quantityOf = (value: number | string) => String(decimalOf(value, 'quantity
 
 function lineOf({ order }: OpenOrder, lineItemId: string): ContentLine {
   const line = order.content.lines.find((one) => one.lineItemId === lineItemId);
-  if (!line) throw notFound();
+  if (!line) throw notFound('lineItemId');
   return line;
 }
 
@@ -261,18 +261,18 @@ function requireChangeable(open: OpenOrder): void {
   requireEditing(open);
   const { invoicedIds, invoicedAmount } = open.activity;
   if (invoicedIds.length > 0 || invoicedAmount > 0) {
-    throw conflict('The order is invoiced, credit it first with a credit note');
+    throw new Refusal('ORDER_INVOICED');
   }
 }
 
 /** Requires something that can be delivered and paid for. */
 function refuseEmpty({ order }: OpenOrder): void {
-  if (order.content.lines.length === 0) throw conflict('The order has no lines');
+  if (order.content.lines.length === 0) throw new Refusal('ORDER_EMPTY');
 }
 
 function refuseBelowShipped({ activity }: OpenOrder, { lineItemId }: ContentLine, wanted: number): void {
   const shipped = quantitiesOf(activity.shipments).get(lineItemId) ?? 0;
-  if (wanted < shipped) throw conflict(`${quantityText(shipped)} of this line were sent already`);
+  if (wanted < shipped) throw new Refusal('LINE_SHIPPED', { quantity: quantityText(shipped) });
 }
 
 /** The goods' destination. */
@@ -286,7 +286,7 @@ export function destinationCountry(
 /** The settings, if they have prices in the currency of the order. */
 function pricedHere({ currency }: ManagedOrder, settings: Settings): Settings {
   if (settings.currencies.includes(currency)) return settings;
-  throw badRequest(`The shop does not sell in ${currency} any more, name a price`);
+  throw new Refusal('ORDER_CURRENCY_ENDED', { currency });
 }
 
 /** A product as sold today, in the terms of the order. */
@@ -305,15 +305,15 @@ async function lineOfToday(
     customText?: string | null;
   },
 ): Promise<ContentLine> {
-  if (!isId(productId)) throw notFound();
+  if (!isId(productId)) throw notFound('productId');
   if (order.content.lines.length >= MAX_LINES) {
-    throw badRequest(`An order has at most ${MAX_LINES} lines`);
+    throw new Refusal('ORDER_FULL', { limit: MAX_LINES });
   }
   const offer = await findOffer(tx, shopId, productId, order.customerId);
-  if (!offer) throw notFound();
+  if (!offer) throw notFound('productId');
   const { product, customerGroupId } = offer;
   if (product.kind === 'master') {
-    throw badRequest(`${product.productNumber} has variations, add one of them`);
+    throw new Refusal('LINE_IS_MASTER', { product: product.productNumber });
   }
   const customText = givenText(typed);
   const problem = customTextProblem(product.customisation, customText);
@@ -350,6 +350,6 @@ async function lineOfToday(
     tx.now,
   );
   const [line] = content.lines;
-  if (!line) throw badRequest(`${product.productNumber} has no price in ${currency}`);
+  if (!line) throw new Refusal('LINE_WITHOUT_PRICE', { product: product.productNumber, currency });
   return line;
 }

@@ -1,4 +1,4 @@
-import { badRequest, conflict } from '../http/errors.ts';
+import { Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { newId } from '../kernel/ids.ts';
@@ -6,7 +6,6 @@ import {
   exactAmount,
   manageOperation,
   managedOrder,
-  decimalMoney,
   openOrder,
   outstandingOf,
   refuseCancelled,
@@ -60,7 +59,7 @@ export function managedPayments(api: Operations): void {
     const amount = exactAmount(body.amount, order, 'amount', { min: 1 });
     const outstanding = outstandingOf(order);
     if (amount > outstanding) {
-      throw badRequest(`No more than ${decimalMoney(outstanding, order)} are outstanding`);
+      throw new Refusal('PAYMENT_TOO_HIGH', { amount: { minor: outstanding, currency: order.currency } });
     }
     // A customer who has paid by hand must not pay again on the page of a provider.
     if (amount === outstanding) await requestCancel(tx, shopId, order.orderId);
@@ -94,7 +93,7 @@ export function managedPayments(api: Operations): void {
     const { order, settings } = await openOrder(call);
     refuseCancelled(order);
     if ((await requestCapture(tx, shopId, order.orderId)) === 0) {
-      throw conflict('No payment provider has reserved money for the order');
+      throw new Refusal('NOTHING_TO_CAPTURE');
     }
     return managedOrder(tx, call, order, settings);
   });

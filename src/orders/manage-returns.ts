@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { conflict, invalid, notFound } from '../http/errors.ts';
+import { invalid, notFound, Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { paged, paging } from '../http/paging.ts';
@@ -85,10 +85,10 @@ export function managedReturns(api: Operations): void {
   api.write(updateReturn, async (call) => {
     const open = await openOrder(call);
     const returned = open.activity.returns.find(({ returnId }) => returnId === call.params.returnId);
-    if (!returned) throw notFound();
+    if (!returned) throw notFound('returnId');
     const { state, note = null, refund = null } = call.body;
     if (!mayBecome(returned, state))
-      throw conflict(`A return that is ${returned.state} can not become ${state}`);
+      throw new Refusal('RETURN_STATE_NOT_POSSIBLE', { from: returned.state, to: state });
     if ((refund !== null) !== (state === 'refunded')) {
       throw invalid(refund === null ? 'MISSING' : 'OUT_OF_RANGE', 'refund');
     }

@@ -1,5 +1,5 @@
 import type { ContentLine } from '../pricing/content.ts';
-import { conflict, invalid } from '../http/errors.ts';
+import { invalid, Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { newId } from '../kernel/ids.ts';
@@ -12,7 +12,6 @@ import {
   exactAmount,
   manageOperation,
   managedOrder,
-  decimalMoney,
   moveStock,
   numbered,
   openOrder,
@@ -69,7 +68,7 @@ export function managedShipments(api: Operations): void {
     refuseCancelled(order);
     refuseUnpaid(open);
     const left = unshippedLines(order.content, activity.shipments);
-    if (left.length === 0) throw conflict('There is nothing left to be sent');
+    if (left.length === 0) throw new Refusal('NOTHING_TO_SHIP');
     const lines = body.lines ? partsOf(body.lines, open, left, 'sent') : left;
     const shipment = {
       shipmentId: newId(tx.now),
@@ -172,18 +171,22 @@ function refuseUnpaid({ order, activity, settings }: OpenOrder): void {
     ({ state, amount }) => state === 'authorized' && amount >= payable,
   );
   if (payable > 0 && !isReserved && providerMethodOf(order.content, settings)) {
-    throw conflict(
-      `${decimalMoney(payable, order)} of the order are not paid yet; if they came in another way, record them with POST payments first`,
-    );
+    throw new Refusal('ORDER_UNPAID', { amount: { minor: payable, currency: order.currency } });
   }
 }
+
+const TOO_MANY = {
+  sent: 'TOO_MANY_SENT',
+  returned: 'TOO_MANY_RETURNED',
+  withdrawn: 'TOO_MANY_WITHDRAWN',
+} as const;
 
 /** The lines in a request, each once; no more of any than there is. */
 export function partsOf(
   wanted: readonly { lineItemId: string; quantity: number | string }[],
   open: Pick<OpenOrder, 'order'>,
   available: readonly PartLine[],
-  done: 'sent' | 'returned' | 'withdrawn',
+  done: keyof typeof TOO_MANY,
 ): PartLine[] {
   const parts = wanted.map(({ lineItemId, quantity }, index) => {
     const id = lineItemId.toUpperCase();
@@ -198,7 +201,7 @@ export function partsOf(
     const most = left.get(lineItemId) ?? 0;
     if (quantity > most) {
       const { productNumber } = lineOf({ lineItemId }, open);
-      throw conflict(`Of ${productNumber} no more than ${quantityText(most)} can be ${done}`);
+      throw new Refusal(TOO_MANY[done], { product: productNumber, quantity: quantityText(most) });
     }
     return { lineItemId, quantity: quantityText(quantity) };
   });

@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import { toMilliseconds } from '../http/dates.ts';
-import { conflict } from '../http/errors.ts';
+import { Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { toDecimal } from '../kernel/money.ts';
 import { recordEvents, stampAtCommit, timeOfCommit } from '../platform/events/log.ts';
@@ -35,7 +35,7 @@ export const orderPersonalData: PersonalData = {
   lock: async (tx, shopId, person, { force }) => {
     const orders = await lockOrdersOf(tx, shopId, person);
     const open = orders.filter(({ isFinished }) => !isFinished).map(({ orderNumber }) => orderNumber);
-    if (open.length > 0 && !force) throw conflict(unfinishedText(open));
+    if (open.length > 0 && !force) throw unfinishedOrders(open);
   },
   erase: async (tx, shopId, person, { appId }) => {
     const orderIds = await anonymiseOrdersOf(tx, shopId, person);
@@ -169,13 +169,12 @@ function lockOrdersOf(tx: Transaction, shopId: string, { customerId }: Person) {
 const MAX_NAMED = 5;
 
 /** An order that is under way can't be delivered, invoiced or refunded without an address. */
-function unfinishedText(orderNumbers: readonly string[]): string {
-  const named = orderNumbers.slice(0, MAX_NAMED).join(', ');
-  const more = orderNumbers.length > MAX_NAMED ? ` and ${orderNumbers.length - MAX_NAMED} more` : '';
-  return (
-    `The customer has orders that are not finished: ${named}${more}. ` +
-    'Close or cancel them first, or erase with force'
-  );
+function unfinishedOrders(orderNumbers: readonly string[]): Refusal {
+  const orders = orderNumbers.slice(0, MAX_NAMED);
+  const more = orderNumbers.length - orders.length;
+  return more === 0
+    ? new Refusal('CUSTOMER_WITH_OPEN_ORDERS', { orders })
+    : new Refusal('CUSTOMER_WITH_MANY_OPEN_ORDERS', { orders, more });
 }
 
 /** The country stays, because tax depends on it, and the first two characters of the postcode. */

@@ -1,13 +1,12 @@
 import { moneyText } from '../http/price-text.ts';
 import type { Transaction } from '../db/database.ts';
-import { conflict } from '../http/errors.ts';
+import { Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { toDecimal } from '../kernel/money.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { changeOrder, type OrderChanges } from './change.ts';
 import { recordHistory } from './history.ts';
-import { decimalMoney } from './manage-change.ts';
 import { insertPayment, type Payment } from './manage-queries.ts';
 import { emailAddressOf } from './order-email.ts';
 import { findRefundable } from './payments/queries.ts';
@@ -37,7 +36,8 @@ export async function refunded(
   { changes = {}, also = [], reason, isPartOfReturn = false }: RefundOptions = {},
 ): Promise<ManagedOrder> {
   const left = order.paidAmount - order.refundedAmount;
-  if (amount > left) throw conflict(`No more than ${decimalMoney(left, order)} can be refunded`);
+  if (amount > left)
+    throw new Refusal('REFUND_TOO_HIGH', { amount: { minor: left, currency: order.currency } });
   const parts = refundParts(amount, await findRefundable(tx, shopId, order.orderId));
   const refundedAmount = order.refundedAmount + amount;
   const after = await changeOrder(

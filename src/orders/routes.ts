@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import type { RenderContext } from './line-item-view.ts';
-import { conflict, notFound } from '../http/errors.ts';
+import { notFound, Refusal } from '../http/errors.ts';
 import { JsonPatch } from '../http/json-patch.ts';
 import { readingLocale, writingLocale } from '../http/locale.ts';
 import { operation } from '../http/operation.ts';
@@ -98,7 +98,7 @@ export const updateOrder = operation({
   query: Type.Object({ locale: LocaleParameter }),
   body: JsonPatch,
   answer: Order,
-  constraints: { customer_order_number: () => conflict('This orderNumber is taken') },
+  constraints: { customer_order_number: () => new Refusal('ORDER_NUMBER_TAKEN') },
 });
 
 export function orderOperations(api: Operations): void {
@@ -150,7 +150,7 @@ export function orderOperations(api: Operations): void {
     const locale = writingLocale(query.locale, settings);
     const order = await lockOrder(tx, shopId, params.orderId);
     if (!order) throw notFound();
-    if (order.editingAppId !== null) throw conflict('The order is being edited');
+    if (order.editingAppId !== null) throw new Refusal('ORDER_EDITED');
     const { changes, moves } = patchedOrder(order, patch, settings);
     const patched = await changeOrder(tx, shopId, order, changes, { moves });
     await captureWhenSent(tx, shopId, order, patched);

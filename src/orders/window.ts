@@ -1,5 +1,5 @@
 import { parseMoment } from '../http/dates.ts';
-import { badRequest } from '../http/errors.ts';
+import { Refusal } from '../http/errors.ts';
 
 /** The time between two moments, without the moments themselves; null: it is open at this end. */
 export interface Window {
@@ -12,7 +12,7 @@ export function windowOf(query: { createdAfter?: string; createdBefore?: string 
   const createdAfter = momentOf(query, 'createdAfter');
   const createdBefore = momentOf(query, 'createdBefore');
   if (createdAfter && createdBefore && createdBefore > yearAfter(createdAfter)) {
-    throw badRequest('createdAfter and createdBefore must not be more than a year apart');
+    throw new Refusal('PERIOD_TOO_LONG', { limit: 'a year' });
   }
   return { createdAfter, createdBefore };
 }

@@ -148,7 +148,7 @@ function metricsCheck(config: Config): (request: FastifyRequest) => void {
     const expected = secretHash(METRICS_TOKEN);
     return ({ headers }) => {
       const sent = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';
-      if (!isSecretOf(sent, expected)) throw unauthorised('The metrics need the token METRICS_TOKEN');
+      if (!isSecretOf(sent, expected)) throw unauthorised('METRICS_TOKEN_NEEDED');
     };
   }
   if (METRICS_PORT !== undefined) return () => {};

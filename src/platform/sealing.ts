@@ -56,6 +56,16 @@ export function unsealIfPossible(key: Buffer, sealed: Buffer, purpose = APP_SECR
   }
 }
 
+const ANSWERS = 'kontor stored answers';
+
+/** Seals the answers that are stored for an Idempotency-Key and hold a secret. */
+export function createAnswerSeal(loadKey: () => Promise<Buffer>) {
+  return {
+    seal: async (text: string) => seal(await loadKey(), text, ANSWERS).toString('base64'),
+    unseal: async (sealed: string) => unseal(await loadKey(), Buffer.from(sealed, 'base64'), ANSWERS),
+  };
+}
+
 /** A key of its own per purpose, so that no other use of the installation's key touches the seals. */
 function sealingKey(key: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', purpose, 32));

@@ -5,6 +5,10 @@ export class KontorError extends Error {
   override readonly name = 'KontorError';
   /** Of HTTP: 404, 409, ... */
   readonly status: number;
+  /** The stable code of the refusal, such as `ORDER_CANCELLED`; undefined: a proxy in between has answered. */
+  readonly code: string | undefined;
+  /** The field of the body, the parameter or the header that it is about. */
+  readonly field: string | undefined;
   /** Seconds after which it may be tried again; undefined: the service does not say. */
   readonly retryAfter: number | undefined;
   /** By which the operator finds the call in the log. */
@@ -16,6 +20,8 @@ export class KontorError extends Error {
       (typeof body === 'object' ? body.message : body) || `HTTP ${response.status} ${response.statusText}`,
     );
     this.status = response.status;
+    this.code = response.headers.get('x-error-code') ?? undefined;
+    this.field = response.headers.get('x-error-field') ?? undefined;
     this.retryAfter = retryAfterOf(response);
     this.requestId = response.headers.get('x-request-id') ?? undefined;
   }

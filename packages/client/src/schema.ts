@@ -181,7 +181,7 @@ export interface paths {
          * Create cart
          * @description An empty object creates an empty cart. A header of the answer holds its token.
          *
-         *     Scope: none. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: none, because the answer holds a secret that is not stored for a replay. Known to clients of ePages Base and ePages Now.
+         *     Scope: none. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` and a token it happens once, and a repeated call gets the first answer. Without a token the key is ignored. Known to clients of ePages Base and ePages Now.
          */
         post: operations["createCart"];
         delete?: never;
@@ -2363,7 +2363,7 @@ export interface paths {
          * Create webhook
          * @description Like createWebhook, but the answer shows the secret of the webhook, this once.
          *
-         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: none, because the answer holds a secret that is not stored for a replay. It goes beyond the ePages API.
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` and a token it happens once, and a repeated call gets the first answer. Without a token the key is ignored. It goes beyond the ePages API.
          */
         post: operations["createWebhookWithSecret"];
         delete?: never;
@@ -2385,7 +2385,7 @@ export interface paths {
          * Rotate webhook secret
          * @description Makes a new secret and shows it, this once. For 24 hours calls are signed with both: `webhook-signature` then holds two signatures.
          *
-         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: none, because the answer holds a secret that is not stored for a replay. It goes beyond the ePages API.
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` and a token it happens once, and a repeated call gets the first answer. Without a token the key is ignored. It goes beyond the ePages API.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -8205,6 +8205,12 @@ export interface components {
         /** @description Any other refusal, with the same body: 405, 406, 413. */
         Refused: {
             headers: {
+                /** @description The stable code of the refusal; /docs/errors lists all of them. */
+                "X-Error-Code"?: string;
+                /** @description The field of the body, the parameter or the header that the refusal is about, where it is about one. */
+                "X-Error-Field"?: string;
+                /** @description Where the code is documented. */
+                Link?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -9664,7 +9670,13 @@ export interface operations {
     createCart: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-createCart
+                 */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description Short name of the shop, case as created.
@@ -9730,6 +9742,21 @@ export interface operations {
                      * @example {
                      *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/NoSuchShop/carts",
                      *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/carts",
+                     *       "status": "Conflict"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];
@@ -26006,7 +26033,13 @@ export interface operations {
     createWebhookWithSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-createWebhookWithSecret
+                 */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description Short name of the shop, case as created.
@@ -26085,6 +26118,21 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/webhooks",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description More calls in this hour than allowed. */
             429: {
                 headers: {
@@ -26108,7 +26156,13 @@ export interface operations {
     rotateWebhookSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-rotateWebhookSecret
+                 */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /**
                  * @description Short name of the shop, case as created.
@@ -26132,6 +26186,21 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WebhookSecret"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/secret",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description No token where one is needed, or one that is unknown in this shop. */
@@ -26161,6 +26230,21 @@ export interface operations {
                      * @example {
                      *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/webhooks/00000000-0000-0000-0000-000000000000/secret",
                      *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/secret",
+                     *       "status": "Conflict"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];

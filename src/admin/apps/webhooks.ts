@@ -1,7 +1,7 @@
-import { notFound } from '../../http/errors.ts';
+import { notFound, Refusal } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { redeliverOne, replayFrom, setActive, WebhookRefusal } from '../../apps/webhooks/actions.ts';
+import { redeliverOne, replayFrom, setActive } from '../../apps/webhooks/actions.ts';
 import {
   deleteWebhookRow,
   endPause,
@@ -13,6 +13,7 @@ import {
 import type { Transaction } from '../../db/database.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, momentText } from '../components/format.ts';
+import { refusalText } from '../components/validation.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -122,8 +123,8 @@ export function webhookPages(pages: ShopPages): void {
           await recordAction(tx, visit, `/apps/webhooks/:webhookId/${name}`, { webhookId });
         });
       } catch (error) {
-        if (!(error instanceof WebhookRefusal)) throw error;
-        const text = visit.messages.webhooks.problems[error.reason];
+        if (!(error instanceof Refusal) || error.status === 404) throw error;
+        const text = refusalText(visit, error);
         return new Redirect(adminPath(visit, `/apps/webhooks/${webhookId}`), { text, isProblem: true });
       }
       return new Redirect(target(visit, webhook), said(visit, form));

@@ -24,6 +24,16 @@ export function parseLocalisedDecimal(typed: string, language: Language): string
   return /^-?\d{1,12}(\.\d{1,10})?$/.test(plain) ? plain : undefined;
 }
 
+/** The same for a field whose operation refuses what is not a number: such text stays as it was typed. */
+export function typedDecimal(typed: string, language: Language): string {
+  return parseLocalisedDecimal(typed, language) ?? typed;
+}
+
+/** A decimal of the operations as a person types it; other text stays as it is. */
+export function localisedDecimal(decimal: string, language: Language): string {
+  return COMMA.has(language) && /^-?\d+\.\d+$/.test(decimal) ? decimal.replace('.', ',') : decimal;
+}
+
 /** A number as a field shows it, ready to be typed over: without thousands separators. */
 export function decimalText(number: number, language: Language, digits?: number): string {
   const text = digits === undefined ? String(number) : number.toFixed(digits);

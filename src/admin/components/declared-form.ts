@@ -4,7 +4,7 @@ import { html, type Markup, type Part } from '../../http/html.ts';
 import { adminMessagesIn as wordsIn, type Language, type AdminMessages } from '../messages.ts';
 import type { Draft, FormOptions } from '../pages.ts';
 import { countryChoices } from './country-choices.ts';
-import { parseLocalisedDecimal, decimalText } from './decimal.ts';
+import { decimalText, typedDecimal } from './decimal.ts';
 import { choiceField, longTextField, textField, tickField, type Choice } from './form.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
@@ -55,7 +55,7 @@ export interface DeclaredField extends FieldParts {
   input?: string;
   /** Where the schema of the body has no bound. */
   maxLength?: TextLimit;
-  /** Converts a decimal in another way than the language demands. */
+  /** Reads a decimal, and throws where the page itself refuses what is not a number. */
   toDecimal?: (typed: string, language: Language) => string;
 }
 
@@ -138,19 +138,17 @@ export function readFields<Body extends TObject, Name extends string>(
   { messages, language }: Reader,
 ): Required<Pick<Static<Body>, Name & keyof Static<Body>>> {
   const read = ([name, declared]: [string, DeclaredField]) => {
-    const { kind, input = name, isRequired = false, toDecimal = decimalOrText } = declared;
+    const { kind, input = name, isRequired = false, toDecimal = typedDecimal } = declared;
     const text = request.field(input);
     if (kind === 'tick') return text !== '';
     if (kind === 'ticks') return request.fieldList(input);
     if (text === '' && isNullable(form, name) && !isRequired) return null;
-    if (kind === 'integer' || kind === 'number') return Number(decimalOrText(text, language));
+    if (kind === 'integer' || kind === 'number') return Number(typedDecimal(text, language));
     return kind === 'decimal' ? toDecimal(text, language) : text;
   };
   const entries = Object.entries<DeclaredField>(form.fieldsIn(messages));
   return Object.fromEntries(entries.map((entry) => [entry[0], read(entry)])) as never;
 }
-
-const decimalOrText = (typed: string, language: Language) => parseLocalisedDecimal(typed, language) ?? typed;
 
 /** The options of a page with these forms: the limits of their fields, and the labels by which refusals name them. */
 export function optionsOf(

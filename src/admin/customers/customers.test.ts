@@ -63,12 +63,12 @@ test('what somebody else has changed meanwhile is not overwritten, and nothing t
   expect(customer.body.internalNote).toBe('From an app');
 });
 
-test('a value that the API refuses is refused in its words', async () => {
+test('a value that another customer has is refused', async () => {
   const path = `/customers/${customerId}`;
   const version = valueIn((await merchant.get(path)).text, 'version')!;
   const refused = await merchant.post(path, { version, customerNumber: '1002', internalNote: '' });
   expect(refused.status).toBe(409);
-  expect(refused.text).toContain('This customerNumber is taken');
+  expect(refused.text).toContain('There is a customer with this number already.');
 });
 
 test('a wrong value is named in the language of the reader', async () => {
@@ -79,6 +79,9 @@ test('a wrong value is named in the language of the reader', async () => {
   const refused = await german.post(path, { version, customerNumber: '', internalNote: '' });
   const said = /<p class="problem"[^>]*>([^<]*)/.exec(refused.text)?.[1];
   expect([refused.status, said]).toEqual([400, 'Nummer darf nicht leer sein.']);
+  const taken = await german.post(path, { version, customerNumber: '1002', internalNote: '' });
+  const why = /<p class="problem"[^>]*>([^<]*)/.exec(taken.text)?.[1];
+  expect([taken.status, why]).toEqual([409, 'Einen Kunden mit dieser Nummer gibt es schon.']);
 });
 
 const read = async (id: string) =>

@@ -5,7 +5,7 @@ import { buttonForm } from '../components/form.ts';
 import { chip, dayText } from '../components/format.ts';
 import type { Pages } from '../pages.ts';
 import { findShop, updateSuspension } from '../../shops/shop/queries.ts';
-import { recordInShop } from '../users/audit.ts';
+import { recordAction } from '../record-action.ts';
 import type { Visit } from '../visit.ts';
 import { health } from './health.ts';
 import { jobs } from './jobs.ts';
@@ -45,7 +45,7 @@ function suspension(pages: Pages, action: 'suspend' | 'open', suspendedAt: (now:
       const shopId = form.params['shopId']!;
       await visit.db.transaction(async (tx) => {
         if ((await updateSuspension(tx, shopId, suspendedAt(tx.now))) === 0) throw notFound();
-        await recordInShop(tx, shopId, visit.user, `/admin/host/shops/:shopId/${action}`);
+        await recordAction(tx, { shopId, user: visit.user }, `/admin/host/shops/:shopId/${action}`);
       });
       const messages = visit.messages.host;
       const opposite = action === 'suspend' ? 'open' : 'suspend';
@@ -67,7 +67,7 @@ function backup(pages: Pages): void {
       const shop = await findShop(visit.db, form.params['shopId']!);
       if (!shop) throw notFound();
       return backupFile(visit, shop.shopId, form, (tx) =>
-        recordInShop(tx, shop.shopId, visit.user, '/admin/host/shops/:shopId/backup'),
+        recordAction(tx, { shopId: shop.shopId, user: visit.user }, '/admin/host/shops/:shopId/backup'),
       );
     },
     { needsReauthentication: true },

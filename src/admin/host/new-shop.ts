@@ -8,7 +8,7 @@ import { findSimilarShop } from '../../shops/shop/queries.ts';
 import { countryChoices } from '../components/country-choices.ts';
 import { choiceField, problemOf, textField } from '../components/form.ts';
 import type { Pages } from '../pages.ts';
-import { recordInShop } from '../users/audit.ts';
+import { recordAction } from '../record-action.ts';
 import { putRole } from '../users/queries.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
@@ -97,7 +97,7 @@ export function newShop(pages: Pages): void {
           const media = openMediaStorage(visit.config);
           await createShop(tx, media, { shopId, name, email, country, locale, currency });
           await putRole(tx, shopId, visit.user.userId, 'owner');
-          await recordInShop(tx, shopId, visit.user, '/admin/host/shops/new');
+          await recordAction(tx, { shopId, user: visit.user }, '/admin/host/shops/new');
         });
       } catch (error) {
         if (violatedConstraint(error) === 'shop_pkey') throw conflict(messages.taken({ shopId }));

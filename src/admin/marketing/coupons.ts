@@ -13,7 +13,6 @@ import { showFields } from '../components/declared-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { listView } from '../components/list.ts';
 import { listState } from '../components/list-state.ts';
-import { withConflictText } from '../components/validation.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
@@ -92,10 +91,8 @@ export function coupons(pages: ShopPages): void {
           identifier: form.field('identifier') || identifierOf(form.field('name')),
         };
         const { campaignId } = await visit.inTransaction(async (call) => {
-          const made = await withConflictText(messages.coupons.identifierTaken, () =>
-            call(createCouponCampaign, { query: { locale: visit.locale }, body }),
-          );
-          if (code !== '') await addCode(visit, call, made.campaignId, code);
+          const made = await call(createCouponCampaign, { query: { locale: visit.locale }, body });
+          if (code !== '') await addCode(call, made.campaignId, code);
           return made;
         });
         return new Redirect(adminPath(visit, `/marketing/coupons/${campaignId}`), messages.coupons.created);
@@ -138,7 +135,7 @@ export function coupons(pages: ShopPages): void {
         const path = adminPath(visit, `/marketing/coupons/${campaignId}`);
         const code = form.field('code');
         if (code !== '') {
-          await addCode(visit, visit.call, campaignId, code);
+          await addCode(visit.call, campaignId, code);
           return new Redirect(path, messages.coupons.codeAdded({ code }));
         }
         const { codes } = await visit.call(makeCouponCodes, {
@@ -167,10 +164,8 @@ export function coupons(pages: ShopPages): void {
   });
 }
 
-function addCode(visit: ShopVisit, call: CallOperation, campaignId: string, code: string): Promise<unknown> {
-  return withConflictText(visit.messages.coupons.codeTaken({ code }), () =>
-    call(addCampaignCoupon, { params: { couponCampaignId: campaignId }, body: { code } }),
-  );
+function addCode(call: CallOperation, campaignId: string, code: string): Promise<unknown> {
+  return call(addCampaignCoupon, { params: { couponCampaignId: campaignId }, body: { code } });
 }
 
 /** `Summer sale` becomes `summer_sale`. */

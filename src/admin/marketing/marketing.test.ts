@@ -117,7 +117,7 @@ test('what campaigns and codes are refused for is said in the language of the re
       `${id}/codes`,
       { code: 'autumn15' },
       409,
-      'Der Code autumn15 gehört zu einer anderen Aktion. Bitte wählen Sie einen anderen.',
+      'Dieser Code gehört zu einer anderen Aktion. Bitte wählen Sie einen anderen.',
     ],
     ['new', { currency: 'XAF' }, 400, 'XAF gehört nicht zu den Währungen des Shops.'],
     ['new', { usageLimit: 'viele' }, 400, 'Einlösungen je Code ist ungültig.'],

@@ -5,7 +5,6 @@ import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { longTextField, problemOf } from '../components/form.ts';
 import { refusalText } from '../components/validation.ts';
-import type { AdminMessages } from '../messages.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -31,7 +30,7 @@ export function bulkOrders(pages: ShopPages): void {
     const done: string[] = [];
     // The oldest order gets the first number.
     for (const { orderId, orderNumber } of orders.toReversed()) {
-      const problem = await problemWith(visit.messages, () =>
+      const problem = await problemWith(visit, () =>
         visit.call(finaliseInvoice, { params: { orderId }, body: {} }),
       );
       if (problem === undefined) done.push(orderId);
@@ -57,16 +56,13 @@ interface Refused {
 }
 
 /** The refusal of a call; undefined: it succeeded. */
-async function problemWith(
-  messages: AdminMessages,
-  call: () => Promise<unknown>,
-): Promise<string | undefined> {
+async function problemWith(visit: ShopVisit, call: () => Promise<unknown>): Promise<string | undefined> {
   try {
     await call();
     return undefined;
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
-    return refusalText(messages, error);
+    return refusalText(visit, error);
   }
 }
 
@@ -180,7 +176,7 @@ async function shipOne(
   const [order, another] = await findOrdersByNumberSuffix(visit.db, visit.shopId, number);
   if (!order) return messages.unknownNumber;
   if (another) return messages.severalOrders;
-  return problemWith(visit.messages, () =>
+  return problemWith(visit, () =>
     visit.call(createShipment, { params: { orderId: order.orderId }, body: { carrier, trackingCode } }),
   );
 }

@@ -8,14 +8,15 @@ import { toMinor } from '../../kernel/money.ts';
 import { contentOf, type Content, type ContentLine } from '../../pricing/content.ts';
 import type { CartSelection } from '../../pricing/input.ts';
 import type { ShopVisit } from '../visit.ts';
-import { typedDecimal } from './decimal.ts';
+import { localisedDecimal, typedDecimal } from '../components/decimal.ts';
+import type { Language } from '../messages.ts';
 import { findSellable, loadProducts } from './product-queries.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
 /** A product chosen for an order, as the form holds it until it is sent. */
 export interface ChosenLine {
   productId: string;
-  /** As typed. An empty price means the shop's price. */
+  /** Decimals as the operations take them; text that is not a number, as typed. An empty price means the shop's price. */
   quantity: string;
   price: string;
 }
@@ -23,7 +24,10 @@ export interface ChosenLine {
 const MAX_LINES = 100;
 
 /** The lines of a form, after the pressed button has added or removed one. */
-export function chosenLines(form: Pick<FormRequest, 'fieldList' | 'field'>): ChosenLine[] {
+export function chosenLines(
+  form: Pick<FormRequest, 'fieldList' | 'field'>,
+  { language }: { language: Language },
+): ChosenLine[] {
   const quantities = form.fieldList('quantity');
   const prices = form.fieldList('price');
   const [what, productId = ''] = form.field('do').split(':');
@@ -31,8 +35,8 @@ export function chosenLines(form: Pick<FormRequest, 'fieldList' | 'field'>): Cho
     .fieldList('product')
     .map((id, index) => ({
       productId: id,
-      quantity: typedDecimal(quantities[index] ?? '1'),
-      price: typedDecimal(prices[index] ?? ''),
+      quantity: typedDecimal(quantities[index] ?? '1', language),
+      price: typedDecimal(prices[index] ?? '', language),
     }))
     .filter((line) => isId(line.productId) && !(what === 'remove' && line.productId === productId));
   const isNew = what === 'add' && isId(productId) && !lines.some((line) => line.productId === productId);
@@ -162,13 +166,13 @@ export function chosenRows(
         <span class="grow">${name} <span class="quiet">${number}</span></span>
         <input
           name="quantity"
-          value="${quantity}"
+          value="${localisedDecimal(quantity, visit.language)}"
           inputmode="decimal"
           aria-label="${messages.edit.quantity}: ${name}"
         />
         <input
           name="price"
-          value="${price}"
+          value="${localisedDecimal(price, visit.language)}"
           inputmode="decimal"
           aria-label="${messages.edit.price}: ${name}"
           placeholder="${line && moneyText(line.unitPrice, content.currency, visit.language)}"

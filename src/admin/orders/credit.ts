@@ -9,7 +9,7 @@ import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
 import { contentLineName } from './chosen-lines.ts';
-import { typedDecimal } from './decimal.ts';
+import { decimalText, typedDecimal } from '../components/decimal.ts';
 import type { OrderView } from './order-view.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
@@ -116,7 +116,7 @@ function invoiceFields(
               name="${name}"
               id="field-${name}"
               inputmode="decimal"
-              value="${draft?.field(name) ?? quantity}"
+              value="${draft?.field(name) ?? decimalText(Number(quantity), visit.language)}"
               maxlength="18"
             />
             <label for="field-${name}"
@@ -131,11 +131,14 @@ function invoiceFields(
   </fieldset>`;
 }
 
-function typedLines({ messages }: ShopVisit, form: FormRequest, invoiceNumber: string) {
+function typedLines({ messages, language }: ShopVisit, form: FormRequest, invoiceNumber: string) {
   const prefix = fieldName(invoiceNumber, '');
   const lines = form.fieldNames
     .filter((name) => name.startsWith(prefix))
-    .map((name) => ({ lineItemId: name.slice(prefix.length), quantity: typedDecimal(form.field(name)) }))
+    .map((name) => ({
+      lineItemId: name.slice(prefix.length),
+      quantity: typedDecimal(form.field(name), language),
+    }))
     .filter(({ quantity }) => quantity !== '' && Number(quantity) !== 0);
   if (lines.length === 0) throw badRequest(messages.orders.lines.noneChosen);
   return lines;

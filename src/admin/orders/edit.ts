@@ -8,7 +8,7 @@ import {
 import { endOrderEditing, startOrderEditing } from '../../orders/manage.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
-import { decimalText } from '../components/decimal.ts';
+import { decimalText, typedDecimal } from '../components/decimal.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { readFields, showFields } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
@@ -19,7 +19,6 @@ import type { Draft, ShopPages } from '../pages.ts';
 import type { CallOperation } from '../../http/internal-call.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenHeads, chosenLines, chosenRows, loadChosen, productFinder } from './chosen-lines.ts';
-import { typedDecimal } from './decimal.ts';
 import { lineName, linePicture } from './line-view.ts';
 import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
 import { linesOf, readOrder, type OrderLine } from './order-view.ts';
@@ -74,7 +73,7 @@ async function saveEdits(
   form: FormRequest,
 ): Promise<void> {
   const params = { orderId: order.orderId };
-  for (const { productId, quantity, price } of chosenLines(form)) {
+  for (const { productId, quantity, price } of chosenLines(form, visit)) {
     await call(addOrderLine, { params, body: { productId, quantity, price: price || null } });
   }
   for (const line of linesOf(order)) {
@@ -83,8 +82,8 @@ async function saveEdits(
       await call(removeOrderLine, { params: ofLine });
       continue;
     }
-    const quantity = typedDecimal(form.field(nameOf('quantity', line)));
-    const price = typedDecimal(form.field(nameOf('price', line)));
+    const quantity = typedDecimal(form.field(nameOf('quantity', line)), visit.language);
+    const price = typedDecimal(form.field(nameOf('price', line)), visit.language);
     const body = {
       ...(quantity !== '' && Number(quantity) !== line.quantity.amount && { quantity }),
       ...(price !== '' && Number(price) !== line.singleItemPrice.amount && { price }),
@@ -103,7 +102,7 @@ async function saveEdits(
 async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Draft): Promise<AdminPage> {
   const messages = visit.messages.orders.edit;
   const text = draft?.field('q') ?? '';
-  const chosen = await loadChosen(visit, draft ? chosenLines(draft) : [], text, {
+  const chosen = await loadChosen(visit, draft ? chosenLines(draft, visit) : [], text, {
     currency: order.currencyId,
     taxType: order.taxModel,
     customerGroupId: null,

@@ -1,23 +1,8 @@
 import { expect, test } from 'vitest';
-import { typedDecimal } from './decimal.ts';
 import { fromTheEnd } from './list-request.ts';
 import { pastedCodes } from './pasted-codes.ts';
 import { goodsChips, paymentChips } from './states.ts';
 import { STATES } from '../../orders/schema.ts';
-
-test.each([
-  ['12.50', '12.50'],
-  ['12,50', '12.50'],
-  ['1.234,50', '1234.50'],
-  ['1,234.50', '1234.50'],
-  ['1 234,5', '1234.5'],
-  ["1'234.50", '1234.50'],
-  ['-3,1', '-3.1'],
-  ['', ''],
-  ['ten', 'ten'],
-])('%j is the decimal %j', (typed, decimal) => {
-  expect(typedDecimal(typed)).toBe(decimal);
-});
 
 test('codes are pasted from spreadsheets, files and notes', () => {
   const text = 'ORD261115/1001\tJD 00 01\r\n"1002";"JD0002"\n\n1003, JD0003\n1004';

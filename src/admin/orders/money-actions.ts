@@ -4,11 +4,10 @@ import { currencyDigits } from '../../kernel/money.ts';
 import { decimalText } from '../components/decimal.ts';
 import { declareForm, readFields, showFields } from '../components/declared-form.ts';
 import type { OrderAction } from './action.ts';
-import { typedDecimal } from './decimal.ts';
 import { moneyIn, payableAmount } from './order-view.ts';
 
 const PAYMENT = declareForm(createOrderPayment, ({ orders: { payment: messages } }) => ({
-  amount: { kind: 'decimal', toDecimal: typedDecimal, label: messages.amount, isRequired: true },
+  amount: { kind: 'decimal', label: messages.amount, isRequired: true },
   reference: { label: messages.reference },
   note: { label: messages.note },
 }));
@@ -46,7 +45,7 @@ export const capture: OrderAction = {
 };
 
 const REFUND = declareForm(createOrderRefund, ({ orders: { payment: messages } }) => ({
-  amount: { kind: 'decimal', toDecimal: typedDecimal, label: messages.amount, isRequired: true },
+  amount: { kind: 'decimal', label: messages.amount, isRequired: true },
   note: { label: messages.refundNote },
 }));
 

@@ -14,7 +14,7 @@ import type { Draft, ShopPages } from '../pages.ts';
 import { MAX_NOTE_LENGTH } from '../../orders/patch.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenLines, chosenRows, loadChosen, productFinder, type ChosenProducts } from './chosen-lines.ts';
-import { typedDecimal } from './decimal.ts';
+import { typedDecimal } from '../components/decimal.ts';
 import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
 import { BILLING, isElsewhere, placeByHand, SHIPPING } from './place-by-hand.ts';
 import { searchCustomers, type FoundCustomer } from './product-queries.ts';
@@ -68,10 +68,11 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
   const currency =
     settings.currencies.find((one) => one === draft?.field('currency')) ?? settings.defaultCurrency;
   const shippingMethodId = draft?.field('shippingMethodId') || methods.shipping[0]?.value || null;
-  const shippingPrice = toMinor(typedDecimal(draft?.field('shippingPrice') ?? ''), currency) ?? null;
+  const shippingPrice =
+    toMinor(typedDecimal(draft?.field('shippingPrice') ?? '', visit.language), currency) ?? null;
   const delivery = showFields(DELIVERY, visit, { values: { shippingMethodId }, draft });
   const [chosen, customers] = await Promise.all([
-    loadChosen(visit, draft ? chosenLines(draft) : [], text, {
+    loadChosen(visit, draft ? chosenLines(draft, visit) : [], text, {
       currency,
       taxType: settings.taxModel,
       customerGroupId: null,

@@ -24,7 +24,7 @@ export const SHIPPING = 'shipping-';
 /** Places an order from the typed values. */
 export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<Order> {
   const messages = visit.messages.orders;
-  const lines = chosenLines(form);
+  const lines = chosenLines(form, visit);
   if (lines.length === 0) throw badRequest(messages.byHand.noItems);
   const country = form.field(`${isElsewhere(form) ? SHIPPING : BILLING}country`);
   if (isCountry(country) && !visit.settings.countries.includes(country)) {

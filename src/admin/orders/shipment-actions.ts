@@ -5,12 +5,11 @@ import { html, type Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { mayBecome } from '../../orders/returns.ts';
 import { carrierNames } from '../../orders/tracking.ts';
-import { decimalText } from '../components/decimal.ts';
+import { decimalText, typedDecimal } from '../components/decimal.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
-import { typedDecimal } from './decimal.ts';
 import { lineName } from './line-view.ts';
 import { linesOf, type OrderReturn, type OrderView } from './order-view.ts';
 import { isNothing, leftToReturn, leftToShip } from './quantities.ts';
@@ -49,7 +48,7 @@ export const ship: OrderAction = {
 
 const RETURN = declareForm(createReturn, ({ orders: { returns: messages } }) => ({
   restock: { kind: 'tick', label: messages.restock },
-  refund: { kind: 'decimal', toDecimal: typedDecimal, label: messages.refund },
+  refund: { kind: 'decimal', label: messages.refund },
   note: { label: messages.note },
 }));
 
@@ -81,7 +80,7 @@ export const stepsOf = (returned: Pick<OrderReturn, 'state' | 'lines'>) =>
 
 const NEXT_STEP = declareForm(updateReturn, ({ orders: { returns: messages } }) => ({
   restock: { kind: 'tick', label: messages.restock },
-  refund: { kind: 'decimal', toDecimal: typedDecimal, label: messages.refund },
+  refund: { kind: 'decimal', label: messages.refund },
   note: { kind: 'long text', label: messages.note, rows: 2 },
 }));
 export const RETURN_OPTIONS = optionsOf(NEXT_STEP);
@@ -171,9 +170,9 @@ function lineQuantityFields(
 
 const quantityName = (lineItemId: string) => `quantity-${lineItemId}`;
 
-export function typedLines({ messages }: ShopVisit, form: FormRequest, order: ManagedOrderAnswer) {
+export function typedLines({ messages, language }: ShopVisit, form: FormRequest, order: ManagedOrderAnswer) {
   const lines = linesOf(order).flatMap(({ lineItemId }) => {
-    const quantity = typedDecimal(form.field(quantityName(lineItemId)));
+    const quantity = typedDecimal(form.field(quantityName(lineItemId)), language);
     return quantity === '' || Number(quantity) === 0 ? [] : [{ lineItemId, quantity }];
   });
   if (lines.length === 0) throw badRequest(messages.orders.lines.noneChosen);

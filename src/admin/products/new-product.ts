@@ -119,7 +119,7 @@ export function newProduct(pages: ShopPages): void {
           // The product exists; its variations can be created on the page that shows their problems.
           if (!(error instanceof HttpError)) throw error;
           return new Redirect(adminPath(visit, `${path}/variations`), {
-            text: refusalText(visit.messages, error),
+            text: refusalText(visit, error),
             isProblem: true,
           });
         }

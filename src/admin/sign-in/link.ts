@@ -6,7 +6,8 @@ import { problemOf, textField } from '../components/form.ts';
 import { PASSWORD_SCRIPT } from '../layout/assets.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, Pages } from '../pages.ts';
-import { recordInShop, recordInAllShops } from '../users/audit.ts';
+import { recordAction } from '../record-action.ts';
+import { recordInAllShops } from '../users/audit.ts';
 import { DEMO_OWNER } from '../users/demo-owner.ts';
 import { findLink, linkTokens, takeLink, type AdminLink } from '../users/links.ts';
 import { hashPassword } from '../users/password.ts';
@@ -114,7 +115,7 @@ async function accept(
   await db.transaction(async (tx) => {
     if (!(await takeLink(tx, found))) throw gone(messages.signIn.linkUsed);
     if (!(await acceptRole(tx, shopId, user.userId))) throw gone(messages.signIn.linkUsed);
-    await recordInShop(tx, shopId, user, '/admin/link');
+    await recordAction(tx, { shopId, user }, '/admin/link');
   });
   return new Redirect(`/admin/shops/${shopId}`, messages.signIn.accepted);
 }

@@ -8,8 +8,8 @@ import { buttonForm, choiceField, problemOf, textField } from '../components/for
 import { dayText } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { recordInShop } from './audit.ts';
 import { DEMO_OWNER } from './demo-owner.ts';
 import { invitationEmail } from './invitation-email.ts';
 import { insertLink, LINK_LIFETIME } from './links.ts';
@@ -30,7 +30,7 @@ import {
 } from './queries.ts';
 import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
-const ROUTE = '/admin/shops/:shopId/users';
+const ROUTE = '/users';
 const AGAIN = { needsReauthentication: true };
 
 /** A shop must not be used to send emails to strangers. */
@@ -54,7 +54,7 @@ export function users(pages: ShopPages): void {
       await requireInvitationsLeft(visit, form);
       await visit.db.transaction(async (tx) => {
         await sendInvitation(tx, visit, member);
-        await recordInShop(tx, visit.shopId, visit.user, `${ROUTE}/:userId/invite`, { userId });
+        await recordAction(tx, visit, `${ROUTE}/:userId/invite`, { userId });
       });
       return new Redirect(adminPath(visit, '/users'), visit.messages.users.invited({ email }));
     },
@@ -72,7 +72,7 @@ export function users(pages: ShopPages): void {
       await visit.db.transaction(async (tx) => {
         if (role !== 'owner') await requireOtherOwner(tx, visit, userId);
         await updateRole(tx, visit.shopId, userId, role);
-        await recordInShop(tx, visit.shopId, visit.user, `${ROUTE}/:userId/role`, { userId, role });
+        await recordAction(tx, visit, `${ROUTE}/:userId/role`, { userId, role });
       });
       return new Redirect(afterChange(visit, userId, role), {
         text: messages.roleChanged({ email, role: roles[role] }),
@@ -94,7 +94,7 @@ export function users(pages: ShopPages): void {
       await visit.db.transaction(async (tx) => {
         await requireOtherOwner(tx, visit, userId);
         await deleteRole(tx, visit.shopId, userId);
-        await recordInShop(tx, visit.shopId, visit.user, `${ROUTE}/:userId/remove`, { userId });
+        await recordAction(tx, visit, `${ROUTE}/:userId/remove`, { userId });
         // No data is kept of a user who no longer works anywhere. The response is the same, because this shop must not
         // learn whether the user works in another one.
         const isNeeded = isHost || (await findShopsOf(tx, userId)).length > 0;
@@ -120,7 +120,7 @@ async function invite(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
     const userId = await findOrCreateUser(tx, email);
     const isNew = await insertPendingRole(tx, visit.shopId, userId, role);
     if (!isNew) throw conflict(messages.isMember({ email }));
-    await recordInShop(tx, visit.shopId, visit.user, ROUTE, { userId, role });
+    await recordAction(tx, visit, ROUTE, { userId, role });
     await sendInvitation(tx, visit, { userId, email, isPending: true });
   });
   return new Redirect(adminPath(visit, '/users'), messages.invited({ email }));

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { toSeconds } from '../../http/dates.ts';
-import { forbidden, invalid, notFound, unauthorised } from '../../http/errors.ts';
+import { invalid, notFound, Refusal, unauthorised } from '../../http/errors.ts';
 import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { Id, Links, Timestamp } from '../../http/schemas.ts';
@@ -91,7 +91,7 @@ const createScriptTag = operation({
   status: 201,
   answer: ScriptTag,
   // The app was uninstalled by another process a moment ago.
-  constraints: { script_tag_app: () => unauthorised('The token is unknown in this shop') },
+  constraints: { script_tag_app: () => unauthorised('TOKEN_UNKNOWN') },
 });
 
 const deleteScriptTag = operation({
@@ -130,7 +130,7 @@ export function scriptTagOperations(api: Operations): void {
   api.write(deleteScriptTag, async ({ tx, shopId, params, caller }) => {
     const row = await lockScriptTag(tx, shopId, params.scriptTagId);
     if (!row) throw notFound();
-    if (row.appId !== caller.app!.appId) throw forbidden('This script tag belongs to another app');
+    if (row.appId !== caller.app!.appId) throw new Refusal('SCRIPT_TAG_OF_OTHER_APP');
     await moveSettingsVersion(tx, shopId);
     await deleteScriptTagRow(tx, shopId, params.scriptTagId);
   });

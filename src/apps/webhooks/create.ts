@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { Transaction } from '../../db/database.ts';
 import { hasScope, type Caller } from '../../http/callers.ts';
-import { badRequest, conflict, invalid, missingScope } from '../../http/errors.ts';
+import { invalid, missingScope, Refusal } from '../../http/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { EVENT_TYPES } from '../../platform/events/types.ts';
 import { seal } from '../../platform/sealing.ts';
@@ -28,9 +28,9 @@ export async function registerWebhook(
   if (scope !== null && !hasScope(caller, scope)) throw missingScope(scope);
   if (!URL.canParse(callbackUrl)) throw invalid('WRONG_FORMAT', 'callbackUrl');
   const problem = policy.problemOf(new URL(callbackUrl));
-  if (problem !== undefined) throw badRequest(`callbackUrl ${problem}`);
+  if (problem !== undefined) throw new Refusal('WEBHOOK_ADDRESS_REFUSED', { problem });
   if ((await lockWebhookCount(tx, shopId)) >= MAX_WEBHOOKS) {
-    throw conflict(`A shop has at most ${MAX_WEBHOOKS} webhooks, delete one first`);
+    throw new Refusal('TOO_MANY_WEBHOOKS', { limit: MAX_WEBHOOKS });
   }
   const secret = newWebhookSecret();
   const webhook = await insertWebhook(tx, shopId, {

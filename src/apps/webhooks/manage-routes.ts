@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { conflict, HttpError, notFound } from '../../http/errors.ts';
+import { notFound, Refusal, retryAfter } from '../../http/errors.ts';
 import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { toMilliseconds } from '../../http/dates.ts';
@@ -48,7 +48,7 @@ const createWebhookWithSecret = operation({
   body: NewWebhook,
   status: 201,
   answer: WebhookWithSecret,
-  secretAnswer: true,
+  secretAnswer: 'sealed',
   constraints,
 });
 
@@ -63,7 +63,7 @@ const rotateWebhookSecret = operation({
     'then holds two signatures.',
   params,
   answer: NewSecret,
-  secretAnswer: true,
+  secretAnswer: 'sealed',
 });
 
 const listWebhookDeliveries = operation({
@@ -212,13 +212,11 @@ export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDep
     ]);
     if (!webhook) throw notFound();
     if (!webhook.secretSealed) {
-      throw conflict('Its secret was left out when the shop was restored, make a new one first');
+      throw new Refusal('WEBHOOK_SECRET_MISSING');
     }
     const ofShop = testsOf.get(shopId) ?? 0;
     if (tests >= MAX_TESTS || ofShop >= MAX_TESTS_OF_SHOP) {
-      throw new HttpError(429, 'Too many webhooks are being tested, try again in 10 s', {
-        'retry-after': '10',
-      });
+      throw new Refusal('TOO_MANY_WEBHOOK_TESTS', {}, retryAfter(10));
     }
     tests++;
     testsOf.set(shopId, ofShop + 1);

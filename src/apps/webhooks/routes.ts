@@ -24,7 +24,7 @@ const shared = { tag: 'webhooks', labels: [], access: 'any token' } as const;
 export const params = Type.Object({ webhookId: Id });
 
 /** The app was uninstalled by another process a moment ago. */
-export const constraints = { webhook_app: () => unauthorised('The token is unknown in this shop') };
+export const constraints = { webhook_app: () => unauthorised('TOKEN_UNKNOWN') };
 
 export interface WebhookDeps {
   policy: ReceiverPolicy;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Transaction } from '../../db/database.ts';
-import { badRequest, notFound } from '../../http/errors.ts';
+import { notFound, Refusal } from '../../http/errors.ts';
 import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -96,13 +96,13 @@ async function changeAssignments(
   named: { categoryId: string | string[]; productId: string | string[] },
   change: typeof insertAssignments,
 ): Promise<void> {
-  const [categoryIds, productIds] = [distinctIds(named.categoryId), distinctIds(named.productId)];
+  const [categoryIds, productIds] = [distinctIds(named, 'categoryId'), distinctIds(named, 'productId')];
   if (categoryIds.length * productIds.length > MAX_PAIRS) {
-    throw badRequest(`These are more than ${MAX_PAIRS} pairs of a category and a product`);
+    throw new Refusal('TOO_MANY_ASSIGNMENTS', { limit: MAX_PAIRS });
   }
-  if ((await lockCategories(tx, shopId, categoryIds)) < categoryIds.length) throw notFound();
+  if ((await lockCategories(tx, shopId, categoryIds)) < categoryIds.length) throw notFound('categoryId');
   const assignable = await findAssignable(tx, shopId, productIds);
-  if (assignable.length < productIds.length) throw notFound();
+  if (assignable.length < productIds.length) throw notFound('productId');
   const targets = [...new Set(assignable)];
   await lockProducts(tx, shopId, targets);
   const changed = await change(tx, shopId, categoryIds, targets);
@@ -111,8 +111,11 @@ async function changeAssignments(
 }
 
 /** In the order given. */
-function distinctIds(named: string | string[]): string[] {
-  const ids = [named].flat().map((id) => id.toUpperCase());
-  if (!ids.every(isId)) throw notFound();
+function distinctIds<Field extends string>(
+  named: Readonly<Record<Field, string | string[]>>,
+  field: Field,
+): string[] {
+  const ids = [named[field]].flat().map((id) => id.toUpperCase());
+  if (!ids.every(isId)) throw notFound(field);
   return [...new Set(ids)];
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { conflict, invalid, notFound } from '../../http/errors.ts';
+import { invalid, notFound, Refusal } from '../../http/errors.ts';
 import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { Id } from '../../http/schemas.ts';
@@ -44,13 +44,13 @@ export function moveCategories(api: Operations): void {
     await moveSettingsVersion(tx, shopId);
     const stored = await lockCategory(tx, shopId, categoryId);
     if (!stored) throw notFound();
-    if (stored.isRoot) throw conflict('The root category can not be moved');
+    if (stored.isRoot) throw new Refusal('ROOT_CATEGORY_NOT_MOVABLE');
     const parentId = body.parentId.toUpperCase();
     const parent = isId(parentId) ? await lockCategory(tx, shopId, parentId) : undefined;
     if (!parent) throw invalid('UNKNOWN_VALUE', 'parentId');
     const tree = await lockTree(tx, shopId, categoryId);
     if (tree.some((id) => id.toUpperCase() === parentId)) {
-      throw conflict('A category can not be moved below itself');
+      throw new Refusal('CATEGORY_BELOW_ITSELF');
     }
     const siblings = await findChildren(tx, shopId, parentId);
     const others = siblings.filter((id) => id !== categoryId);

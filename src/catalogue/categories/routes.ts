@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
 import { aliasOf, aliasStart, freeAlias } from '../../kernel/aliases.ts';
 import { hasScope, type Caller } from '../../http/callers.ts';
-import { conflict, invalid, notFound } from '../../http/errors.ts';
+import { invalid, notFound, Refusal } from '../../http/errors.ts';
 import { readingLocale, writingLocale, type Localised } from '../../http/locale.ts';
 import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
@@ -102,7 +102,7 @@ export const updateCategory = operation({
   query: Type.Object({ locale: LocaleParameter }),
   body: ChangedCategory,
   answer: Category,
-  constraints: { category_alias: () => conflict('This alias is taken') },
+  constraints: { category_alias: () => new Refusal('CATEGORY_ALIAS_TAKEN') },
 });
 
 export const deleteCategory = operation({
@@ -203,7 +203,7 @@ export function categories(api: Operations): void {
     const alias = body.alias?.trim();
     if (alias === undefined && given(body.name) === undefined) throw invalid('MISSING', 'alias');
     if (alias !== undefined && alias !== stored.alias && stored.isRoot) {
-      throw conflict('The alias of the root category can not be changed');
+      throw new Refusal('ROOT_CATEGORY_ALIAS');
     }
     const changed = {
       ...stored,
@@ -232,7 +232,7 @@ export function categories(api: Operations): void {
     await moveSettingsVersion(tx, shopId);
     const stored = await lockCategory(tx, shopId, categoryId);
     if (!stored) throw notFound();
-    if (stored.isRoot) throw conflict('The root category can not be deleted');
+    if (stored.isRoot) throw new Refusal('ROOT_CATEGORY_NOT_DELETABLE');
     const tree = await lockTree(tx, shopId, categoryId);
     // In batches, because a category may hold more products than one statement can handle in time.
     for (let last = BEFORE_ALL; ;) {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Transaction } from '../../db/database.ts';
-import { badRequest, notFound } from '../../http/errors.ts';
+import { notFound, Refusal } from '../../http/errors.ts';
 import { writingLocale } from '../../http/locale.ts';
 import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
@@ -53,7 +53,7 @@ export function availabilityNotifications(api: Operations): void {
       if (!product) throw notFound();
       const offered = writingLocale(locale, settings);
       if (product.kind === 'master') {
-        throw badRequest('This product is a master and has no stock, name one of its variations');
+        throw new Refusal('NOTIFICATION_FOR_MASTER');
       }
       await insertNotificationRequest(tx, shopId, { productId, email, locale: offered });
     },

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { badRequest, notFound } from '../../http/errors.ts';
+import { notFound, Refusal } from '../../http/errors.ts';
 import { JsonPatch, patchOf } from '../../http/json-patch.ts';
 import { readingLocale } from '../../http/locale.ts';
 import { operation, type Call } from '../../http/operation.ts';
@@ -112,7 +112,7 @@ export function crossSelling(api: Operations): void {
       if (op === 'remove') assigned.delete(target);
       else assigned.add(target);
     }
-    if (assigned.size > MAX_PRODUCTS) throw badRequest(`At most ${MAX_PRODUCTS} products`);
+    if (assigned.size > MAX_PRODUCTS) throw new Refusal('TOO_MANY_CROSS_SELLINGS', { limit: MAX_PRODUCTS });
     await replaceAssignments(tx, shopId, params.productId, { before, after: [...assigned] });
     return answer(call, tx, await shopSettings(tx, shopId), {}, true);
   });

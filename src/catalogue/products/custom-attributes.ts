@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { isDate } from '../../http/dates.ts';
-import { badRequest, invalid, notFound } from '../../http/errors.ts';
+import { invalid, notFound, Refusal } from '../../http/errors.ts';
 import { JsonPatch, patchOf } from '../../http/json-patch.ts';
 import { readingLocale, writingLocale } from '../../http/locale.ts';
 import { operation } from '../../http/operation.ts';
@@ -95,7 +95,8 @@ export function customAttributes(api: Operations): void {
           ? attributes.map((one) => (one.key === key ? { ...one, values: [] } : one))
           : withValue(attributes, key.trim(), String(displayValue), { settings, row, locale, field });
     });
-    if (attributes.length > MAX_ATTRIBUTES) throw badRequest(`At most ${MAX_ATTRIBUTES} attributes`);
+    if (attributes.length > MAX_ATTRIBUTES)
+      throw new Refusal('TOO_MANY_ATTRIBUTES', { limit: MAX_ATTRIBUTES });
     const next: ProductFacts = { ...product.facts, attributes: ownAttributes(attributes, row, settings) };
     await saveProduct(tx, shopId, product, { ...product, facts: next });
     return shownAttributes({ ...row, facts: next }, settings, locale);
@@ -130,7 +131,7 @@ function withValue(
   { settings, row, locale, field }: Setting,
 ): ProductAttribute[] {
   if (selectedValue(row.selection, key) !== undefined) {
-    throw badRequest(`${key} is what this variation was chosen by, so it can't be changed`);
+    throw new Refusal('VARIATION_ATTRIBUTE_FIXED', { attribute: key });
   }
   const known = attributes.find((one) => one.key === key);
   const attribute: ProductAttribute = known ?? {

@@ -1,9 +1,9 @@
 import type { Transaction } from '../../db/database.ts';
-import { conflict } from '../../http/errors.ts';
+import { Refusal } from '../../http/errors.ts';
 import { insertProduct, type StoredProduct } from './queries.ts';
 import { takeNumber } from '../../platform/counters.ts';
 
-export const numberTaken = () => conflict('This productNumber is taken');
+export const numberTaken = () => new Refusal('PRODUCT_NUMBER_TAKEN');
 
 /** With its own number, or the next one not yet assigned by hand. Returns the number. */
 export async function insertNumbered(

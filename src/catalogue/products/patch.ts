@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { parseMoment, toSeconds } from '../../http/dates.ts';
-import { badRequest, invalid } from '../../http/errors.ts';
+import { invalid, Refusal } from '../../http/errors.ts';
 import { patchOf, type JsonPatch, type PatchPath } from '../../http/json-patch.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
@@ -213,8 +213,7 @@ const paths: Record<string, ProductPath> = {
     ['add', 'replace', 'remove'],
     Decimal('Stock: add changes it by the value, replace sets it.', 1),
     (product, value, { op, field }) => {
-      if (product.kind === 'master')
-        throw badRequest('A master has no stock of its own, change its variations');
+      if (product.kind === 'master') throw new Refusal('PRODUCT_MASTER_HAS_NO_STOCK');
       if (value === undefined) product.stock = null;
       else {
         const number = decimalOf(value, `${field}.value`, STOCK);
@@ -236,7 +235,7 @@ const paths: Record<string, ProductPath> = {
     ['replace'],
     Type.String({ maxLength: 100 }),
     (product, value, { settings, field }) => {
-      if (product.kind === 'variation') throw badRequest('A variation has the product type of its master');
+      if (product.kind === 'variation') throw new Refusal('VARIATION_WITH_MASTER_TYPE');
       const typeId = value!.toUpperCase();
       const type = settings.productTypes.find(({ productTypeId }) => productTypeId === typeId);
       if (!type) throw invalid('UNKNOWN_VALUE', `${field}.value`);

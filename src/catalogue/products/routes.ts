@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { badRequest, notFound } from '../../http/errors.ts';
+import { notFound, Refusal } from '../../http/errors.ts';
 import { readingLocale } from '../../http/locale.ts';
 import { operation, type ReadCall } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
@@ -165,7 +165,7 @@ async function productsById(
   call: ReadCall<unknown, LocaleAndCurrency, unknown>,
   requestedIds: readonly string[],
 ): Promise<RawJson> {
-  if (requestedIds.length > MAX_IDS) throw badRequest(`At most ${MAX_IDS} ids`);
+  if (requestedIds.length > MAX_IDS) throw new Refusal('TOO_MANY_IDS', { limit: MAX_IDS });
   const { db, shopId, query } = call;
   const settings = await shopSettings(db, shopId);
   const ids = requestedIds.filter(isId).map((id) => id.toUpperCase());

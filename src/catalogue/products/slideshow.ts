@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { hasScope, type Caller } from '../../http/callers.ts';
-import { badRequest, invalid, notFound } from '../../http/errors.ts';
+import { invalid, notFound, Refusal } from '../../http/errors.ts';
 import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { Id } from '../../http/schemas.ts';
@@ -43,7 +43,7 @@ const Sequence = Type.Array(Type.String(name), {
 });
 
 const shared = { tag: 'products', labels: ['Base', 'Now'] } as const;
-const nameTaken = () => badRequest('The product has an image of this name; delete it first');
+const nameTaken = () => new Refusal('IMAGE_NAME_TAKEN');
 
 const getSlideshow = operation({
   ...shared,

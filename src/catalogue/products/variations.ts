@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { badRequest, invalid, notFound } from '../../http/errors.ts';
+import { invalid, notFound, Refusal } from '../../http/errors.ts';
 import { readingLocale } from '../../http/locale.ts';
 import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
@@ -190,7 +190,7 @@ export function variationOperations(api: Operations): void {
     const settings = await shopSettings(tx, shopId);
     const product = await lockProduct(tx, shopId, params.productId);
     if (!product) throw notFound();
-    if (product.kind === 'variation') throw badRequest('A variation can not have variations of its own');
+    if (product.kind === 'variation') throw new Refusal('VARIATION_OF_VARIATION');
     const type = findType(settings, body.productType);
     if (!type) throw invalid('UNKNOWN_VALUE', 'productType');
 
@@ -198,11 +198,11 @@ export function variationOperations(api: Operations): void {
     const requested = requestedDimensions(body.variationAttributes, type);
     const dimensions = mergedDimensions(product.facts.variationAttributes ?? [], requested);
     if (countCombinations(dimensions) > MAX_VARIATIONS) {
-      throw badRequest(`These are more than ${MAX_VARIATIONS} combinations`);
+      throw new Refusal('TOO_MANY_VARIATIONS', { limit: MAX_VARIATIONS });
     }
     const longest = dimensions.map(({ key, values }) => [key, longestOf(values)] as const);
     if (Buffer.byteLength(selectionText(Object.fromEntries(longest))) > MAX_SELECTION_LENGTH) {
-      throw badRequest('The names and values of a combination are too long');
+      throw new Refusal('COMBINATION_TOO_LONG');
     }
     const completed = completedSelections(existing, body.variationAttributes, requested);
     await growType(tx, shopId, type, requested);
@@ -265,7 +265,7 @@ function requestedDimensions(requested: RequestedAttributes, type: ProductType):
     };
   });
   if (new Set(dimensions.map(({ key }) => key)).size < dimensions.length) {
-    throw badRequest('An attribute is named twice');
+    throw new Refusal('ATTRIBUTE_TWICE');
   }
   return dimensions;
 }

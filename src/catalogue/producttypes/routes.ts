@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { aliasOf, aliasStart, freeAlias, MAX_ALIAS_LENGTH } from '../../kernel/aliases.ts';
 import type { Transaction } from '../../db/database.ts';
-import { conflict, invalid, notFound } from '../../http/errors.ts';
+import { invalid, notFound, Refusal } from '../../http/errors.ts';
 import { JsonPatch, patchOf } from '../../http/json-patch.ts';
 import { readingLocale, textIn, writingLocale } from '../../http/locale.ts';
 import { operation } from '../../http/operation.ts';
@@ -277,7 +277,7 @@ export function productTypeOperations(api: Operations): void {
     );
     const gone = removedBetween(stored.attributes, changed);
     const user = gone.length > 0 ? await findProductWithAttributes(tx, shopId, stored, gone) : undefined;
-    if (user) throw conflict(`The product ${user.productNumber} uses what is to be removed`);
+    if (user) throw new Refusal('PRODUCT_TYPE_USED', { product: user.productNumber });
 
     const attributes = await numbered(tx, shopId, changed);
     await updateAttributes(tx, shopId, stored.productTypeId, attributes);

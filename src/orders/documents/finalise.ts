@@ -3,7 +3,7 @@ import type { Content } from '../../pricing/content.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import type { Transaction } from '../../db/database.ts';
 import { parseMoment } from '../../http/dates.ts';
-import { badRequest, conflict, invalid, notFound } from '../../http/errors.ts';
+import { invalid, notFound, Refusal } from '../../http/errors.ts';
 import { textIn } from '../../http/locale.ts';
 import { newId } from '../../kernel/ids.ts';
 import { queueEmails, type Email } from '../../platform/email/queue.ts';
@@ -52,15 +52,15 @@ export async function finaliseDocument(
   const issuedAt = issueDateOf(request, tx.now);
   const order = await lockOrder(tx, shopId, orderId);
   if (!order) throw notFound();
-  if (order.editingSince) throw conflict('The order is in edit mode: end that first');
-  if (kind === 'Invoice' && order.cancelledAt) throw conflict('The order is cancelled');
-  if (kind === 'Invoice' && order.erasedAt) throw conflict('The customer of the order was erased');
+  if (order.editingSince) throw new Refusal('ORDER_EDITING_OPEN');
+  if (kind === 'Invoice' && order.cancelledAt) throw new Refusal('ORDER_CANCELLED_UNINVOICED');
+  if (kind === 'Invoice' && order.erasedAt) throw new Refusal('ORDER_CUSTOMER_ERASED');
 
   const settings = await shopSettings(tx, shopId);
   const whole = wholeOf(order, await findFinalised(tx, shopId, orderId), request);
   const left = linesLeft(whole);
   const lines = request.lines ? chosenLines(request.lines, left, whole) : left;
-  if (lines.length === 0) throw conflict(`Nothing is left ${whole.purpose}`);
+  if (lines.length === 0) throw whole.refusals.nothingLeft();
   const isRest = takesAll(lines, left);
   const hasServices = carriesServices(request, whole, isRest);
   const content = partOf(whole.content, lines, whole.held, { services: hasServices });
@@ -106,7 +106,7 @@ export async function finaliseDocument(
 /** The amount of a credit note, as far as it was paid and not refunded before. */
 function amountToRefund({ paidAmount, refundedAmount }: ManagedOrder, { grandTotal }: Content): number {
   const left = paidAmount - refundedAmount;
-  if (left <= 0) throw conflict('Nothing is left of the payments that could be refunded');
+  if (left <= 0) throw new Refusal('NOTHING_TO_REFUND');
   return Math.min(grandTotal, left);
 }
 
@@ -147,17 +147,31 @@ interface Whole {
   held: Held[];
   /** The credited invoice. */
   invoice: DocumentRow | null;
-  /** Completes messages such as "Nothing is left ...". */
-  purpose: string;
+  refusals: typeof INVOICE_REFUSALS;
+}
+
+/** What is refused when a document asks for more than is left for it. */
+const INVOICE_REFUSALS = {
+  nothingLeft: (): Refusal => new Refusal('NOTHING_TO_INVOICE'),
+  tooMuch: (left: readonly string[]): Refusal => new Refusal('TOO_MUCH_INVOICED', { left }),
+  shippingTaken: (): Refusal => new Refusal('SHIPPING_INVOICED'),
+};
+
+function creditRefusals(invoice: number): typeof INVOICE_REFUSALS {
+  return {
+    nothingLeft: () => new Refusal('NOTHING_TO_CREDIT', { invoice }),
+    tooMuch: (left) => new Refusal('TOO_MUCH_CREDITED', { invoice, left }),
+    shippingTaken: () => new Refusal('SHIPPING_CREDITED', { invoice }),
+  };
 }
 
 function wholeOf(order: ManagedOrder, finalised: readonly DocumentRow[], request: DocumentRequest): Whole {
   const invoices = finalised.filter(({ kind }) => kind === 'Invoice');
   if (request.kind === 'Invoice') {
-    return { content: order.content, held: heldBy(finalised), invoice: null, purpose: 'to invoice' };
+    return { content: order.content, held: heldBy(finalised), invoice: null, refusals: INVOICE_REFUSALS };
   }
   const invoice = creditedInvoice(invoices, request.invoiceNumber);
-  return { ...creditable(invoice, finalised), invoice, purpose: `to credit of invoice ${invoice.number}` };
+  return { ...creditable(invoice, finalised), invoice, refusals: creditRefusals(invoice.number) };
 }
 
 function creditable(
@@ -178,11 +192,11 @@ function creditedInvoice(
   invoiceNumber: string | null | undefined,
 ): DocumentRow {
   const [first, ...others] = invoices;
-  if (!first) throw conflict('The order has no invoice that could be credited');
+  if (!first) throw new Refusal('NO_INVOICE');
   if (invoiceNumber === null || invoiceNumber === undefined) {
     if (others.length === 0) return first;
     const numbers = invoices.map(({ number }) => number).join(', ');
-    throw badRequest(`The order has several invoices, name one as invoiceNumber: ${numbers}`);
+    throw new Refusal('SEVERAL_INVOICES', { invoices: numbers });
   }
   const invoice = invoices.find(({ number }) => String(number) === invoiceNumber);
   if (!invoice) throw invalid('UNKNOWN_VALUE', 'invoiceNumber');
@@ -213,7 +227,7 @@ function linesLeft({ content, held }: Pick<Whole, 'content' | 'held'>): PartLine
 function chosenLines(
   chosen: NonNullable<DocumentRequest['lines']>,
   left: readonly PartLine[],
-  { content, purpose }: Whole,
+  { content, refusals }: Whole,
 ): PartLine[] {
   const requested = chosen.map(({ lineItemId, quantity }, index) => {
     const id = lineItemId.toUpperCase();
@@ -234,24 +248,24 @@ function chosenLines(
       ({ lineItemId, productNumber }) =>
         `${quantityOf(available.get(lineItemId) ?? 0n)} of ${productNumber} (line ${lineItemId})`,
     );
-    throw conflict(`More than is left ${purpose}, which is ${rest.join(', ')}`);
+    throw refusals.tooMuch(rest);
   }
   return [...units].map(([lineItemId, count]) => ({ lineItemId, quantity: quantityOf(count) }));
 }
 
 function carriesServices(
   { kind, shipping }: DocumentRequest,
-  { content, held, purpose }: Whole,
+  { content, held, refusals }: Whole,
   isRest: boolean,
 ): boolean {
   const isHeld = servicesHeld(held);
-  if (shipping && isHeld) throw conflict(`The cost of delivery and payment is not left ${purpose}`);
+  if (shipping && isHeld) throw refusals.shippingTaken();
   if (isHeld) return false;
   if (kind === 'CreditNote') return shipping ?? isRest;
   const cost = content.shippingPrice + Math.max(content.payment?.price ?? 0, 0);
   // The cost can't be invoiced alone, because a document needs a line.
   if (shipping === false && isRest && cost !== 0) {
-    throw badRequest('The last invoice of an order must carry the cost of delivery and payment');
+    throw new Refusal('SHIPPING_NOT_INVOICED');
   }
   return shipping ?? true;
 }
@@ -337,9 +351,5 @@ function refuseThinSeller(terms: DocumentTerms, { taxes, taxType }: Content): vo
   if (isTaxFreeExport && !seller.vatId) missing.push('vatId');
   else if (!seller.vatId && !seller.taxNumber) missing.push('vatId or taxNumber');
   if (missing.length === 0) return;
-  throw badRequest(
-    `Electronic invoices need settings that the shop lacks: ${missing
-      .map((key) => `invoicing.${key}`)
-      .join(', ')}; set them with npx kontor shop apply`,
-  );
+  throw new Refusal('SELLER_INCOMPLETE', { missing: missing.map((key) => `invoicing.${key}`) });
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config.ts';
-import { badRequest, notFound, unavailable } from '../../http/errors.ts';
+import { notFound, Refusal, unavailable } from '../../http/errors.ts';
 import { addressCaller, countCall, type RateLimiter } from '../../http/rate-limit.ts';
 import { findSettings } from '../../shops/settings/settings.ts';
 import { loadAccount } from './accounts.ts';
@@ -57,7 +57,7 @@ export async function paymentWebhooks(app: FastifyInstance, deps: PaymentWebhook
             'the webhook of a provider was not understood',
           );
         }
-        if (!references) throw badRequest('The signature of the webhook is missing or wrong');
+        if (!references) throw new Refusal('WEBHOOK_SIGNATURE_WRONG');
         await requestChecks(db, shopId, method.paymentMethodId, references);
         return reply.code(200).send();
       },

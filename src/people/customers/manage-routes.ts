@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { conflict, invalid, notFound } from '../../http/errors.ts';
+import { invalid, notFound, Refusal } from '../../http/errors.ts';
 import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { Id, Nullable } from '../../http/schemas.ts';
@@ -30,7 +30,7 @@ export const setCustomerGroup = operation({
   params: Type.Object({ customerId: Id }),
   body: CustomerGroup,
   answer: CustomerGroup,
-  constraints: { customer_customer_group: () => conflict('The shop has no such customer group') },
+  constraints: { customer_customer_group: () => new Refusal('CUSTOMER_GROUP_UNKNOWN') },
 });
 
 /** Operations of the back office on customers beyond the contract. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { toSeconds } from '../../http/dates.ts';
-import { conflict, notFound } from '../../http/errors.ts';
+import { notFound, Refusal } from '../../http/errors.ts';
 import { JsonPatch, patchOf } from '../../http/json-patch.ts';
 import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
@@ -49,7 +49,7 @@ const patch = patchOf({
 
 const { parameters, pageOf } = paging();
 const shared = { tag: 'customers', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
-const numberTaken = () => conflict('This customerNumber is taken');
+const numberTaken = () => new Refusal('CUSTOMER_NUMBER_TAKEN');
 
 const listCustomers = operation({
   ...shared,

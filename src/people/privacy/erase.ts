@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { conflict } from '../../http/errors.ts';
+import { Refusal } from '../../http/errors.ts';
 import { recordEvents, takeTimeOfCommit } from '../../platform/events/log.ts';
 import type { ErasureOptions, PersonalData } from '../../platform/personal-data.ts';
 import { deleteStoredResponses, eraseCustomerRow, hasUnerasedOrders, lockCustomerRecord } from './queries.ts';
@@ -38,7 +38,7 @@ export async function eraseCustomerData(
   // possible, because all orders of the shop wait for the lock: orders placed meanwhile are seen after it.
   await takeTimeOfCommit(tx, shopId);
   if (await hasUnerasedOrders(tx, shopId, customerId)) {
-    throw conflict('The customer has ordered at this moment, try again');
+    throw new Refusal('CUSTOMER_JUST_ORDERED');
   }
   recordEvents(tx, shopId, [{ type: 'CUSTOMER_ERASE', resourceId: person.customerId }]);
   return {

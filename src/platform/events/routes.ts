@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Type, type Static } from 'typebox';
 import type { Queries } from '../../db/database.ts';
 import { hasScope, type Caller } from '../../http/callers.ts';
-import { gone, HttpError, invalid, missingScope } from '../../http/errors.ts';
+import { invalid, missingScope, Refusal, retryAfter } from '../../http/errors.ts';
 import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { Id, Nullable, Timestamp } from '../../http/schemas.ts';
@@ -124,9 +124,7 @@ export function events(api: Operations, waiting: EventWaiting): void {
       }
       const leave = waiting.enter(shopId);
       if (!leave) {
-        throw new HttpError(429, 'Too many readers wait for events, try again in 5 s', {
-          'retry-after': '5',
-        });
+        throw new Refusal('TOO_MANY_EVENT_READERS', {}, retryAfter(5));
       }
       /** Waits and continues reading; undefined: the token was revoked, or the service ends. */
       const readOn = async (position: number, milliseconds: number) => {
@@ -199,7 +197,7 @@ async function readFrom(
   }
   const position = after ?? page.oldest - 1;
   if (position < page.oldest - 1) {
-    throw gone(`The events behind ${position} are gone, the oldest position is ${page.oldest}`);
+    throw new Refusal('EVENTS_GONE', { position, oldest: page.oldest });
   }
   if (position > page.last) throw invalid('OUT_OF_RANGE', 'after');
   return page;

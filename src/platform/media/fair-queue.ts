@@ -1,4 +1,4 @@
-import { HttpError } from '../../http/errors.ts';
+import { Refusal, retryAfter } from '../../http/errors.ts';
 
 export interface FairQueueOptions {
   /** How many tasks run at the same time. */
@@ -38,8 +38,8 @@ export function createFairQueue({ atOnce, waitingPerShop, waitingInAll }: FairQu
   /** Runs `work` when it is the shop's turn. Throws at once when the queue is full. */
   return async <Result>(shopId: string, work: () => Promise<Result>): Promise<Result> => {
     const own = waiting.get(shopId) ?? [];
-    if (own.length >= waitingPerShop) throw tooMuch(429, 'Too many images of this shop are waiting');
-    if (length >= waitingInAll) throw tooMuch(503, 'Too many images are waiting');
+    if (own.length >= waitingPerShop) throw tooMuch('SHOP_IMAGES_WAITING');
+    if (length >= waitingInAll) throw tooMuch('IMAGES_WAITING');
     await new Promise<void>((start) => {
       own.push(start);
       waiting.set(shopId, own);
@@ -55,5 +55,5 @@ export function createFairQueue({ atOnce, waitingPerShop, waitingInAll }: FairQu
   };
 }
 
-const tooMuch = (status: 429 | 503, text: string) =>
-  new HttpError(status, `${text}, try again in ${RETRY_AFTER} s`, { 'retry-after': String(RETRY_AFTER) });
+const tooMuch = (code: 'SHOP_IMAGES_WAITING' | 'IMAGES_WAITING') =>
+  new Refusal(code, { seconds: RETRY_AFTER }, retryAfter(RETRY_AFTER));

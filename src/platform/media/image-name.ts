@@ -1,4 +1,4 @@
-import { badRequest } from '../../http/errors.ts';
+import { Refusal } from '../../http/errors.ts';
 
 export type ImageKind = 'png' | 'jpeg' | 'gif' | 'ico';
 
@@ -24,18 +24,17 @@ export interface ImageName {
  * supports.
  */
 export function imageName(name: string): ImageName {
-  if (name.length > MAX_LENGTHS)
-    throw badRequest(`The name of an image has at most ${MAX_LENGTHS} characters`);
+  if (name.length > MAX_LENGTHS) throw new Refusal('IMAGE_NAME_TOO_LONG', { limit: MAX_LENGTHS });
   if (/[\p{Cc}/\\]/u.test(name) || !name.isWellFormed()) {
-    throw badRequest('The name of an image must not hold slashes or control characters');
+    throw new Refusal('IMAGE_NAME_MALFORMED');
   }
   const [, base, extension] = NAME.exec(name) ?? [];
   const kind = KINDS[extension?.toLowerCase() ?? ''];
   if (base === undefined || extension === undefined || !kind) {
-    throw badRequest('The name of an image must end with .png, .jpg, .jpeg, .gif or .ico');
+    throw new Refusal('IMAGE_KIND_UNKNOWN');
   }
   if (!/[\p{L}\p{N}]/u.test(base)) {
-    throw badRequest('The name of an image must have a letter or a digit before its ending');
+    throw new Refusal('IMAGE_NAME_EMPTY');
   }
   const safe = base
     .normalize('NFKD')

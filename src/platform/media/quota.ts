@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { HttpError, tooLarge } from '../../http/errors.ts';
+import { HttpError, Refusal } from '../../http/errors.ts';
 import { CLASSIFIERS, type ImageSizes } from './images.ts';
 
 /**
@@ -47,5 +47,5 @@ export async function addMedia(tx: Transaction, shopId: string, bytes: number): 
 }
 
 function fullMedia({ MEDIA_QUOTA_MB }: Config): HttpError {
-  return tooLarge(`The images of the shop would take more than ${MEDIA_QUOTA_MB} MB, delete some first`);
+  return new Refusal('IMAGE_QUOTA_REACHED', { limit: MEDIA_QUOTA_MB });
 }

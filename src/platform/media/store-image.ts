@@ -1,6 +1,6 @@
 import { open, readFile } from 'node:fs/promises';
 import type { Sharp, SharpOptions } from 'sharp';
-import { badRequest, HttpError } from '../../http/errors.ts';
+import { HttpError, Refusal } from '../../http/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { createFairQueue } from './fair-queue.ts';
 import { iconEntries } from './icon.ts';
@@ -82,7 +82,7 @@ async function checkSignature(source: Buffer | string, kind: ImageKind): Promise
   const start = typeof source === 'string' ? await firstBytes(source) : source.subarray(0, 8);
   const hex = start.toString('hex');
   if (!SIGNATURES[kind].some((signature) => hex.startsWith(signature))) {
-    throw badRequest(`The file is no ${kind.toUpperCase()} image, but its name says so`);
+    throw new Refusal('IMAGE_OF_OTHER_KIND', { kind: kind.toUpperCase() });
   }
 }
 
@@ -205,11 +205,11 @@ export function fitted({ width, height }: Dimensions, box: number): Dimensions {
   return { width: scaled(width), height: scaled(height) };
 }
 
-const damaged = () => badRequest('The image is damaged or cut off');
-const tooManyPixels = () => badRequest('The image has more than 50 megapixels, over all of its frames');
-const tooLong = () => badRequest(`The image is longer than ${MAX_SIDE} pixels on one side`);
-const tooManyFrames = () => badRequest(`The image has more than ${MAX_FRAMES} frames`);
-const tooManyAtOnce = () => badRequest('A GIF or an interlaced PNG has at most 16 megapixels');
+const damaged = () => new Refusal('IMAGE_DAMAGED');
+const tooManyPixels = () => new Refusal('IMAGE_TOO_LARGE');
+const tooLong = () => new Refusal('IMAGE_TOO_LONG', { limit: MAX_SIDE });
+const tooManyFrames = () => new Refusal('IMAGE_WITH_TOO_MANY_FRAMES', { limit: MAX_FRAMES });
+const tooManyAtOnce = () => new Refusal('IMAGE_TOO_LARGE_AT_ONCE');
 
 /** Decoder errors are about the uploaded file. */
 function refusalOf(error: unknown): Error {

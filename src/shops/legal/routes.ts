@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Type, type Static } from 'typebox';
-import { badRequest } from '../../http/errors.ts';
+import { Refusal } from '../../http/errors.ts';
 import { offeredLocale, readingLocale } from '../../http/locale.ts';
 import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
@@ -86,7 +86,7 @@ export function legalOperations(api: Operations): void {
       const { locales } = await shopSettings(tx, shopId);
       const locale = offeredLocale(query.locale, locales);
       if (!locale) {
-        throw badRequest(`The shop does not have the locale ${query.locale}, only ${locales.join(', ')}`);
+        throw new Refusal('LEGAL_LOCALE_NOT_OFFERED', { locale: query.locale, offered: locales.join(', ') });
       }
       // Every page of the storefront names the legal ones.
       await moveSettingsVersion(tx, shopId);

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { longestBlock, MAX_BLOCK, slowdown } from '../../../test/event-loop.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { buildApp } from '../../composition/app.ts';
+import { PROBLEM_CODES } from '../../http/errors.ts';
+import { REFUSALS } from '../../http/refusals.ts';
 import type { SearchEntry } from './search.ts';
 
 const FOLDER = new URL('../../../docs/', import.meta.url);
@@ -99,6 +101,31 @@ test('a guide comes as it was written, too, and as 304 to who has it', async () 
   expect(headers['content-type']).toBe('text/markdown; charset=utf-8');
   const again = await get('/docs/operations/backup.md', { 'if-none-match': String(headers['etag']) });
   expect([again.status, again.text]).toEqual([304, '']);
+});
+
+test('a guide shows the address that it is served on, and nothing of a Host that is no host', async () => {
+  const { text, headers } = await get('/docs/getting-started', { host: 'kontor.example:8443' });
+  expect(text).toContain('curl &#39;http://kontor.example:8443/rs/shops/DemoShop/products?q=kettle&#39;');
+  expect(text).not.toContain('localhost:8080');
+  const local = await get('/docs/first-shop', { host: 'localhost:18200' });
+  expect(local.text).toContain('http://myshop.localhost:18200');
+  // The ETag belongs to the address as well.
+  const other = await get('/docs/getting-started', { 'if-none-match': String(headers['etag']) });
+  expect(other.status).toBe(200);
+  for (const host of ['a"><script>', 'x y', '']) {
+    const odd = await get('/docs', { host });
+    expect([host, odd.status, odd.text.includes('<script>')]).toEqual([host, host === '' ? 200 : 400, false]);
+  }
+  const found = (await get('/docs/search.json', { host: 'kontor.example:8443' })).text;
+  expect(found).toContain('http://kontor.example:8443/rs/shops');
+  expect(JSON.parse(found)).not.toHaveLength(0);
+});
+
+test('every code of a refusal has its place on the page of errors', async () => {
+  const { text } = await get('/docs/errors');
+  for (const code of [...Object.keys(REFUSALS), ...Object.keys(PROBLEM_CODES)]) {
+    expect(text).toContain(`<h3 id="${code.toLowerCase()}">`);
+  }
 });
 
 test('a page holds the text, its place in the contents and no script or style of its own', async () => {

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { newPauses } from '../../http/pauses.ts';
+import { markAddresses } from './own-address.ts';
 import { toGuide, chaptersOf, type Chapter, type Guide } from './markdown.ts';
 
 /** At the root, where the compiled program finds it as well. */
@@ -27,7 +28,7 @@ export async function loadGuides(): Promise<Guides> {
   const pause = newPauses();
   for (const file of files) {
     if (!file.endsWith('.md')) continue;
-    guides.push(await toGuide(file, await readText(file), { files, pause }));
+    guides.push(await toGuide(file, markAddresses(await readText(file)), { files, pause }));
   }
   const index = guides.find(({ file }) => file === INDEX)!;
   return {

@@ -106,18 +106,18 @@ function onThisPage(sections: readonly GuideSection[]): Markup | false {
   </nav>`;
 }
 
-/** All operations by tag, and the decisions: the content of the search, for readers without scripts. */
+/** All operations by group, and the decisions: the content of the search, for readers without scripts. */
 export function lists(operations: readonly DocumentedOperation[], decisions: readonly Guide[]): Markup {
-  const tags = [...new Set(operations.map(({ tag }) => tag))];
+  const groups = [...new Set(operations.map(({ group }) => group))];
   return html`
     <h2 id="operations-of-the-api"><a href="#operations-of-the-api">Operations of the API</a></h2>
-    ${tags.map(
-      (tag) =>
+    ${groups.map(
+      (group) =>
         html`<details>
-          <summary>${tag}</summary>
+          <summary>${group}</summary>
           <ul class="docs-operations">
             ${operations
-              .filter((operation) => operation.tag === tag)
+              .filter((operation) => operation.group === group)
               .map(
                 ({ url, method, path, summary }) =>
                   html`<li><a href="${url}">${summary}</a> <code>${method} ${path}</code></li>`,

@@ -9,6 +9,8 @@ export interface DocumentedOperation {
   method: string;
   path: string;
   tag: string;
+  /** The name of the tag for people. */
+  group: string;
   summary: string;
   description: string;
   /** Where the reference shows it. */
@@ -21,7 +23,13 @@ type Documented = Record<
 >;
 
 /** The operations of an OpenAPI document, in its order. */
-export function operationsOf({ paths }: { paths: Record<string, Documented> }): DocumentedOperation[] {
+export function operationsOf({
+  paths,
+  tags: groups,
+}: {
+  paths: Record<string, Documented>;
+  tags: { name: string; 'x-displayName': string }[];
+}): DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, { operationId: name, summary, description, tags }]) => {
       const tag = tags[0]!;
@@ -30,6 +38,7 @@ export function operationsOf({ paths }: { paths: Record<string, Documented> }): 
         method: method.toUpperCase(),
         path,
         tag,
+        group: groups.find((group) => group.name === tag)!['x-displayName'],
         summary,
         description,
         url: `/docs/reference#tag/${tag}/${name}`,

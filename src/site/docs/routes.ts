@@ -13,7 +13,9 @@ import {
   SCRIPT,
   STYLESHEET,
 } from './layout.ts';
+import { escapeHtml } from '../../http/html.ts';
 import { llmsText } from './llms.ts';
+import { withAddress } from './own-address.ts';
 import { documentedOperations } from './operations.ts';
 import { referenceRoutes } from './reference.ts';
 import { searchEntries } from './search.ts';
@@ -38,9 +40,12 @@ export async function docsRoutes(
 
   const sendGuide = async (path: string, request: FastifyRequest, reply: FastifyReply) => {
     const { guides, pages, sources, notFound } = await load();
+    const origin = originOf(request, publicUrl);
     const file = path.slice('/docs/'.length);
     const markdown = sources.get(file);
-    if (markdown !== undefined) return sendText(request, reply, { type: 'text/markdown', text: markdown });
+    if (markdown !== undefined) {
+      return sendText(request, reply, { type: 'text/markdown', text: withAddress(markdown, origin) });
+    }
     if (guides.pictures.has(file)) {
       const { readPicture } = await import('./guides.ts');
       return reply
@@ -50,7 +55,10 @@ export async function docsRoutes(
     }
     const page = pages.get(path);
     if (page === undefined) reply.code(404);
-    return sendText(request, reply, { type: 'text/html', text: page ?? notFound });
+    return sendText(request, reply, {
+      type: 'text/html',
+      text: withAddress(page ?? notFound, escapeHtml(origin)),
+    });
   };
 
   app.get('/docs', HIDDEN, (request, reply) => sendGuide('/docs', request, reply));
@@ -58,7 +66,11 @@ export async function docsRoutes(
     sendGuide(`/docs/${request.params['*']}`, request, reply),
   );
   app.get('/docs/search.json', HIDDEN, async (request, reply) =>
-    sendText(request, reply, { type: 'application/json', text: (await load()).search }),
+    sendText(request, reply, {
+      type: 'application/json',
+      // An origin has no character that JSON would escape.
+      text: withAddress((await load()).search, originOf(request, publicUrl)),
+    }),
   );
   app.get('/llms.txt', HIDDEN, async (request, reply) => {
     const text = llmsText(originOf(request, publicUrl), (await load()).guides);
@@ -68,9 +80,9 @@ export async function docsRoutes(
 
 interface Documentation {
   guides: Guides;
-  /** The pages as they are sent, by address. */
+  /** The pages by address, with marks for the address of this server. */
   pages: ReadonlyMap<string, string>;
-  /** The guides as they were written, by file. */
+  /** The guides as they were written, by file, with the same marks. */
   sources: ReadonlyMap<string, string>;
   notFound: string;
   search: string;

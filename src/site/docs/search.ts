@@ -20,11 +20,11 @@ export function searchEntries(guides: Guides, operations: readonly DocumentedOpe
       text,
     })),
   );
-  const calls = operations.map(({ url, summary, method, path, name, tag, description }) => ({
+  const calls = operations.map(({ url, summary, method, path, name, tag, group, description }) => ({
     url,
     title: summary,
     place: `${method} ${path}`,
-    text: `${name} ${tag} ${description}`.replaceAll(/[`*]/g, '').replaceAll(/\s+/g, ' '),
+    text: `${name} ${tag} ${group} ${description}`.replaceAll(/[`*]/g, '').replaceAll(/\s+/g, ' '),
   }));
   return [...sections, ...calls];
 }

@@ -13,7 +13,7 @@ import {
 } from '../../carts/lines.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { couponKey } from '../../coupons/campaign.ts';
-import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
+import { HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
 import { givenText } from '../../catalogue/products/custom-text.ts';
 import { MAX_CUSTOM_TEXT_LENGTH } from '../../catalogue/products/custom-text.ts';
 import { customTextMessage } from '../product/customisation.ts';
@@ -150,7 +150,7 @@ async function addToCart(
   let before = 0;
   const change: CartChange = (cart, context) => {
     if (!settings.currencies.includes(cart.currency)) {
-      throw new CartGone(gone('Nothing is sold in the currency of this cart any more'));
+      throw new CartGone('CART_CURRENCY_ENDED');
     }
     before = quantityIn(cart, added);
     return addLine(cart, added, context);

@@ -2,7 +2,7 @@ import type { CartChange, CartContext, CartRow } from '../../carts/cart.ts';
 import { CartGone } from '../../carts/cart-store.ts';
 import { addLine } from '../../carts/lines.ts';
 import { startCart } from '../../checkout/visitor-cart.ts';
-import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
+import { HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { messagesIn } from '../../kernel/messages.ts';
@@ -179,7 +179,7 @@ async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> 
   let missing: typeof lines = [];
   const change: CartChange = (cart, context) => {
     if (!settings.currencies.includes(cart.currency)) {
-      throw new CartGone(gone('Nothing is sold in the currency of this cart any more'));
+      throw new CartGone('CART_CURRENCY_ENDED');
     }
     let next = cart;
     missing = lines.filter((line) => {
