@@ -554,7 +554,7 @@ describe('many orders', () => {
     );
     expect(left.text).toContain('JD0009 does not show the carrier.');
     expect(left.text).toContain('2 lines did not work.');
-    expect(left.text).toContain('Ship although it is unpaid');
+    expect(left.text).toContain('Ship unpaid goods anyway');
     expect(await fingerprint(service)).toEqual(unchanged);
     const sent = await merchant.post('/orders/ship', { codes: '/1013 1Z5R89390357567127', unpaid: 'yes' });
     expect(sent.text).toContain('1 order is marked as shipped.');

@@ -45,7 +45,7 @@ export const ship: OrderAction = {
   },
   save: async (visit, form, order) => {
     if (isUnpaid(order) && !isConfirmed(form)) {
-      throw badRequest(`${unpaidText(visit, order)} ${visit.messages.orders.shipping.confirmUnpaid}`);
+      throw badRequest(visit.messages.orders.shipping.confirmUnpaid);
     }
     const fields = readFields(SHIPMENT, form, visit);
     const { management } = await visit.call(createShipment, {

@@ -69,14 +69,14 @@ async function failedPayment(
   return html`<div class="notice" role="alert">
       <p class="error">${messages.saved({ number: open.order.orderNumber })}</p>
     </div>
-    <div class="todo">
+    <div class="todo now">
       ${paymentNotice(visit, token, open.order, payment)}
       ${
         methods.length > 0 &&
         html`<p><a class="button quiet" href="#${OTHER_METHODS}">${messages.otherMethod}</a></p>`
       }
-    </div>
-    ${otherMethods(visit, token, methods)}`;
+      ${otherMethods(visit, token, methods)}
+    </div>`;
 }
 
 /** Every new shop has this key for an invoice. */

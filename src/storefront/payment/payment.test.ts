@@ -86,7 +86,7 @@ describe('the demo payment', () => {
       new RegExp(
         `^Your payment failed Your order ${orderNumber} is saved, but it is not paid yet\\. ` +
           'The payment did not go through\\. We keep your order for another 60 minutes\\. ' +
-          'Pay €9\\.99 again Choose another payment method Pay another way',
+          'Try again: pay €9\\.99 Choose another payment method Pay another way',
       ),
     );
     expect(refused.text).toContain('<title>Your payment failed');
@@ -99,7 +99,7 @@ describe('the demo payment', () => {
     at(1);
     const orderPage = await visitor.get(payPath.replace(/\/pay$/, ''));
     expect(mainOf(orderPage)).toContain(
-      'Your payment failed. The payment did not go through. We keep your order for another 59 minutes. Pay €9.99 again',
+      'Your payment failed. The payment did not go through. We keep your order for another 59 minutes. Try again: pay €9.99',
     );
     const again = await visitor.post(payPath, {});
     expect(again.headers.location).toBe(payPath);
