@@ -4,6 +4,7 @@ import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { isWaitingForPayment } from '../../orders/order-state.ts';
+import { isProviderName } from '../../orders/payments/providers.ts';
 import { recogniseCarrier } from '../../orders/recognise-carrier.ts';
 import { mayBecome } from '../../orders/returns.ts';
 import { carrierNames } from '../../orders/tracking.ts';
@@ -38,12 +39,15 @@ export const ship: OrderAction = {
     const messages = visit.messages.orders.shipping;
     const left = leftToShip(order);
     const field = showFields(SHIPMENT, visit, { draft });
-    return html`${isUnpaid(order) && unpaidField(visit, unpaidText(visit, order), draft)}
+    return html`${isUnpaid(order) && unpaidNotice(visit, order, draft)}
       ${lineQuantityFields(view, left, left, draft)}
       <div class="row">${field('trackingCode')} ${carrierField(visit, draft)}</div>
       <p class="hint">${messages.tellsCustomer({ minutes: UNDO_MINUTES })}</p>`;
   },
   save: async (visit, form, order) => {
+    if (isUnpaid(order) && isPaidThroughProvider(visit, order)) {
+      throw badRequest(visit.messages.orders.shipping.recordFirst);
+    }
     if (isUnpaid(order) && !isConfirmed(form)) {
       throw badRequest(visit.messages.orders.shipping.confirmUnpaid);
     }
@@ -65,9 +69,19 @@ export const undoPath = (visit: ShopVisit, orderId: string, shipmentId: string) 
 
 const isUnpaid = ({ management }: ManagedOrderAnswer) => isWaitingForPayment(management.state);
 
-function unpaidText(visit: ShopVisit, order: ManagedOrderAnswer): string {
-  const amount = moneyIn(visit)(payableAmount(order));
-  return visit.messages.orders.shipping.unpaid({ amount });
+/** The operation refuses to ship these before the money is there, so the form does not ask. */
+function isPaidThroughProvider({ settings }: ShopVisit, { paymentData }: ManagedOrderAnswer): boolean {
+  const methodId = paymentData?.paymentMethod?.id;
+  const method = settings.paymentMethods.find(({ paymentMethodId }) => paymentMethodId === methodId);
+  return method !== undefined && isProviderName(method.providerName);
+}
+
+function unpaidNotice(visit: ShopVisit, order: ManagedOrderAnswer, draft: Draft | undefined): Markup {
+  const messages = visit.messages.orders.shipping;
+  const text = messages.unpaid({ amount: moneyIn(visit)(payableAmount(order)) });
+  return isPaidThroughProvider(visit, order)
+    ? html`<p class="problem">${text} ${messages.recordFirst}</p>`
+    : unpaidField(visit, text, draft);
 }
 
 /** Asks whether unpaid goods are shipped. Without an answer they are not. */
