@@ -117,7 +117,7 @@ export interface Batch {
   products: string[];
 }
 
-/** Each goes its way: seen (but for one in a hundred), paid, invoiced, sent, delivered, closed, archived; some are rejected or sent back. */
+/** Each goes its way: seen (but for one in a hundred), paid, in part in advance, invoiced, sent, delivered, closed, archived; some are rejected or sent back. */
 export async function insertOrders(db: Database, shopId: string, batch: Batch): Promise<void> {
   const { first, last, orders, end, customers, products } = batch;
   const every = orders / OF_ONE;
@@ -139,7 +139,7 @@ export async function insertOrders(db: Database, shopId: string, batch: Batch): 
     insert into customer_order (shop_id, order_id, order_number, cart_id, cart_token_hash, created_at, updated_at,
       customer_id, locale, currency, tax_model, grand_total, total_before_tax, total_tax, net_revenue, billing_address,
       content, viewed_at, rejected_at, pending_at, paid_at, invoiced_at, dispatched_at, delivered_at, returned_at,
-      closed_at, archived_at)
+      closed_at, archived_at, payment_wait)
     select ${shopId}, id, 'ORD/' || n, id, '', placed, case when n % 5 < 3 and days >= 1 then placed + '1 day' end,
       (
         select customer_id from customer where shop_id = ${shopId}
@@ -157,7 +157,8 @@ export async function insertOrders(db: Database, shopId: string, batch: Batch): 
       case when not is_rejected and days >= 6 then placed + '5 days' end,
       case when not is_rejected and days >= 14 and n % 25 = 7 then placed + '12 days' end,
       case when days >= 30 then placed + '30 days' end,
-      case when days >= 180 then placed + '180 days' end
+      case when days >= 180 then placed + '180 days' end,
+      case when n % 4 = 1 then 'open' when n % 400 = 3 then 'failed' end
     from (
       select n, placed, extract(epoch from ${end}::timestamptz - placed) / 86400 as days, n % 50 = 13 as is_rejected,
         (lpad(to_hex((extract(epoch from placed) * 1000)::bigint), 12, '0') || '7' || substr(md5(n::text), 1, 19))::uuid as id,

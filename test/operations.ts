@@ -1237,6 +1237,15 @@ const requestedReturn: Fact<string> = async ({ service, shopId }, params) => {
     from customer_order where shop_id = ${shopId} and order_id = ${params!['orderId']!}::uuid`);
   return returnId;
 };
+/** A shipment that was recorded just now. */
+const sentShipment: Fact<string> = async ({ service, shopId, token }, params) => {
+  const orderId = params!['orderId']!;
+  if (!isId(orderId)) return newId(service.db.now);
+  const lines = [{ lineItemId: SENT_LINE, quantity: 1 }];
+  const path = `/manage/shops/${shopId}/orders/${orderId}/shipments`;
+  const { body } = await service.call('POST', path, { token, body: { lines } });
+  return body.management?.shipments.at(-1).shipmentId ?? newId(service.db.now);
+};
 /** The line of the variation: the other one stays when it is taken away. */
 const lineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).lineItemId;
 const couponLineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).couponLineItemId;
@@ -1298,7 +1307,7 @@ const managedReturn = shape(
 /** What only the back office sees of an order. */
 const management = shape(
   object('editing', 'appId: string\nsince: string', 'object|null'),
-  'cancelledOn: string|null',
+  'state: string\ncancelledOn: string|null',
   priced('paidAmount', 'refundedAmount', 'outstandingAmount'),
   array(
     'shipments',
@@ -1888,6 +1897,9 @@ export const OPERATIONS: readonly Operation[] = [
       'lines?: array|null\nlines[].lineItemId: string\nlines[].quantity: number|string',
       'carrier?: string|null\ntrackingCode?: string|null',
     ),
+  }),
+  managing('DELETE', 'shipments/{shipmentId}', {
+    params: { orderId: openOrder, shipmentId: sentShipment },
   }),
   managing('POST', 'returns', {
     status: 201,

@@ -26,6 +26,7 @@ import { editPages } from './orders/edit.ts';
 import { orderFiles } from './orders/files.ts';
 import { newOrderPages } from './orders/new-order.ts';
 import { orderPages } from './orders/order-page.ts';
+import { shipmentUndoPages } from './orders/undo.ts';
 import { orderListPages } from './orders/orders.ts';
 import { printPages } from './orders/print.ts';
 import { createPages } from './page-routes.ts';
@@ -101,6 +102,7 @@ export async function adminRoutes(
     categoryPages(shopPages);
     orderListPages(shopPages);
     orderPages(shopPages);
+    shipmentUndoPages(shopPages);
     newOrderPages(shopPages);
     editPages(shopPages);
     orderDocuments(shopPages);

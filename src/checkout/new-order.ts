@@ -4,6 +4,7 @@ import { invalid, Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { formatMoney } from '../kernel/money.ts';
 import type { Placement } from './placement.ts';
+import { paymentWaitOf } from '../orders/order-state.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import { releaseTime } from '../orders/release-time.ts';
 import { STATES, type State } from '../orders/schema.ts';
@@ -75,6 +76,7 @@ export function newOrder(
     beyondStock: settings.sellBeyondStock,
     lowStockLevel: settings.lowStockLevel,
     releaseAt: releaseTime(content, settings, now),
+    paymentWait: paymentWaitOf(content, settings),
   };
 }
 

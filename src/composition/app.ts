@@ -61,6 +61,7 @@ import { requestLog } from '../platform/log.ts';
 import { registerMetrics } from '../platform/metrics.ts';
 import type { Tracing } from '../platform/tracing.ts';
 import { managedShipments } from '../orders/manage-shipments.ts';
+import { shipmentUndo } from '../orders/undo-shipment.ts';
 import { managedLines } from '../orders/manage-lines.ts';
 import { managedEmails } from '../orders/manage-emails.ts';
 import { managedPayments } from '../orders/manage-payments.ts';
@@ -276,6 +277,7 @@ export async function buildApp({
   managedOrders(api);
   managedLines(api);
   managedShipments(api);
+  shipmentUndo(api);
   managedEmails(api);
   managedPayments(api);
   managedReturns(api);

@@ -6,6 +6,7 @@ import type { PaymentMethod } from '../shops/settings/settings.ts';
 import { changeOrder } from './change.ts';
 import { isUntouched, openCustomerOrder } from './customer-actions.ts';
 import { payableOf, record } from './manage-change.ts';
+import { paymentWaitOf } from './order-state.ts';
 import { destinationCountry } from './manage-lines.ts';
 import { queuePaymentInstructions } from './payment-instructions-email.ts';
 import { isProviderName, type Providers } from './payments/providers.ts';
@@ -84,7 +85,8 @@ export async function choosePaymentMethod(
   };
   await requestCancel(tx, shopId, orderId);
   const releaseAt = await releaseAfter(tx, shopId, orderId, (start) => releaseTime(content, settings, start));
-  const changed = await changeOrder(tx, shopId, order, { content }, { moves: true, releaseAt });
+  const changes = { content, paymentWait: paymentWaitOf(content, settings) };
+  const changed = await changeOrder(tx, shopId, order, changes, { moves: true, releaseAt });
   const price = toDecimal(payment.price, order.currency);
   const grandTotal = toDecimal(content.grandTotal, order.currency);
   await record({ tx, shopId }, open, 'payment method changed', {

@@ -23,6 +23,7 @@ export const HISTORY_KINDS = [
   'capture failed',
   'chargeback',
   'shipped',
+  'shipment undone',
   'returned',
   'return requested',
   'return approved',

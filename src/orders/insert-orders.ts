@@ -2,6 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import { insertInto } from '../db/insert.ts';
 import type { Content } from '../pricing/content.ts';
 import type { Address } from '../shops/countries/address.ts';
+import type { PaymentWait } from './order-state.ts';
 import { netRevenue } from './revenue.ts';
 
 export interface NewOrder {
@@ -33,6 +34,7 @@ export interface NewOrder {
   lowStockLevel: number | null;
   /** When it is cancelled unless something was paid; null: never. */
   releaseAt: Date | null;
+  paymentWait: PaymentWait | null;
 }
 
 export type NumberedOrder = NewOrder & { orderNumber: string; buyerId: string };
@@ -57,6 +59,7 @@ const insertOrder = insertInto('customer_order', {
   content: 'jsonb',
   release_at: 'timestamptz',
   is_new: 'boolean',
+  payment_wait: 'text',
 });
 
 export function insertOrders(tx: Transaction, shopId: string, orders: readonly NumberedOrder[]) {
@@ -80,6 +83,7 @@ export function insertOrders(tx: Transaction, shopId: string, orders: readonly N
     content: order.content,
     release_at: order.releaseAt,
     is_new: true,
+    payment_wait: order.paymentWait,
   }));
   return tx.run(insertOrder(shopId, rows));
 }

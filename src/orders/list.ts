@@ -19,6 +19,8 @@ import type { Window } from './window.ts';
 export interface OrderFilter extends Window {
   /** The bits of `states` in `asked` are as in `set`, and of those in `missing`, if any, one is not set. */
   states: { asked: number; set: number; missing?: number };
+  /** Only orders that may be shipped: those that wait for their payment are left out. */
+  isReady?: boolean;
   currency: string | null;
   customerId: string | null;
   productId: string | null;
@@ -141,8 +143,7 @@ function pageByDays(request: PageRequest): Sql {
   const matchingDays = daysThatMatch(shopId, filter);
   return sql`
     with day_count as (
-      select day, sum(${ordersOfDay(shopId, filter)})::bigint as orders from order_day
-      where ${matchingDays} group by day
+      select day, sum(orders)::bigint as orders from (${countsOfDays(shopId, filter)}) counted group by day
     ), running_count as (
       select day, orders, sum(orders) over (order by day desc) as up_to_here from day_count
     ), span as materialized (
@@ -162,6 +163,7 @@ function pageByDays(request: PageRequest): Sql {
           and customer_order.states = matching.states
           and created_at >= (select oldest::timestamp at time zone 'UTC' from span)
           and created_at < (select (newest + 1)::timestamp at time zone 'UTC' from span) and ${inWindow(filter)}
+          ${andReady(filter)}
         order by created_at desc, order_id desc limit (select skipped + ${limit} from span)
       ) found
       order by created_at desc, order_id desc limit ${limit} offset (select skipped from span)
@@ -188,8 +190,8 @@ function pageOfCustomer(request: PageRequest, customerId: string): Sql {
  */
 function pageOfProduct(request: PageRequest, productId: string): Sql {
   const { shopId, filter, sort } = request;
-  const { states, currency, updatedFrom } = filter;
-  if (states.asked !== 0 || states.missing || updatedFrom !== null || sort.by !== 'created') {
+  const { states, isReady, currency, updatedFrom } = filter;
+  if (states.asked !== 0 || states.missing || isReady || updatedFrom !== null || sort.by !== 'created') {
     return pageOfSet(
       request,
       sql`
@@ -219,8 +221,7 @@ function pageOfSet(request: PageRequest, found: Sql): Sql {
 
 async function countByDays(db: Queries, { shopId, filter }: PageRequest): Promise<number> {
   const row = await db.one<{ results: number }>(sql`
-    select coalesce(sum(${ordersOfDay(shopId, filter)}), 0)::bigint as results from order_day
-    where ${daysThatMatch(shopId, filter)}`);
+    select coalesce(sum(orders), 0)::bigint as results from (${countsOfDays(shopId, filter)}) counted`);
   return row!.results;
 }
 
@@ -261,7 +262,7 @@ function pageByStates(request: PageRequest, results: number): Sql {
       cross join lateral (
         select order_id, created_at, updated_at from customer_order
         where shop_id = ${shopId} and customer_order.currency = matching.currency
-          and customer_order.states = matching.states and ${inWindow(filter)}
+          and customer_order.states = matching.states and ${inWindow(filter)} ${andReady(filter)}
         order by ${inOrder(sort)} limit ${sort.limit + sort.offset}
       ) customer_order
       order by ${inOrder(sort)} limit ${sort.limit} offset ${sort.offset}`,
@@ -289,8 +290,8 @@ function pageOfMany(request: PageRequest, results: number): Sql {
  * Whether the orders are filtered. A statement names all of these conditions or none, so there are two texts and not
  * one for each combination; an unused condition then always holds.
  */
-function isNarrowed({ states, currency, createdAfter, createdBefore }: OrderFilter): boolean {
-  const isAnyState = states.asked === 0 && !states.missing;
+function isNarrowed({ states, isReady, currency, createdAfter, createdBefore }: OrderFilter): boolean {
+  const isAnyState = states.asked === 0 && !states.missing && !isReady;
   return !isAnyState || currency !== null || createdAfter !== null || createdBefore !== null;
 }
 
@@ -299,8 +300,14 @@ function matches(filter: OrderFilter): Sql {
   if (!isNarrowed(filter)) return sql`true`;
   const { currency } = filter;
   return sql`${hasStates(filter)} and (${currency}::text is null or currency = ${currency})
-    and ${inWindow(filter)}`;
+    and ${inWindow(filter)} ${andReady(filter)}`;
 }
+
+/** A condition on orders: they wait for their payment. It is that of the index `customer_order_waiting`. */
+export const isWaiting = sql`(payment_wait is not null and grand_total > paid_amount and states & 30914 = 0)`;
+
+export const andReady = ({ isReady = false }: Pick<OrderFilter, 'isReady'>) =>
+  isReady ? sql`and not ${isWaiting}` : sql``;
 
 /** A condition on orders and on the sums of days: the states match. */
 export function hasStates({ states: { asked, set, missing = 0 } }: Pick<OrderFilter, 'states'>): Sql {
@@ -337,6 +344,20 @@ function daysThatMatch(shopId: string, filter: OrderFilter): Sql {
   const { firstDay, lastDay } = daysOfWindow(filter);
   return sql`${ofShop} and day between ${firstDay} and ${lastDay} and ${hasStates(filter)}
     and (${currency}::text is null or currency = ${currency})`;
+}
+
+/**
+ * How many orders match, by day; a day may have several rows. Orders that wait for their payment are no set of states,
+ * so they are subtracted one by one: an index has only them.
+ */
+export function countsOfDays(shopId: string, filter: OrderFilter): Sql {
+  const counts = sql`
+    select day, ${ordersOfDay(shopId, filter)} as orders from order_day where ${daysThatMatch(shopId, filter)}`;
+  if (!filter.isReady) return counts;
+  return sql`${counts}
+    union all
+    select (created_at at time zone 'UTC')::date, -1 from customer_order
+    where shop_id = ${shopId} and ${isWaiting} and ${matches({ ...filter, isReady: false })}`;
 }
 
 /**

@@ -15,6 +15,7 @@ import { isBackInStock } from '../catalogue/products/save-product.ts';
 import { withCachedSettings, type Settings } from '../shops/settings/settings.ts';
 import type { OrderChanges } from './change.ts';
 import { recordHistory, type HistoryKind } from './history.ts';
+import { orderState } from './order-state.ts';
 import { findOrderActivity, type OrderActivity, type PartLine, type Return } from './manage-queries.ts';
 import { ManagedOrderAnswer } from './manage-schema.ts';
 import { lockOrder, type ManagedOrder } from './queries.ts';
@@ -124,6 +125,7 @@ function managementOf(order: ManagedOrder, activity: OrderActivity, { locale }: 
       order.editingAppId === null
         ? null
         : { appId: order.editingAppId, since: toMilliseconds(order.editingSince!) },
+    state: orderState(order),
     cancelledOn: order.cancelledAt && toMilliseconds(order.cancelledAt),
     paidAmount: price(order.paidAmount),
     refundedAmount: price(order.refundedAmount),

@@ -9,6 +9,7 @@ import { isId, newId } from '../kernel/ids.ts';
 import { customTextProblem, givenText } from '../catalogue/products/custom-text.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { changeOrder } from './change.ts';
+import { paymentWaitOf } from './order-state.ts';
 import type { HistoryKind } from './history.ts';
 import {
   exactAmount,
@@ -234,13 +235,21 @@ async function edited(
     throw new Refusal('ORDER_TOO_VALUABLE');
   }
   const states = statesReached({ ...order, content }, activity.shipments, tx.now);
-  const changed = await changeOrder(tx, shopId, order, { content, ...states }, { moves: true });
+  const isPaidOtherwise = methodIdOf(content) !== methodIdOf(order.content);
+  const changes = {
+    content,
+    ...states,
+    ...(isPaidOtherwise && { paymentWait: paymentWaitOf(content, settings) }),
+  };
+  const changed = await changeOrder(tx, shopId, order, changes, { moves: true });
   await record(call, open, kind, {
     ...details(content),
     grandTotal: moneyChange(order.content.grandTotal, content.grandTotal, order),
   });
   return managedOrder(tx, call, changed, settings);
 }
+
+const methodIdOf = ({ payment }: Content) => payment?.method?.paymentMethodId;
 
 const isGiven = <Value>(value: Value | null | undefined): value is Value =>
   value !== null && value !== undefined;

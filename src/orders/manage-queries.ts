@@ -181,6 +181,12 @@ export function insertShipment(
     values (${shopId}, ${orderId}, ${shipmentId}, ${tx.now}, ${JSON.stringify(lines)}, ${carrier}, ${trackingCode})`);
 }
 
+export function deleteShipment(tx: Transaction, shopId: string, orderId: string, shipmentId: string) {
+  return tx.run(sql`
+    delete from order_shipment
+    where shop_id = ${shopId} and order_id = ${orderId} and shipment_id = ${shipmentId}`);
+}
+
 export function insertReturn(
   tx: Transaction,
   shopId: string,

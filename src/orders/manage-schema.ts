@@ -5,6 +5,7 @@ import { Id, Nullable } from '../http/schemas.ts';
 import { CustomTextRequest } from '../catalogue/products/request-fields.ts';
 import { HISTORY_KINDS } from './history.ts';
 import { RETURN_ORIGINS, RETURN_STATES } from './manage-queries.ts';
+import { ORDER_STATES } from './order-state.ts';
 import { Order } from './schema.ts';
 import { Decimal, Given, Text } from '../http/request-fields.ts';
 
@@ -63,6 +64,11 @@ const Management = Type.Object(
         { title: 'order editing', description: 'The app that edits it; null: nobody.' },
       ),
     ),
+    state: Type.Enum([...ORDER_STATES], {
+      description:
+        'What it waits for, in one word. waitingForPayment and paymentFailed: it is paid in advance and is not paid, so it is not ready to ship.',
+      examples: ['readyToShip'],
+    }),
     cancelledOn: Nullable(moment('Cancelled.')),
     paidAmount: { ...Price, description: 'What came in.' },
     refundedAmount: { ...Price, description: 'What of it went back.' },

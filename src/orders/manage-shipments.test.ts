@@ -76,6 +76,66 @@ describe('shipments and returns', () => {
     expect(await refused(order, 'POST', '/shipments', {})).toEqual([409, 'There is nothing left to be sent']);
   });
 
+  test('a shipment is undone until its email leaves: states, email, history and events', async () => {
+    const { shop, order, teaLine } = await givenOrder();
+    const before = await well(order, 'GET');
+    const tea = { lines: [{ lineItemId: teaLine, quantity: 2 }], trackingCode: 'RR473124829DE' };
+    const first = (await well(order, 'POST', '/shipments', tea)).management.shipments[0];
+    const sent = await well(order, 'POST', '/shipments', {});
+    const partly = new Date(first.shippedOn).toISOString();
+    expect(sent).toMatchObject({ partiallyDispatchedOn: partly, dispatchedOn: lastMoment() });
+    const second = sent.management.shipments[1];
+    const at = (id: string) => `/shipments/${id}`;
+    // The first of two: what is left is a part again, since the second.
+    const left = await well(order, 'DELETE', at(first.shipmentId.toLowerCase()));
+    expect(left).toMatchObject({ partiallyDispatchedOn: second.shippedOn, dispatchedOn: null });
+    expect(left.management).toMatchObject({ state: 'waitingForPayment', shipments: [second] });
+    expect(await refused(order, 'DELETE', at(first.shipmentId))).toEqual([404, expect.anything()]);
+    // The link is there although no carrier was named.
+    const emails = (await queuedEmails(service, shop.shopId)).filter(
+      ({ template }) => template === 'shipped',
+    );
+    expect(emails.map(({ facts }) => facts)).toMatchObject([{ isRest: true, trackingUrl: null }]);
+    const none = await well(order, 'DELETE', at(second.shipmentId));
+    expect(none.management.shipments).toEqual([]);
+    expect(none).toMatchObject({ partiallyDispatchedOn: null, dispatchedOn: null });
+    expect({ ...none, links: null }).toMatchObject({ ...before, links: null });
+    const kinds = (await well(order, 'GET', '/history')).items.map(({ kind }: { kind: string }) => kind);
+    expect(kinds).toEqual(['placed', 'shipped', 'shipped', 'shipment undone', 'shipment undone']);
+    const told = await service.db.many(sql`
+      select type, data from event where shop_id = ${shop.shopId} and resource_id = ${order.id} order by position`);
+    expect(told.slice(-2)).toEqual([
+      { type: 'ORDER_UPDATE', data: { changed: ['shipments', 'partiallyDispatchedOn'] } },
+      { type: 'ORDER_SHIPMENT_UNDONE', data: { shipmentId: second.shipmentId } },
+    ]);
+  });
+
+  test('a shipment of which the customer was told, or of which items come back, stays', async () => {
+    const { shop, order, bookLine } = await givenOrder();
+    const { shipmentId } = (await well(order, 'POST', '/shipments', {})).management.shipments[0];
+    const due = () =>
+      service.db.one<{ minutes: number }>(sql`
+        select extract(epoch from run_at - created_at)::float8 / 60 as minutes from job
+        where shop_id = ${shop.shopId} and content ->> 'template' = 'shipped'`);
+    expect(await due()).toEqual({ minutes: 10 });
+    const tooLate = [409, 'The shipment can not be undone any more, the customer has been told of it'];
+    await service.db.run(
+      sql`update job set attempts = 1 where shop_id = ${shop.shopId} and job_id = ${shipmentId}`,
+    );
+    expect(await refused(order, 'DELETE', `/shipments/${shipmentId}`)).toEqual(tooLate);
+    await service.db.run(
+      sql`update job set attempts = 0 where shop_id = ${shop.shopId} and job_id = ${shipmentId}`,
+    );
+    await service.db.run(sql`
+      update order_shipment set at = at - interval '10 minutes' where shop_id = ${shop.shopId}`);
+    expect(await refused(order, 'DELETE', `/shipments/${shipmentId}`)).toEqual(tooLate);
+    await well(order, 'POST', '/returns', { lines: [{ lineItemId: bookLine, quantity: 1 }] });
+    expect(await refused(order, 'DELETE', `/shipments/${shipmentId}`)).toEqual([
+      409,
+      'Items of this shipment are being returned, it can not be undone',
+    ]);
+  });
+
   test('what was sent stays in the order', async () => {
     const { order, teaLine, bookLine } = await givenOrder();
     await well(order, 'POST', '/shipments', { lines: [{ lineItemId: teaLine, quantity: 1 }] });

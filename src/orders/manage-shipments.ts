@@ -3,7 +3,7 @@ import { invalid, Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { newId } from '../kernel/ids.ts';
-import { queueEmails } from '../platform/email/queue.ts';
+import { queueEmailLater } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { toDecimal } from '../kernel/money.ts';
 import { changeOrder } from './change.ts';
@@ -34,6 +34,7 @@ import { queueOrderReturned } from './return-email.ts';
 import { isBack, sentLines } from './returns.ts';
 import { shipmentEmail } from './shipment-email.ts';
 import { trackingUrl } from './tracking.ts';
+import { undoEnd } from './undo-shipment.ts';
 import { decimalOf } from '../http/request-fields.ts';
 
 export const createShipment = operation({
@@ -43,7 +44,7 @@ export const createShipment = operation({
   name: 'createShipment',
   summary: 'Create shipment',
   description:
-    'Records a shipment and informs the customer by email. 409: more than remains to be sent, the order is cancelled, or its payment through a provider is neither received nor reserved. A reserved payment is captured when the whole order is sent.',
+    'Records a shipment and informs the customer by email, ten minutes later: until then it can be undone (DELETE). 409: more than remains to be sent, the order is cancelled, or its payment through a provider is neither received nor reserved. A reserved payment is captured when the whole order is sent.',
   body: NewShipment,
   status: 201,
 });
@@ -91,21 +92,22 @@ export function managedShipments(api: Operations): void {
     await record(call, open, 'shipped', { shipmentId: shipment.shipmentId, lines: numbered(lines) });
     const to = emailAddressOf(order);
     if (to !== undefined) {
-      await queueEmails(tx, shopId, shipmentEmail, [
-        {
-          to,
-          locale: order.locale,
-          facts: {
-            orderId: order.orderId,
-            orderNumber: order.orderNumber,
-            goods: lines.map((part) => partText(part, open)),
-            isRest: unshippedLines(order.content, shipments).length === 0,
-            carrier: shipment.carrier,
-            trackingCode: shipment.trackingCode,
-            trackingUrl: trackingUrl(shipment, settings) ?? null,
-          },
-        },
-      ]);
+      const facts = {
+        orderId: order.orderId,
+        orderNumber: order.orderNumber,
+        goods: lines.map((part) => partText(part, open)),
+        isRest: unshippedLines(order.content, shipments).length === 0,
+        carrier: shipment.carrier,
+        trackingCode: shipment.trackingCode,
+        trackingUrl: trackingUrl(shipment, settings) ?? null,
+      };
+      await queueEmailLater(
+        tx,
+        shopId,
+        shipmentEmail,
+        { to, locale: order.locale, facts },
+        { id: shipment.shipmentId, sendAt: undoEnd(tx.now) },
+      );
     }
     return managedOrder(tx, call, sent, settings, { ...activity, shipments });
   });

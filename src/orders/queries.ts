@@ -2,6 +2,7 @@ import type { Content } from '../pricing/content.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import type { Address } from '../shops/countries/address.ts';
+import type { PaymentWait } from './order-state.ts';
 import type { State } from './schema.ts';
 
 /** An order as answers show it, with its customer's number. */
@@ -41,6 +42,8 @@ export interface ManagedOrder extends OrderRow {
   erasedAt: Date | null;
   /** It was not opened in the admin yet. */
   isNew: boolean;
+  /** See `orderState`. */
+  paymentWait: PaymentWait | null;
 }
 
 /** Of `customer_order` joined with `customer`, with the requested content. */
@@ -64,7 +67,8 @@ export const orderColumns = orderColumnsWith(sql`customer_order.content`);
 export const managedColumns = sql`
   upper(customer_order.app_id::text) as "appId", upper(editing_app_id::text) as "editingAppId",
   editing_since as "editingSince", cancelled_at as "cancelledAt", paid_amount as "paidAmount",
-  refunded_amount as "refundedAmount", erased_at as "erasedAt", is_new as "isNew"`;
+  refunded_amount as "refundedAmount", erased_at as "erasedAt", is_new as "isNew",
+  payment_wait as "paymentWait"`;
 
 export const ordersWithCustomers = sql`
   customer_order join customer on customer.shop_id = customer_order.shop_id

@@ -1,8 +1,8 @@
 import type { DocumentRow } from './documents/queries.ts';
-import { outstandingOf, unshippedLines } from './manage-change.ts';
+import { unshippedLines } from './manage-change.ts';
 import type { ReturnStep } from './history.ts';
 import type { Payment, Return, Shipment } from './manage-queries.ts';
-import { providerMethodOf } from './payments/providers.ts';
+import { orderState } from './order-state.ts';
 import type { CustomerOrder } from './withdrawal-period.ts';
 
 /** The events of an order that its customer sees. */
@@ -46,28 +46,23 @@ export function orderTimeline(
   return entries.toSorted((left, right) => left.at.getTime() - right.at.getTime());
 }
 
-export type OrderStatus = 'cancelled' | 'delivered' | 'sent' | 'partlySent' | 'awaitingPayment' | 'preparing';
+export type OrderStatus =
+  | 'cancelled'
+  | 'delivered'
+  | 'sent'
+  | 'partlySent'
+  | 'paymentFailed'
+  | 'awaitingPayment'
+  | 'preparing';
 
-/** The current stage of the order. */
-export function orderStatus(open: CustomerOrder): OrderStatus {
-  const { order, activity } = open;
-  const { content, cancelledAt, deliveredOn, dispatchedOn, partiallyDispatchedOn } = order;
+/** The current stage of the order, for its customer: a closed or archived one was still sent. */
+export function orderStatus({ order, activity }: CustomerOrder): OrderStatus {
   const { shipments } = activity;
-  if (cancelledAt) return 'cancelled';
-  if (deliveredOn) return 'delivered';
-  if (dispatchedOn || (shipments.length > 0 && unshippedLines(content, shipments).length === 0))
-    return 'sent';
-  if (partiallyDispatchedOn || shipments.length > 0) return 'partlySent';
-  return isPaidFirst(open) && outstandingOf(order) > 0 && !order.paidOn ? 'awaitingPayment' : 'preparing';
-}
-
-/**
- * The customer pays before dispatch: through a payment provider, by a method with the key `advance` (in every new shop
- * the bank transfer), or by one whose unpaid orders are cancelled after some days.
- */
-function isPaidFirst({ order, settings }: CustomerOrder): boolean {
-  if (providerMethodOf(order.content, settings)) return true;
-  const methodId = order.content.payment?.method?.paymentMethodId;
-  const method = settings.paymentMethods.find(({ paymentMethodId }) => paymentMethodId === methodId);
-  return method !== undefined && (method.key === 'advance' || method.releaseUnpaidAfterDays !== null);
+  const isAllSent = shipments.length > 0 && unshippedLines(order.content, shipments).length === 0;
+  const state = orderState({ ...order, returnedOn: null, closedOn: null, archivedOn: null });
+  if (state === 'cancelled' || state === 'delivered') return state;
+  if (state === 'shipped' || isAllSent) return 'sent';
+  if (state === 'partlyShipped' || shipments.length > 0) return 'partlySent';
+  if (state === 'paymentFailed') return state;
+  return state === 'waitingForPayment' ? 'awaitingPayment' : 'preparing';
 }

@@ -14,6 +14,12 @@ test.each([
   ['Donkey', '1', undefined],
   ['constructor', '1', undefined],
   [null, '1', undefined],
+  [null, '1Z5R89390357567127', 'https://own.example/1Z5R89390357567127'],
+  [
+    null,
+    'RR 473 124 829 DE',
+    'https://www.deutschepost.de/de/s/sendungsverfolgung/verfolgen.html?piececode=RR473124829DE',
+  ],
   ['DHL', null, undefined],
 ])('a parcel of %j with the code %j is shown at %j', (carrier, trackingCode, url) => {
   expect(trackingUrl({ carrier, trackingCode }, { carriers })).toBe(url);

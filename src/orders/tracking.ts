@@ -1,19 +1,21 @@
 import { readJson } from '../kernel/json-file.ts';
 import type { Settings } from '../shops/settings/settings.ts';
+import { recogniseCarrier } from './recognise-carrier.ts';
 
 /** Addresses of tracking pages by the name of the carrier; `{code}` stands for the tracking code. */
 const BUILT_IN = readJson(new URL('./carriers.json', import.meta.url)) as Readonly<Record<string, string>>;
 
 /**
- * The carrier's tracking page of a parcel: as the shop has set it, else the built-in one. undefined: the carrier is
- * unknown, or there is no code. Case does not matter, because the carrier is typed by hand.
+ * The carrier's tracking page of a parcel: as the shop has set it, else the built-in one. A carrier that was not named
+ * is recognised by the code. undefined: the carrier is unknown, or there is no code. Case does not matter, because apps
+ * may let people type the carrier.
  */
 export function trackingUrl(
   { carrier, trackingCode }: { carrier: string | null; trackingCode: string | null },
   { carriers }: Pick<Settings, 'carriers'>,
 ): string | undefined {
-  if (carrier === null || trackingCode === null) return undefined;
-  const name = carrier.trim().toLowerCase();
+  if (trackingCode === null) return undefined;
+  const name = (carrier ?? recogniseCarrier(trackingCode))?.trim().toLowerCase();
   const known = [...Object.entries(carriers), ...Object.entries(BUILT_IN)];
   const pattern = known.find(([key]) => key.toLowerCase() === name)?.[1];
   return pattern?.replaceAll('{code}', () => encodeURIComponent(trackingCode.replaceAll(/\s/g, '')));

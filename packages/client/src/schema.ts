@@ -731,7 +731,7 @@ export interface paths {
         put?: never;
         /**
          * Create shipment
-         * @description Records a shipment and informs the customer by email. 409: more than remains to be sent, the order is cancelled, or its payment through a provider is neither received nor reserved. A reserved payment is captured when the whole order is sent.
+         * @description Records a shipment and informs the customer by email, ten minutes later: until then it can be undone (DELETE). 409: more than remains to be sent, the order is cancelled, or its payment through a provider is neither received nor reserved. A reserved payment is captured when the whole order is sent.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -759,6 +759,28 @@ export interface paths {
          */
         post: operations["createReturn"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/orders/{orderId}/shipments/{shipmentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Undo shipment
+         * @description Removes a shipment that was recorded by mistake, and its email, which waits for 10 minutes. 409: it is too late, the order is cancelled or delivered, or items of the shipment are being returned. Money that was captured stays captured.
+         *
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        delete: operations["undoShipment"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2210,6 +2232,7 @@ export interface paths {
          *     - `APP_UNINSTALL` (any token): An app was uninstalled.
          *     - `ORDER_PAID` (orders_read): An order was paid in full.
          *     - `ORDER_SHIPPED` (orders_read): An order, or a part of it, was sent.
+         *     - `ORDER_SHIPMENT_UNDONE` (orders_read): A shipment was recorded by mistake and was undone.
          *     - `ORDER_CANCELLED` (orders_read): An order was cancelled.
          *     - `ORDER_REFUNDED` (orders_read): Money of an order was paid back.
          *     - `ORDER_WITHDRAWN` (orders_read): A customer has withdrawn from the contract, or from a part of it.
@@ -2291,6 +2314,7 @@ export interface paths {
          *     - `APP_UNINSTALL` (any token): An app was uninstalled.
          *     - `ORDER_PAID` (orders_read): An order was paid in full.
          *     - `ORDER_SHIPPED` (orders_read): An order, or a part of it, was sent.
+         *     - `ORDER_SHIPMENT_UNDONE` (orders_read): A shipment was recorded by mistake and was undone.
          *     - `ORDER_CANCELLED` (orders_read): An order was cancelled.
          *     - `ORDER_REFUNDED` (orders_read): Money of an order was paid back.
          *     - `ORDER_WITHDRAWN` (orders_read): A customer has withdrawn from the contract, or from a part of it.
@@ -2660,6 +2684,26 @@ export interface webhooks {
          * @description Sent to the webhooks of this type, which need the scope orders_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
          */
         post: operations["onOrderShipped"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    ORDER_SHIPMENT_UNDONE: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A shipment was recorded by mistake and was undone.
+         * @description Sent to the webhooks of this type, which need the scope orders_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
+         */
+        post: operations["onOrderShipmentUndone"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4941,6 +4985,12 @@ export interface components {
             /** @description The app that edits it; null: nobody. */
             editing: components["schemas"]["OrderEditing"] | null;
             /**
+             * @description What it waits for, in one word. waitingForPayment and paymentFailed: it is paid in advance and is not paid, so it is not ready to ship.
+             * @example readyToShip
+             * @enum {string}
+             */
+            state: "waitingForPayment" | "paymentFailed" | "readyToShip" | "partlyShipped" | "shipped" | "delivered" | "returned" | "closed" | "archived" | "cancelled";
+            /**
              * @description Cancelled.
              * @example 2026-11-15T08:30:00.000Z
              */
@@ -5150,7 +5200,7 @@ export interface components {
              * @example line changed
              * @enum {string}
              */
-            kind: "placed" | "editing started" | "editing ended" | "line added" | "line changed" | "line removed" | "shipping changed" | "payment method changed" | "cancelled" | "payment recorded" | "payment failed" | "refund requested" | "refunded" | "refund failed" | "capture failed" | "chargeback" | "shipped" | "returned" | "return requested" | "return approved" | "return rejected" | "withdrawn" | "document finalised" | "patched" | "email sent" | "email not sent" | "erased";
+            kind: "placed" | "editing started" | "editing ended" | "line added" | "line changed" | "line removed" | "shipping changed" | "payment method changed" | "cancelled" | "payment recorded" | "payment failed" | "refund requested" | "refunded" | "refund failed" | "capture failed" | "chargeback" | "shipped" | "shipment undone" | "returned" | "return requested" | "return approved" | "return rejected" | "withdrawn" | "document finalised" | "patched" | "email sent" | "email not sent" | "erased";
             /** @description What it was about. */
             details: {
                 [key: string]: unknown;
@@ -7812,7 +7862,7 @@ export interface components {
          * EventType
          * @enum {string}
          */
-        EventType: "ORDER_CREATE" | "ORDER_UPDATE" | "ORDER_DELETE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "PRODUCT_DELETE" | "APP_UNINSTALL" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "CUSTOMER_CREATE" | "CUSTOMER_ERASE" | "CART_ABANDONED" | "COUPON_USED_UP" | "IMPORT_FINISHED" | "SETTINGS_CHANGED";
+        EventType: "ORDER_CREATE" | "ORDER_UPDATE" | "ORDER_DELETE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "PRODUCT_DELETE" | "APP_UNINSTALL" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "CUSTOMER_CREATE" | "CUSTOMER_ERASE" | "CART_ABANDONED" | "COUPON_USED_UP" | "IMPORT_FINISHED" | "SETTINGS_CHANGED";
         /** ShopEvent */
         ShopEvent: {
             /**
@@ -14296,6 +14346,149 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    undoShipment: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Full locale, language and country. Absent or not offered by the shop: the default locale of the shop.
+                 * @example en_GB
+                 */
+                locale?: components["parameters"]["locale"];
+            };
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-undoShipment
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                shipmentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagedOrder"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/shipments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/shipments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: DELETE /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/shipments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/shipments/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/shipments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/shipments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -27399,6 +27592,90 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_SHIPPED";
+                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    entity: components["schemas"]["Order"] | Record<string, never>;
+                    /**
+                     * @description What changed.
+                     * @example {}
+                     */
+                    data: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description It was accepted; the body of the answer does not matter. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is sent again: after a minute for the first time, then ever later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onOrderShipmentUndone: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same for every attempt of this event.
+                 * @example evt_5c1d3a0e9b7f4c2d8a6e000000001267
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Seconds since 1970, when the call was made.
+                 * @example 1763195400
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Standard Webhooks: check it with the library of your language and the secret of the webhook.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Base64 of the HMAC-SHA256 of the body, with the app's client secret; a private app's with the webhook's secret.
+                 * @example K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "X-Epages-Hmac-Sha256": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Id of the webhook.
+                     * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    id: string;
+                    /**
+                     * @description Address of the shop in the API.
+                     * @example https://shop.example/rs/shops/DemoShop
+                     */
+                    baseUrl: string;
+                    /**
+                     * @description Address of what the event is about.
+                     * @example https://shop.example/rs/shops/DemoShop/orders/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    entityUrl: string;
+                    /**
+                     * @description When it happened.
+                     * @example 2026-11-15T08:30:00Z
+                     */
+                    createdOn: string;
+                    /**
+                     * @description What happened.
+                     * @example ORDER_SHIPMENT_UNDONE
+                     * @constant
+                     */
+                    eventType: "ORDER_SHIPMENT_UNDONE";
                     /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**

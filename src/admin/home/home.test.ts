@@ -17,7 +17,10 @@ test('the numbers are those of the orders', async () => {
   const merchant = await givenMerchant(service);
   const [open] = await service.db.many<{ unpaid: number; unsent: number }>(sql`
     select count(*) filter (where paid_at is null) as unpaid,
-      count(*) filter (where dispatched_at is null and delivered_at is null and returned_at is null) as unsent
+      count(*) filter (
+        where dispatched_at is null and delivered_at is null and returned_at is null
+          and (payment_wait is null or paid_at is not null or paid_amount >= grand_total)
+      ) as unsent
     from customer_order
     where shop_id = 'DemoShop' and rejected_at is null and closed_at is null and archived_at is null`);
   const [sold] = await service.db.many<{ orders: number; gross: number }>(sql`

@@ -3,13 +3,13 @@ import { textIn } from '../../http/locale.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { jsonScript } from '../../storefront/page.ts';
 import { amountText, plainDay, REGIONS } from '../components/format.ts';
+import { countWaiting } from '../orders/queries.ts';
 import { HOME_SCRIPT, UPLOT, UPLOT_STYLESHEET } from '../layout/assets.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { comparePeriods, PERIODS, type Comparison, type Period } from './periods.ts';
 import {
   countProblems,
-  countWaitingOrders,
   findBestSellers,
   findDaySales,
   findRecentEvents,
@@ -66,16 +66,27 @@ interface Tasks {
   short: readonly ShortProduct[];
 }
 
-/** Orders are counted in full. */
-const isCapped = (name: TaskName, count: number) =>
-  name !== 'toShip' && name !== 'toPay' && count >= MAX_COUNTED;
+/** Open orders are counted in full. */
+const COUNTED_IN_FULL: readonly TaskName[] = ['toShip', 'waitingForPayment', 'paymentFailed', 'toPay'];
 
-type TaskName = 'newOrders' | 'toPay' | 'toShip' | 'returns' | 'lowStock' | 'emails' | 'webhooks' | 'carts';
+const isCapped = (name: TaskName, count: number) => !COUNTED_IN_FULL.includes(name) && count >= MAX_COUNTED;
+
+type TaskName =
+  | 'newOrders'
+  | 'toPay'
+  | 'waitingForPayment'
+  | 'paymentFailed'
+  | 'toShip'
+  | 'returns'
+  | 'lowStock'
+  | 'emails'
+  | 'webhooks'
+  | 'carts';
 
 async function loadTasks(visit: ShopVisit): Promise<Tasks> {
   const { db, shopId, settings } = visit;
   const [orders, problems, events] = await Promise.all([
-    countWaitingOrders(db, shopId),
+    countWaiting(db, shopId),
     countProblems(db, shopId),
     findRecentEvents(db, shopId, new Date(db.now.getTime() - 30 * DAY)),
   ]);
@@ -94,6 +105,18 @@ async function loadTasks(visit: ShopVisit): Promise<Tasks> {
   const all = [
     { name: 'newOrders', count: problems.newOrders, path: '/orders?state=new', permission: 'orders_read' },
     { name: 'toShip', count: orders.toShip, path: '/orders?state=toShip', permission: 'orders_read' },
+    {
+      name: 'waitingForPayment',
+      count: orders.waitingForPayment,
+      path: '/orders?state=waitingForPayment',
+      permission: 'orders_read',
+    },
+    {
+      name: 'paymentFailed',
+      count: orders.paymentFailed,
+      path: '/orders?state=paymentFailed',
+      permission: 'orders_read',
+    },
     { name: 'toPay', count: orders.toPay, path: '/orders?state=toPay', permission: 'orders_read' },
     { name: 'returns', count: problems.returns, path: '/orders?state=returns', permission: 'orders_read' },
     { name: 'lowStock', count: short.length, path: '/products?stock=low', permission: 'products_read' },

@@ -1,14 +1,9 @@
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { STATES, type State } from '../../orders/schema.ts';
+import { STATES } from '../../orders/schema.ts';
 import type { EventType } from '../../platform/events/types.ts';
 
-const bitsOf = (...states: State[]) => states.reduce((bits, state) => bits | (1 << STATES.indexOf(state)), 0);
-
-const REJECTED = bitsOf('rejectedOn');
-const ENDED = bitsOf('rejectedOn', 'closedOn', 'archivedOn');
-const TO_PAY = ENDED | bitsOf('paidOn');
-const TO_SHIP = ENDED | bitsOf('dispatchedOn', 'deliveredOn', 'returnedOn');
+const REJECTED = 1 << STATES.indexOf('rejectedOn');
 
 export interface DaySales {
   /** `2026-11-16` in UTC. */
@@ -30,15 +25,6 @@ export function findDaySales(
     where shop_id = ${shopId} and day between ${from}::date and ${to}::date and currency = ${currency}
       and states & ${REJECTED} = 0 and orders > 0
     group by day order by day`);
-}
-
-/** Orders that wait for something, counted from the sums of days. */
-export async function countWaitingOrders(db: Queries, shopId: string) {
-  const row = await db.one<{ toPay: number; toShip: number }>(sql`
-    select coalesce(sum(orders) filter (where states & ${TO_PAY} = 0), 0)::bigint as "toPay",
-      coalesce(sum(orders) filter (where states & ${TO_SHIP} = 0), 0)::bigint as "toShip"
-    from order_day where shop_id = ${shopId} and orders > 0 and states & ${ENDED} = 0`);
-  return row!;
 }
 
 /** Things of one kind are counted up to this number: more are "100 or more". */

@@ -1,14 +1,16 @@
 import { finaliseInvoice } from '../../orders/documents/routes.ts';
 import { createShipment } from '../../orders/manage-shipments.ts';
+import { UNDO_MINUTES } from '../../orders/undo-shipment.ts';
 import { badRequest, HttpError } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { longTextField, problemOf } from '../components/form.ts';
+import { amountText } from '../components/format.ts';
 import { refusalText } from '../components/validation.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { carrierField } from './shipment-actions.ts';
+import { carrierField, carrierOf, isConfirmed, unpaidField } from './shipment-actions.ts';
 import { pastedCodes, type PastedCode } from './pasted-codes.ts';
 import { findOrdersByNumberSuffix, findListedOrders } from './queries.ts';
 import type { FormRequest, PageRequest } from '../../http/page-kit.ts';
@@ -53,6 +55,8 @@ export function bulkOrders(pages: ShopPages): void {
 interface Refused {
   orderNumber: string;
   problem: string;
+  /** It was left out because it is unpaid: the user may send it again. */
+  isUnpaid?: boolean;
 }
 
 /** The refusal of a call; undefined: it succeeded. */
@@ -110,13 +114,18 @@ async function chosenNumbers({ db, shopId }: ShopVisit, { queryList }: PageReque
   return orders.map(({ orderNumber }) => `${orderNumber}\t`).join('\n');
 }
 
-function shipPage(visit: ShopVisit, codes: string, draft?: Draft, result?: Markup): AdminPage {
+function shipPage(
+  visit: ShopVisit,
+  codes: string,
+  draft?: Draft,
+  result?: { markup: Markup; hasUnpaid: boolean },
+): AdminPage {
   const messages = visit.messages.orders;
   return {
     title: messages.bulk.shipMany,
     menu: 'orders',
     breadcrumbs: breadcrumbsOf(visit),
-    main: html`${result}
+    main: html`${result?.markup}
       <form method="post" class="card">
         ${draft?.problem !== '' && problemOf(draft)}
         ${longTextField({
@@ -131,7 +140,8 @@ function shipPage(visit: ShopVisit, codes: string, draft?: Draft, result?: Marku
           draft,
         })}
         ${carrierField(visit, draft)}
-        <p class="hint">${messages.shipping.tellsCustomer}</p>
+        ${result?.hasUnpaid && unpaidField(visit, messages.bulk.unpaid, undefined)}
+        <p class="hint">${messages.shipping.tellsCustomer({ minutes: UNDO_MINUTES })}</p>
         ${visit.may('orders_write') && html`<button class="main">${messages.submit.ship}</button>`}
       </form>`,
   };
@@ -143,11 +153,11 @@ async function shipped(visit: ShopVisit, form: FormRequest): Promise<AdminPage> 
   const codes = pastedCodes(form.field('codes'));
   if (codes.length === 0) throw badRequest(messages.bulk.none);
   if (codes.length > MAX_AT_ONCE) throw badRequest(messages.bulk.tooMany({ most: MAX_AT_ONCE }));
-  const carrier = form.field('carrier') || null;
+  const choices = { carrier: form.field('carrier') || null, isUnpaidShipped: isConfirmed(form) };
   const refusals: (Refused & { text: string })[] = [];
   for (const code of codes) {
-    const problem = await shipOne(visit, code, carrier);
-    if (problem !== undefined) refusals.push({ orderNumber: code.number, problem, text: code.text });
+    const refusal = await shipOne(visit, code, choices);
+    if (refusal) refusals.push({ orderNumber: code.number, text: code.text, ...refusal });
   }
   const rest = refusals.map(({ text }) => text).join('\n');
   const draft: Draft = {
@@ -164,19 +174,30 @@ async function shipped(visit: ShopVisit, form: FormRequest): Promise<AdminPage> 
       ${refusalList(visit, refusals)}
     </div>`
   }`;
-  return shipPage(visit, '', draft, result);
+  return shipPage(visit, '', draft, {
+    markup: result,
+    hasUnpaid: refusals.some(({ isUnpaid }) => isUnpaid),
+  });
 }
 
+/** Orders that wait for their payment are left out, unless the user has said otherwise. */
 async function shipOne(
   visit: ShopVisit,
   { number, trackingCode }: PastedCode,
-  carrier: string | null,
-): Promise<string | undefined> {
-  const messages = visit.messages.orders.bulk;
+  { carrier, isUnpaidShipped }: { carrier: string | null; isUnpaidShipped: boolean },
+): Promise<Omit<Refused, 'orderNumber'> | undefined> {
+  const messages = visit.messages.orders;
   const [order, another] = await findOrdersByNumberSuffix(visit.db, visit.shopId, number);
-  if (!order) return messages.unknownNumber;
-  if (another) return messages.severalOrders;
-  return problemWith(visit, () =>
-    visit.call(createShipment, { params: { orderId: order.orderId }, body: { carrier, trackingCode } }),
-  );
+  if (!order) return { problem: messages.bulk.unknownNumber };
+  if (another) return { problem: messages.bulk.severalOrders };
+  const { orderId, unpaid, currency } = order;
+  if (unpaid !== null && !isUnpaidShipped) {
+    const amount = amountText(unpaid, visit, currency);
+    return { problem: messages.shipping.unpaid({ amount }), isUnpaid: true };
+  }
+  const problem = await problemWith(visit, async () => {
+    const body = { carrier: carrierOf(visit, { carrier, trackingCode }), trackingCode };
+    await visit.call(createShipment, { params: { orderId }, body });
+  });
+  return problem === undefined ? undefined : { problem };
 }

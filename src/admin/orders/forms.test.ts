@@ -24,7 +24,13 @@ const NO_STATES = Object.fromEntries(STATES.map((state) => [state, null])) as Re
   (typeof STATES)[number],
   unknown
 >;
-const order = (facts: object) => ({ ...NO_STATES, isCancelled: false, paid: 0, refunded: 0, ...facts });
+const order = (facts: object) => ({
+  ...NO_STATES,
+  state: 'readyToShip' as const,
+  paid: 0,
+  refunded: 0,
+  ...facts,
+});
 
 test.each([
   [{}, ['toPay', 'toShip']],
@@ -34,9 +40,12 @@ test.each([
     { paidOn: 1, paid: 10, refunded: 10, returnedOn: 1, deliveredOn: 1 },
     ['refunded', 'delivered', 'returned'],
   ],
-  [{ isCancelled: true, rejectedOn: 1 }, ['cancelled']],
-  [{ isCancelled: true, rejectedOn: 1, paid: 10 }, ['cancelled', 'toRefund']],
-  [{ isCancelled: true, rejectedOn: 1, paid: 10, refunded: 10 }, ['cancelled', 'refunded']],
+  [{ state: 'cancelled', rejectedOn: 1 }, ['cancelled']],
+  [{ state: 'cancelled', rejectedOn: 1, paid: 10 }, ['cancelled', 'toRefund']],
+  [{ state: 'cancelled', rejectedOn: 1, paid: 10, refunded: 10 }, ['cancelled', 'refunded']],
+  [{ state: 'waitingForPayment' }, ['waitingForPayment', 'notShipped']],
+  [{ state: 'waitingForPayment', partiallyPaidOn: 1 }, ['partlyPaid', 'notShipped']],
+  [{ state: 'paymentFailed', partiallyDispatchedOn: 1 }, ['paymentFailed', 'partlyShipped']],
   [{ pendingOn: 1, partiallyPaidOn: 1, partiallyDispatchedOn: 1 }, ['partlyPaid', 'partlyShipped', 'onHold']],
 ])('the chips of %j are %j', (facts, names) => {
   const chips = [...paymentChips(order(facts)), ...goodsChips(order(facts))];

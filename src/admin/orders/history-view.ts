@@ -54,6 +54,7 @@ const DETAIL_TEXTS: Partial<Record<Entry['kind'], DetailText>> = {
   'line changed': lineText,
   'line removed': lineText,
   shipped: partsText,
+  'shipment undone': partsText,
   returned: partsText,
   cancelled: ({ reason }) => (typeof reason === 'string' ? reason : ''),
   'document finalised': documentText,

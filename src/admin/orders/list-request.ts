@@ -15,7 +15,13 @@ export function orderPartOf({ filter }: Pick<ListState, 'filter'>): OrderPart {
 export function filterOf(state: Pick<ListState, 'filter'>): SearchFilter {
   const part = orderPartOf(state);
   const window = windowOf(state.filter('from'), state.filter('to'));
-  return { states: PART_STATES[part], isNew: part === 'new', ...window };
+  return {
+    states: PART_STATES[part],
+    isNew: part === 'new',
+    isReady: part === 'toShip',
+    paymentWait: part === 'waitingForPayment' ? 'open' : part === 'paymentFailed' ? 'failed' : null,
+    ...window,
+  };
 }
 
 /** Both days are included; an invalid day is ignored. */

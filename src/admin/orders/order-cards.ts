@@ -4,9 +4,11 @@ import { typedText } from '../../orders/line-text.ts';
 import { orderTokens } from '../../orders/order-link.ts';
 import { trackingUrl } from '../../orders/tracking.ts';
 import type { Address } from '../../shops/countries/address.ts';
+import { undoEnd } from '../../orders/undo-shipment.ts';
+import { buttonForm } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import { adminPath } from '../visit.ts';
-import { stepsOf } from './shipment-actions.ts';
+import { stepsOf, undoPath } from './shipment-actions.ts';
 import { lineName, linePicture } from './line-view.ts';
 import { linesOf, moneyIn, payableAmount, type OrderLine, type OrderView } from './order-view.ts';
 import { leftToShip } from './quantities.ts';
@@ -112,15 +114,24 @@ function shipmentsCard(view: OrderView): Markup {
   return html`<section class="card">
     <h2>${messages.parcels}</h2>
     <ul class="plain">
-      ${order.management.shipments.map(({ shippedOn, lines, carrier, trackingCode }) => {
+      ${order.management.shipments.map(({ shipmentId, shippedOn, lines, carrier, trackingCode }) => {
         const href = trackingUrl({ carrier, trackingCode }, visit.settings);
         const code = trackingCode ?? '';
+        const minutesLeft = Math.ceil(
+          (undoEnd(new Date(shippedOn)).getTime() - visit.db.now.getTime()) / 60_000,
+        );
+        const isUndoable = visit.may('orders_write') && minutesLeft > 0;
         return html`<li>
           <p>
             <strong>${momentText(new Date(shippedOn), visit.language)}</strong> ${carrier}
             ${href === undefined ? code : html`<a href="${href}" target="_blank" rel="noopener noreferrer">${code}</a>`}
           </p>
           <p class="quiet">${textOfParts(view, lines)}</p>
+          ${
+            isUndoable &&
+            html`${buttonForm({ action: undoPath(visit, order.orderId, shipmentId), text: messages.undo })}
+              <p class="hint">${messages.undoable({ minutes: minutesLeft })}</p>`
+          }
         </li>`;
       })}
     </ul>

@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../http/html.ts';
-import { isProviderName } from '../../orders/payments/providers.ts';
+import { isWaitingForPayment } from '../../orders/order-state.ts';
 import { notFound } from '../../http/errors.ts';
 import { optionsOf } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
@@ -81,19 +81,11 @@ export function orderPages(pages: ShopPages): void {
 function nextStep(view: OrderView): Panel | undefined {
   const returned = view.order.management.returns.find((one) => stepsOf(one).length > 0);
   if (returned) return { returned };
-  const steps = isPaidFirst(view) ? [capture, pay, ship] : [capture, ship, pay];
+  const steps = isWaitingForPayment(view.order.management.state)
+    ? [capture, pay, ship]
+    : [capture, ship, pay];
   const action = steps.find(({ isPossible }) => isPossible(view));
   return action && { action };
-}
-
-/** Nothing is shipped before payment; the key is that of a bank transfer in advance in every new shop. */
-function isPaidFirst({ order, visit }: OrderView): boolean {
-  const methodId = order.paymentData?.paymentMethod?.id;
-  const method = visit.settings.paymentMethods.find(({ paymentMethodId }) => paymentMethodId === methodId);
-  if (!method) return false;
-  return (
-    method.key === 'advance' || method.releaseUnpaidAfterDays !== null || isProviderName(method.providerName)
-  );
 }
 
 function orderPage(
@@ -128,7 +120,7 @@ function stateChips({ visit, order }: OrderView): Markup {
   const { management } = order;
   const chipped = {
     ...order,
-    isCancelled: management.cancelledOn !== null,
+    state: management.state,
     paid: management.paidAmount.amount,
     refunded: management.refundedAmount.amount,
   };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { givenMerchant, type Merchant } from '../../../test/admin.ts';
+import { givenMerchant, type AdminAnswer, type Merchant } from '../../../test/admin.ts';
 import { statementsOf } from '../../../test/carts.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
@@ -23,8 +23,16 @@ async function idOf(end: string): Promise<string> {
   return row!.id;
 }
 
+function noticeIn({ headers }: AdminAnswer): { text: string; undo?: { action: string } } {
+  const cookie = [headers['set-cookie']].flat().find((one) => String(one).startsWith('admin-notice='));
+  const [, content] = /^admin-notice=([^.]+)/.exec(String(cookie))!;
+  return JSON.parse(Buffer.from(content!, 'base64url').toString());
+}
+
 const valueIn = (text: string, name: string) =>
   new RegExp(`name="${name}"[^>]*?\\svalue="([^"]*)"`).exec(text)?.[1];
+const numberOf = (orders: readonly { id: string; number: string }[], id: string) =>
+  orders.find((order) => order.id === id)!.number;
 const numbersIn = (text: string) =>
   [...text.matchAll(/orders\/[0-9A-F-]{36}">(ORD[^<]*)</g)].map(([, number]) => number);
 
@@ -41,7 +49,43 @@ describe('the list', () => {
     expect(text).toContain('1–10 of 10');
     expect(numbersIn(text)[0]).toMatch(/\/1014$/);
     expect(text).toMatch(/aria-current="page"\s*>To do\s*<span class="count">10</);
-    expect(text).toMatch(/To pay\s*<span class="count">7</);
+    expect(text).toMatch(/Unpaid\s*<span class="count">7</);
+  });
+
+  test('has to ship only what is ready, whatever it is sorted and searched by', async () => {
+    const { id } = (await service.db.one<{ id: string }>(sql`
+      update customer_order set payment_wait = 'failed'
+      where shop_id = 'DemoShop' and order_number like '%/1011' returning upper(order_id::text) as id`))!;
+    const all = await service.db.many<{ id: string; number: string }>(sql`
+      select upper(order_id::text) as id, order_number as number from customer_order
+      where shop_id = 'DemoShop' order by created_at desc, order_id desc`);
+    const states = await Promise.all(all.map(async (order) => (await managed(order.id)).management.state));
+    const numbers = (...wanted: string[]) =>
+      all.filter((_, index) => wanted.includes(states[index])).map(({ number }) => number);
+    const ready = numbers('readyToShip', 'partlyShipped');
+    const waiting = numbers('waitingForPayment');
+    expect([ready.length, waiting.length, numbers('paymentFailed')]).toEqual([4, 5, [numberOf(all, id)]]);
+    const list = async (query: string) => numbersIn((await merchant.get(`/orders?${query}`)).text);
+    expect(await list('state=toShip')).toEqual(ready);
+    expect(await list('state=toShip&sort=date')).toEqual(ready.toReversed());
+    expect(new Set(await list('state=toShip&sort=-changed'))).toEqual(new Set(ready));
+    expect(await list('state=toShip&from=2020-01-01')).toEqual(ready);
+    expect(await list('state=toShip&q=ORD')).toEqual([]);
+    expect(await list(`state=toShip&q=${ready[0]!.slice(-5)}`)).toEqual([ready[0]]);
+    expect(await list(`state=toShip&q=${waiting[0]!.slice(-5)}`)).toEqual([]);
+    expect(await list('state=waitingForPayment')).toEqual(waiting);
+    expect(await list(`state=waitingForPayment&q=${waiting[0]!.slice(-5)}`)).toEqual([waiting[0]]);
+    expect(await list('state=waitingForPayment&to=2000-01-01')).toEqual([]);
+    expect(await list('state=paymentFailed')).toEqual([numberOf(all, id)]);
+    const { text } = await merchant.get('/orders?state=toShip');
+    expect(text).toContain(`1–${ready.length} of ${ready.length}`);
+    expect(text).toMatch(/To ship\s*<span class="count">4</);
+    expect(text).toMatch(/Waiting for payment\s*<span class="count">5</);
+    expect(text).toMatch(/Payment failed\s*<span class="count">1</);
+    const home = (await merchant.get('')).text.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+    expect(home).toContain('Orders to ship 4 Waiting for payment 5 Payment failed 1 Unpaid orders 7 ');
+    const file = await merchant.get('/orders/files/orders.csv?state=toShip');
+    expect(file.text.trim().split('\n')).toHaveLength(1 + ready.length);
   });
 
   test('finds the parts, and orders by number, email address and day', async () => {
@@ -193,7 +237,22 @@ describe('an order', () => {
     const { text } = await merchant.get(path);
     const version = valueIn(text, 'version')!;
     const [line] = (await managed(orderId)).lineItemContainer.productLineItems;
-    const fields = { version, [`quantity-${line.lineItemId}`]: '1', carrier: 'DHL', trackingCode: '0034' };
+    const parts = { version, [`quantity-${line.lineItemId}`]: '1', trackingCode: '0034' };
+    // It is to be paid in advance, and it is not paid.
+    const { management: before, lineItemContainer } = await managed(orderId);
+    const unpaid = (lineItemContainer.grandTotal.amount - before.paidAmount.amount).toFixed(2);
+    expect([before.state, text.includes(`€${unpaid} of this order is not paid yet.`)]).toEqual([
+      'waitingForPayment',
+      true,
+    ]);
+    const unchanged = await fingerprint(service);
+    const asked = await merchant.post(path, { ...parts, carrier: 'DHL' });
+    expect([asked.status, asked.text.includes('To ship it anyway, tick the box.')]).toEqual([400, true]);
+    // The number alone does not say who carries the parcel.
+    const unknown = await merchant.post(path, { ...parts, unpaid: 'yes' });
+    expect([unknown.status, unknown.text.includes('0034 does not show the carrier.')]).toEqual([400, true]);
+    expect(await fingerprint(service)).toEqual(unchanged);
+    const fields = { ...parts, unpaid: 'yes', carrier: 'DHL' };
     expect((await merchant.post(path, fields)).status).toBe(303);
     const again = await merchant.post(path, fields);
     expect(again.status).toBe(409);
@@ -205,6 +264,62 @@ describe('an order', () => {
     const shown = await merchant.get(`/orders/${orderId}`);
     expect(shown.text).toContain('https://www.dhl.com/global-en/home/tracking.html?tracking-id=0034');
     expect(shown.text).toContain(merchant.email);
+  });
+
+  test('that was shipped by mistake is not, as long as its email waits', async () => {
+    const orderId = await idOf('1013');
+    const before = await managed(orderId);
+    const quantities = Object.fromEntries(
+      before.lineItemContainer.productLineItems.map(
+        ({ lineItemId, quantity }: { lineItemId: string; quantity: { amount: number } }) => [
+          `quantity-${lineItemId}`,
+          String(quantity.amount),
+        ],
+      ),
+    );
+    const waiting = () =>
+      service.db.many<{ code: string }>(sql`
+        select content -> 'facts' ->> 'trackingCode' as code from job
+        where shop_id = 'DemoShop' and content ->> 'template' = 'shipped' and content -> 'facts' ->> 'orderId' = ${orderId}`);
+    const ship = () =>
+      send('1013', 'ship', { ...quantities, unpaid: 'yes', trackingCode: '1Z5R89390357567127' });
+    const sent = await ship();
+    const { text } = await merchant.get(sent.location!);
+    expect(noticeIn(sent).text).toBe('Marked as shipped. The customer gets an email in 10 minutes.');
+    expect(text).toContain('Possible for 10 more minutes.');
+    expect(text).toContain('https://www.ups.com/track?tracknum=1Z5R89390357567127');
+    const { management } = await managed(orderId);
+    expect(management).toMatchObject({ state: 'shipped', shipments: [{ carrier: 'UPS' }] });
+    expect(await waiting()).toEqual([{ code: '1Z5R89390357567127' }]);
+    const undo = `/orders/${orderId}/shipments/${management.shipments[0].shipmentId}/undo`;
+    expect(text).toContain(`${undo}"`);
+    expect(noticeIn(sent).undo!.action).toContain(undo);
+    const undone = await merchant.post(undo, {});
+    const page = (await merchant.get(undone.location!)).text;
+    expect(noticeIn(undone).text).toBe('The shipment is undone. The customer gets no email.');
+    expect(page).toContain('Shipment undone');
+    expect(await managed(orderId)).toEqual(before);
+    expect(await waiting()).toEqual([]);
+    expect(
+      await service.db.many(sql`
+        select object ->> 'orderId' as "orderId" from audit_entry
+        where shop_id = 'DemoShop' and method = 'DELETE' and route like '%/shipments/:shipmentId'`),
+    ).toEqual([{ orderId }]);
+    // Once more it is gone, and later it is too late.
+    expect((await merchant.post(undo, {})).status).toBe(404);
+    await ship();
+    const [again] = (await managed(orderId)).management.shipments;
+    await service.db.run(sql`
+      update order_shipment set at = at - interval '10 minutes' where shop_id = 'DemoShop' and order_id = ${orderId}`);
+    expect((await merchant.get(`/orders/${orderId}`)).text).not.toContain('/undo"');
+    const late = await merchant.post(`/orders/${orderId}/shipments/${again.shipmentId}/undo`, {});
+    expect(noticeIn(late).text).toContain('This shipment can no longer be undone.');
+    expect((await managed(orderId)).management.shipments).toHaveLength(1);
+    // The other tests find it as it was.
+    await service.db.run(sql`
+      update order_shipment set at = at + interval '10 minutes' where shop_id = 'DemoShop' and order_id = ${orderId}`);
+    await merchant.post(`/orders/${orderId}/shipments/${again.shipmentId}/undo`, {});
+    expect((await managed(orderId)).management).toEqual(before.management);
   });
 
   test('is refunded in part, and that is not asked for again', async () => {
@@ -441,8 +556,38 @@ describe('many orders', () => {
     expect(management.shipments).toMatchObject([{ carrier: 'UPS', trackingCode: 'JD0002' }]);
   });
 
+  test('that wait for their payment are left out and named, until the merchant says otherwise', async () => {
+    const orderId = await idOf('1013');
+    const { management, lineItemContainer } = await managed(orderId);
+    expect(management.state).toBe('waitingForPayment');
+    const codes = '/1013 1Z5R89390357567127\n/1003 JD0009';
+    const unchanged = await fingerprint(service);
+    const left = await merchant.post('/orders/ship', { codes });
+    const { amount } = lineItemContainer.grandTotal;
+    expect(left.text).toMatch(
+      new RegExp(`/1013</strong>\\s*€${amount.toFixed(2)} of this order is not paid yet`),
+    );
+    expect(left.text).toContain('JD0009 does not show the carrier.');
+    expect(left.text).toContain('2 lines did not work.');
+    expect(left.text).toContain('Ship unpaid goods anyway');
+    expect(await fingerprint(service)).toEqual(unchanged);
+    const sent = await merchant.post('/orders/ship', { codes: '/1013 1Z5R89390357567127', unpaid: 'yes' });
+    expect(sent.text).toContain('1 order is marked as shipped.');
+    const { shipments } = (await managed(orderId)).management;
+    expect(shipments).toMatchObject([{ carrier: 'UPS', trackingCode: '1Z5R89390357567127' }]);
+    await merchant.post(`/orders/${orderId}/shipments/${shipments[0].shipmentId}/undo`, {});
+  });
+
   test('have packing slips and a pick list', async () => {
-    const query = `id=${await idOf('1014')}&id=${await idOf('1013')}`;
+    const chosen = [await idOf('1014'), await idOf('1013')];
+    const query = chosen.map((id) => `id=${id}`).join('&');
+    // Unpaid orders are not packed; one that is opened by itself is printed.
+    const unpaid = await merchant.get(`/orders/pick-list?${query}`);
+    expect(unpaid.text).toMatch(/payment in advance has not arrived: ORD\d+\/1013, ORD\d+\/1014</);
+    expect(unpaid.text).not.toContain('AP-120');
+    expect((await merchant.get(`/orders/packing-slips?id=${chosen[0]}`)).text).toContain('class="card slip"');
+    await service.db.run(sql`
+      update customer_order set payment_wait = null where shop_id = 'DemoShop' and order_id = any (${chosen}::uuid[])`);
     const slips = await merchant.get(`/orders/packing-slips?${query}`);
     expect(slips.text.match(/class="card slip"/g)).toHaveLength(2);
     // It was sent already.
@@ -530,7 +675,7 @@ test('an order is opened in 8 statements, and shipped in one transaction of 16',
   const fields = Object.fromEntries(quantities.map(([, name, value]) => [name!, value!]));
   const version = valueIn(text, 'version')!;
   const sent = await statementsOf(async () => {
-    expect((await merchant.post(`${path}/ship`, { version, ...fields })).status).toBe(303);
+    expect((await merchant.post(`${path}/ship`, { version, unpaid: 'yes', ...fields })).status).toBe(303);
   });
   expect(sent.filter((statement) => statement.startsWith('begin'))).toHaveLength(1);
   expect(sent.length - sent.findIndex((statement) => statement.startsWith('begin'))).toBe(16);

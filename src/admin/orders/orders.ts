@@ -2,6 +2,7 @@ import { html } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { addresseeName } from '../../orders/documents/address-lines.ts';
 import { findManagedOrders, type ListedManagedOrder } from '../../orders/list.ts';
+import { orderState } from '../../orders/order-state.ts';
 import { dayText } from '../components/format.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column, type ListState } from '../components/list-state.ts';
@@ -14,10 +15,11 @@ import {
   findListedOrders,
   findNewOrders,
   findOrdersWithReturns,
+  findWaitingOrders,
   MAX_FOUND,
   searchOrders,
 } from './queries.ts';
-import { goodsChips, PARTS, paymentChips } from './states.ts';
+import { goodsChips, PARTS, paymentChips, type OrderPart } from './states.ts';
 
 export function orderListPages(pages: ShopPages): void {
   pages.get('/orders', 'orders_read', async (visit, request) => {
@@ -81,9 +83,12 @@ export function orderListPages(pages: ShopPages): void {
 /** Of lists by date. */
 const LAST_PAGE = 1_000_000;
 
+/** Parts whose orders are few, and are found without the sums of days. */
+const FOUND_PARTS: readonly OrderPart[] = ['new', 'waitingForPayment', 'paymentFailed', 'returns'];
+
 function isPagedByDate(state: ListState): boolean {
   const isByDate = state.sort === undefined || state.sort.endsWith('date');
-  return isByDate && state.filter('q').trim() === '' && !['new', 'returns'].includes(orderPartOf(state));
+  return isByDate && state.filter('q').trim() === '' && !FOUND_PARTS.includes(orderPartOf(state));
 }
 
 export interface FoundOrders {
@@ -96,14 +101,16 @@ export interface FoundOrders {
 /** The orders of a page. Pages by date are found from the sums of days, so the last costs as much as the first. */
 export async function findOrderPage({ db, shopId }: ShopVisit, state: ListState): Promise<FoundOrders> {
   const { limit, offset, sort } = state;
-  const { isNew, ...filter } = filterOf(state);
+  const { isNew, paymentWait, ...filter } = filterOf(state);
   const text = state.filter('q').trim();
-  if (text !== '' || isNew || orderPartOf(state) === 'returns') {
+  if (text !== '' || isNew || paymentWait || orderPartOf(state) === 'returns') {
     const orderIds = await (text !== ''
-      ? searchOrders(db, shopId, text, { ...filter, isNew })
+      ? searchOrders(db, shopId, text, { ...filter, isNew, paymentWait })
       : isNew
         ? findNewOrders(db, shopId, filter)
-        : findOrdersWithReturns(db, shopId));
+        : paymentWait
+          ? findWaitingOrders(db, shopId, paymentWait, filter)
+          : findOrdersWithReturns(db, shopId));
     const rows = await findListedOrders(db, shopId, orderIds.slice(offset, offset + limit));
     return { rows, results: orderIds.length, isMore: orderIds.length === MAX_FOUND };
   }
@@ -129,7 +136,7 @@ function orderColumns(visit: ShopVisit): Column<ListedManagedOrder>[] {
   const titles = messages.orders.columns;
   const chipped = (order: ListedManagedOrder) => ({
     ...order,
-    isCancelled: order.cancelledAt !== null,
+    state: orderState(order),
     paid: order.paidAmount,
     refunded: order.refundedAmount,
   });

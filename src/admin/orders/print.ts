@@ -3,7 +3,8 @@ import { languageTag, textIn } from '../../http/locale.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
 import { lineText } from '../../orders/line-text.ts';
 import { unshippedLines } from '../../orders/manage-change.ts';
-import type { OrderRow } from '../../orders/queries.ts';
+import { isWaitingForPayment, orderState } from '../../orders/order-state.ts';
+import type { ManagedOrder } from '../../orders/queries.ts';
 import { dayText } from '../components/format.ts';
 import { PRINT_SCRIPT } from '../layout/assets.ts';
 import type { AdminPage } from '../page.ts';
@@ -18,61 +19,80 @@ import type { PageRequest } from '../../http/page-kit.ts';
 export function printPages(pages: ShopPages): void {
   pages.get('/orders/packing-slips', 'orders_read', async (visit, request) => {
     const packed = await loadPacked(visit, request);
-    const main = html`<div class="slips">${packed.map((order) => packingSlip(visit, order))}</div>`;
+    const main = html`<div class="slips">${packed.orders.map((order) => packingSlip(visit, order))}</div>`;
     return printPage(visit, visit.messages.orders.bulk.packingSlips, packed, main);
   });
 
   pages.get('/orders/pick-list', 'orders_read', async (visit, request) => {
     const packed = await loadPacked(visit, request);
-    const main = pickTable(visit, packed);
+    const main = pickTable(visit, packed.orders);
     return printPage(visit, visit.messages.orders.bulk.pickList, packed, main);
   });
 }
 
 interface PackedOrder {
-  order: OrderRow;
+  order: ManagedOrder;
   lines: PackedLine[];
 }
 
-/** The unsent part of each order; all of it when everything was sent. */
-async function loadPacked({ db, shopId }: ShopVisit, { queryList }: PageRequest): Promise<PackedOrder[]> {
+interface Packed {
+  orders: PackedOrder[];
+  /** Chosen orders that wait for their payment, so they are not packed. */
+  unpaidNumbers: string[];
+}
+
+/** The unsent part of each order; all of it when everything was sent. A single unpaid order is printed on request. */
+async function loadPacked({ db, shopId }: ShopVisit, { queryList }: PageRequest): Promise<Packed> {
   const orderIds = chosenIds(queryList('id'));
   const [orders, shipments] = await Promise.all([
     findWholeOrdersById(db, shopId, orderIds),
     findShipments(db, shopId, orderIds),
   ]);
-  return orders.map((order) => {
-    const { content, orderNumber } = order;
-    const sent = shipments.filter(({ orderId }) => orderId === order.orderId);
-    const rest = unshippedLines(content, sent);
-    const parts = rest.length > 0 ? rest : content.lines;
-    const lines = parts.map(({ lineItemId, quantity }) => ({
-      orderNumber,
-      line: content.lines.find((line) => line.lineItemId === lineItemId)!,
-      quantity,
-    }));
-    return { order, lines };
-  });
+  const isLeftOut = (order: ManagedOrder) => orders.length > 1 && isWaitingForPayment(orderState(order));
+  const packed = orders
+    .filter((order) => !isLeftOut(order))
+    .map((order) => {
+      const { content, orderNumber } = order;
+      const sent = shipments.filter(({ orderId }) => orderId === order.orderId);
+      const rest = unshippedLines(content, sent);
+      const parts = rest.length > 0 ? rest : content.lines;
+      const lines = parts.map(({ lineItemId, quantity }) => ({
+        orderNumber,
+        line: content.lines.find((line) => line.lineItemId === lineItemId)!,
+        quantity,
+      }));
+      return { order, lines };
+    });
+  return { orders: packed, unpaidNumbers: orders.filter(isLeftOut).map(({ orderNumber }) => orderNumber) };
 }
 
-function printPage(visit: ShopVisit, title: string, packed: readonly PackedOrder[], main: Markup): AdminPage {
+function printPage(
+  visit: ShopVisit,
+  title: string,
+  { orders, unpaidNumbers }: Packed,
+  main: Markup,
+): AdminPage {
   const messages = visit.messages.orders.bulk;
-  const count = packed.length;
+  const count = orders.length;
+  const leftOut =
+    unpaidNumbers.length > 0 &&
+    html`<p class="problem" role="status">${messages.leftOut({ numbers: unpaidNumbers.join(', ') })}</p>`;
   return {
     title,
     menu: 'orders',
     breadcrumbs: [
       { href: adminPath(visit, '/orders'), text: visit.messages.layout.menuEntries.orders },
       // After printing a single order, the user continues with it.
-      ...(count === 1 ? packed.map(({ order }) => orderStep(visit, order)) : []),
+      ...(count === 1 ? orders.map(({ order }) => orderStep(visit, order)) : []),
     ],
     actions: count > 0 && html`<button class="main with-script" data-print>${messages.print}</button>`,
-    main: count > 0 ? main : html`<p class="empty">${messages.none}</p>`,
+    main: html`${leftOut}
+    ${count > 0 ? main : unpaidNumbers.length === 0 && html`<p class="empty">${messages.none}</p>`}`,
     scripts: [PRINT_SCRIPT],
   };
 }
 
-function orderStep(visit: ShopVisit, { orderId, orderNumber }: OrderRow) {
+function orderStep(visit: ShopVisit, { orderId, orderNumber }: ManagedOrder) {
   return {
     href: adminPath(visit, `/orders/${orderId}`),
     text: visit.messages.orders.title({ number: orderNumber }),

@@ -1,27 +1,53 @@
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import {
+  andReady,
   columnsWithoutLines,
   hasStates,
+  isWaiting,
   type ListedManagedOrder,
   type OrderFilter,
 } from '../../orders/list.ts';
 import type { PartLine } from '../../orders/manage-queries.ts';
-import { managedColumns, orderColumns, ordersWithCustomers, type OrderRow } from '../../orders/queries.ts';
+import type { PaymentWait } from '../../orders/order-state.ts';
+import {
+  managedColumns,
+  orderColumns,
+  ordersWithCustomers,
+  type ManagedOrder,
+} from '../../orders/queries.ts';
 import type { Window } from '../../orders/window.ts';
 import { foundCustomers } from '../customers/queries.ts';
 import { PART_STATES } from './states.ts';
 
+export interface WaitingCounts {
+  todo: number;
+  new: number;
+  toPay: number;
+  toShip: number;
+  waitingForPayment: number;
+  paymentFailed: number;
+  returns: number;
+}
+
 /**
  * The number of orders that wait for something, from the sums of days; and of returns and new orders, up to a limit.
+ * An order that waits for its payment is neither sent nor ended, so it is in the sum of those to ship.
  */
-export async function countWaiting(db: Queries, shopId: string) {
+export async function countWaiting(db: Queries, shopId: string): Promise<WaitingCounts> {
   const { todo, toPay, toShip } = PART_STATES;
-  const row = await db.one<{ todo: number; new: number; toPay: number; toShip: number; returns: number }>(sql`
+  const row = await db.one<WaitingCounts>(sql`
+    with unpaid as materialized (
+      select count(*) filter (where payment_wait = 'open') as open,
+        count(*) filter (where payment_wait = 'failed') as failed
+      from customer_order where shop_id = ${shopId} and ${isWaiting}
+    )
     select coalesce(sum(orders) filter (where ${hasStates({ states: todo })}), 0)::bigint as todo,
       coalesce(sum(orders) filter (where ${hasStates({ states: toPay })}), 0)::bigint as "toPay",
-      coalesce(sum(orders) filter (where ${hasStates({ states: toShip })}), 0)::bigint as "toShip", (
-        select count(*) from (select from order_return where ${isWaiting(shopId)} limit ${MAX_FOUND}) waiting
+      coalesce(sum(orders) filter (where ${hasStates({ states: toShip })}), 0)::bigint
+        - (select open + failed from unpaid) as "toShip",
+      (select open from unpaid) as "waitingForPayment", (select failed from unpaid) as "paymentFailed", (
+        select count(*) from (select from order_return where ${isOpenReturn(shopId)} limit ${MAX_FOUND}) waiting
       ) as returns, (
         select count(*) from (select from customer_order where shop_id = ${shopId} and is_new limit ${MAX_FOUND}) unseen
       ) as new
@@ -30,13 +56,13 @@ export async function countWaiting(db: Queries, shopId: string) {
 }
 
 /** A condition on returns: they wait for the merchant. It has an index. */
-const isWaiting = (shopId: string) =>
+const isOpenReturn = (shopId: string) =>
   sql`shop_id = ${shopId} and state in ('requested', 'approved', 'withdrawn')`;
 
 /** Orders with a return that waits for the merchant, at most MAX_FOUND. */
 export async function findOrdersWithReturns(db: Queries, shopId: string): Promise<string[]> {
   const rows = await db.many<{ orderId: string }>(sql`
-    select upper(order_id::text) as "orderId" from order_return where ${isWaiting(shopId)}
+    select upper(order_id::text) as "orderId" from order_return where ${isOpenReturn(shopId)}
     group by order_id order by max(at) desc limit ${MAX_FOUND}`);
   return rows.map(({ orderId }) => orderId);
 }
@@ -50,6 +76,22 @@ export async function findNewOrders(
   const rows = await db.many<{ orderId: string }>(sql`
     select upper(order_id::text) as "orderId" from customer_order
     where shop_id = ${shopId} and is_new and created_at > ${createdAfter ?? '-infinity'}::timestamptz
+      and created_at < ${createdBefore ?? 'infinity'}::timestamptz
+    order by created_at desc, order_id desc limit ${MAX_FOUND}`);
+  return rows.map(({ orderId }) => orderId);
+}
+
+/** Orders that wait for their payment, newest first, at most MAX_FOUND. */
+export async function findWaitingOrders(
+  db: Queries,
+  shopId: string,
+  paymentWait: PaymentWait,
+  { createdAfter, createdBefore }: Window,
+): Promise<string[]> {
+  const rows = await db.many<{ orderId: string }>(sql`
+    select upper(order_id::text) as "orderId" from customer_order
+    where shop_id = ${shopId} and ${isWaiting} and payment_wait = ${paymentWait}
+      and created_at > ${createdAfter ?? '-infinity'}::timestamptz
       and created_at < ${createdBefore ?? 'infinity'}::timestamptz
     order by created_at desc, order_id desc limit ${MAX_FOUND}`);
   return rows.map(({ orderId }) => orderId);
@@ -81,9 +123,11 @@ const isFound = (shopId: string, text: string) => sql`
     )
   ))`;
 
-export type SearchFilter = Pick<OrderFilter, 'states' | keyof Window> & {
+export type SearchFilter = Pick<OrderFilter, 'states' | 'isReady' | keyof Window> & {
   /** Only orders that have not been opened yet. */
   isNew: boolean;
+  /** Only orders that wait for their payment, and why. */
+  paymentWait: PaymentWait | null;
 };
 
 /** Newest first, at most MAX_FOUND. */
@@ -93,11 +137,12 @@ export async function searchOrders(
   text: string,
   filter: SearchFilter,
 ): Promise<string[]> {
-  const { createdAfter, createdBefore, isNew } = filter;
+  const { createdAfter, createdBefore, isNew, paymentWait } = filter;
   const rows = await db.many<{ orderId: string }>(sql`
     select upper(order_id::text) as "orderId" from customer_order
     where shop_id = ${shopId} and ${isFound(shopId, text)} and ${hasStates(filter)}
-      and (is_new or not ${isNew}::boolean)
+      and (is_new or not ${isNew}::boolean) ${andReady(filter)}
+      and (${paymentWait}::text is null or (${isWaiting} and payment_wait = ${paymentWait}))
       and created_at > ${createdAfter ?? '-infinity'}::timestamptz
       and created_at < ${createdBefore ?? 'infinity'}::timestamptz
     order by created_at desc, order_id desc limit ${MAX_FOUND}`);
@@ -114,8 +159,8 @@ export function findListedOrders(db: Queries, shopId: string, orderIds: readonly
 
 /** The orders among these that belong to the shop, with their lines, oldest first. */
 export function findWholeOrdersById(db: Queries, shopId: string, orderIds: readonly string[]) {
-  return db.many<OrderRow>(sql`
-    select ${orderColumns} from ${ordersWithCustomers}
+  return db.many<ManagedOrder>(sql`
+    select ${orderColumns}, ${managedColumns} from ${ordersWithCustomers}
     where customer_order.shop_id = ${shopId} and customer_order.order_id = any (${orderIds}::uuid[])
     order by customer_order.created_at, customer_order.order_id`);
 }
@@ -130,6 +175,9 @@ export function findShipments(db: Queries, shopId: string, orderIds: readonly st
 export interface OrderNumberMatch {
   orderId: string;
   orderNumber: string;
+  currency: string;
+  /** In minor units; null: it does not wait for its payment. */
+  unpaid: number | null;
 }
 
 /** The order with this number, or those whose numbers end with it: at most two, which is ambiguous. */
@@ -139,7 +187,9 @@ export async function findOrdersByNumberSuffix(
   text: string,
 ): Promise<OrderNumberMatch[]> {
   const found = await db.many<OrderNumberMatch>(sql`
-    select upper(order_id::text) as "orderId", order_number as "orderNumber" from customer_order
+    select upper(order_id::text) as "orderId", order_number as "orderNumber", currency,
+      case when ${isWaiting} then grand_total - paid_amount end as unpaid
+    from customer_order
     where shop_id = ${shopId} and reverse(order_number) collate "C" >= ${reversed(text)}
       and reverse(order_number) collate "C" < ${endOf(reversed(text))}
     order by reverse(order_number) collate "C" limit 2`);

@@ -3,15 +3,20 @@ import { createReturn, createShipment } from '../../orders/manage-shipments.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
+import { isWaitingForPayment } from '../../orders/order-state.ts';
+import { isProviderName } from '../../orders/payments/providers.ts';
+import { recogniseCarrier } from '../../orders/recognise-carrier.ts';
 import { mayBecome } from '../../orders/returns.ts';
 import { carrierNames } from '../../orders/tracking.ts';
+import { UNDO_MINUTES } from '../../orders/undo-shipment.ts';
 import { decimalText, typedDecimal } from '../components/decimal.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { choiceField, tickField } from '../components/form.ts';
 import type { Draft } from '../pages.ts';
-import type { ShopVisit } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
 import { lineName } from './line-view.ts';
-import { linesOf, type OrderReturn, type OrderView } from './order-view.ts';
+import { linesOf, moneyIn, payableAmount, type OrderReturn, type OrderView } from './order-view.ts';
 import { isNothing, leftToReturn, leftToShip } from './quantities.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
@@ -33,18 +38,73 @@ export const ship: OrderAction = {
     const messages = visit.messages.orders.shipping;
     const left = leftToShip(order);
     const field = showFields(SHIPMENT, visit, { draft });
-    return html`${lineQuantityFields(view, left, left, draft)}
-      <div class="row">${carrierField(visit, draft)} ${field('trackingCode')}</div>
-      <p class="hint">${messages.tellsCustomer}</p>`;
+    return html`${isUnpaid(order) && unpaidNotice(visit, order, draft)}
+      ${lineQuantityFields(view, left, left, draft)}
+      <div class="row">${field('trackingCode')} ${carrierField(visit, draft)}</div>
+      <p class="hint">${messages.tellsCustomer({ minutes: UNDO_MINUTES })}</p>`;
   },
   save: async (visit, form, order) => {
-    await visit.call(createShipment, {
+    if (isUnpaid(order) && isPaidThroughProvider(visit, order)) {
+      throw badRequest(visit.messages.orders.shipping.recordFirst);
+    }
+    if (isUnpaid(order) && !isConfirmed(form)) {
+      throw badRequest(visit.messages.orders.shipping.confirmUnpaid);
+    }
+    const fields = readFields(SHIPMENT, form, visit);
+    const { management } = await visit.call(createShipment, {
       params: { orderId: order.orderId },
-      body: { lines: typedLines(visit, form, order), ...readFields(SHIPMENT, form, visit) },
+      body: { lines: typedLines(visit, form, order), ...fields, carrier: carrierOf(visit, fields) },
     });
-    return { text: visit.messages.orders.shipping.recorded };
+    const { shipmentId } = management.shipments.at(-1)!;
+    return {
+      text: visit.messages.orders.shipping.recorded({ minutes: UNDO_MINUTES }),
+      undo: { action: undoPath(visit, order.orderId, shipmentId), fields: {} },
+    };
   },
 };
+
+export const undoPath = (visit: ShopVisit, orderId: string, shipmentId: string) =>
+  adminPath(visit, `/orders/${orderId}/shipments/${shipmentId}/undo`);
+
+const isUnpaid = ({ management }: ManagedOrderAnswer) => isWaitingForPayment(management.state);
+
+/** The operation refuses to ship these before the money is there, so the form does not ask. */
+function isPaidThroughProvider({ settings }: ShopVisit, { paymentData }: ManagedOrderAnswer): boolean {
+  const methodId = paymentData?.paymentMethod?.id;
+  const method = settings.paymentMethods.find(({ paymentMethodId }) => paymentMethodId === methodId);
+  return method !== undefined && isProviderName(method.providerName);
+}
+
+function unpaidNotice(visit: ShopVisit, order: ManagedOrderAnswer, draft: Draft | undefined): Markup {
+  const messages = visit.messages.orders.shipping;
+  const text = messages.unpaid({ amount: moneyIn(visit)(payableAmount(order)) });
+  return isPaidThroughProvider(visit, order)
+    ? html`<p class="problem">${text} ${messages.recordFirst}</p>`
+    : unpaidField(visit, text, draft);
+}
+
+/** Asks whether unpaid goods are shipped. Without an answer they are not. */
+export function unpaidField({ messages }: ShopVisit, text: string, draft: Draft | undefined): Markup {
+  return html`<div class="problem">
+    <p>${text}</p>
+    ${tickField({ name: 'unpaid', label: messages.orders.shipping.shipUnpaid, draft })}
+  </div>`;
+}
+
+export const isConfirmed = (form: FormRequest) => form.fieldList('unpaid').includes('yes');
+
+/** The chosen carrier, else the one that the tracking code names. A code without a carrier has no tracking page. */
+export function carrierOf(
+  { messages }: ShopVisit,
+  { carrier, trackingCode }: { carrier?: string | null; trackingCode?: string | null },
+): string | null {
+  if (carrier || !trackingCode) return carrier || null;
+  const recognised = recogniseCarrier(trackingCode);
+  if (recognised === undefined) {
+    throw badRequest(messages.orders.shipping.chooseCarrier({ code: trackingCode }));
+  }
+  return recognised;
+}
 
 const RETURN = declareForm(createReturn, ({ orders: { returns: messages } }) => ({
   restock: { kind: 'tick', label: messages.restock },
@@ -179,20 +239,15 @@ export function typedLines({ messages, language }: ShopVisit, form: FormRequest,
   return lines;
 }
 
-/** Carriers with known tracking pages are suggested; any other name can be typed. */
+/** Only carriers whose tracking page is known: the settings have room for others. */
 export function carrierField({ messages, settings }: ShopVisit, draft: Draft | undefined): Markup {
-  return html`<div class="field">
-    <label for="field-carrier">${messages.orders.shipping.carrier}</label>
-    <input
-      name="carrier"
-      id="field-carrier"
-      list="carriers"
-      maxlength="200"
-      autocomplete="off"
-      value="${draft?.field('carrier') ?? ''}"
-    />
-    <datalist id="carriers">
-      ${carrierNames(settings).map((name) => html`<option value="${name}"></option>`)}
-    </datalist>
-  </div>`;
+  const { carrier, recognised, carrierHint } = messages.orders.shipping;
+  return choiceField({
+    name: 'carrier',
+    label: carrier,
+    hint: carrierHint,
+    choices: carrierNames(settings).map((name) => ({ value: name, text: name })),
+    empty: recognised,
+    draft,
+  });
 }

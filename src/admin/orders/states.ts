@@ -1,4 +1,5 @@
 import type { OrderFilter } from '../../orders/list.ts';
+import { isWaitingForPayment, type OrderState } from '../../orders/order-state.ts';
 import { STATES, type State } from '../../orders/schema.ts';
 import type { ChipKind } from '../components/format.ts';
 
@@ -7,8 +8,10 @@ import type { ChipKind } from '../components/format.ts';
 export const PARTS = [
   'todo',
   'new',
-  'toPay',
   'toShip',
+  'waitingForPayment',
+  'paymentFailed',
+  'toPay',
   'returns',
   'done',
   'returned',
@@ -25,12 +28,17 @@ const none = (...states: readonly State[]) => ({ asked: bits(...states), set: 0 
 /** An order that was rejected, closed or archived needs no further action. */
 const ENDED = ['rejectedOn', 'closedOn', 'archivedOn'] as const;
 
-/** Which states the orders of each part have. New ones, and those with a waiting return, are found in other ways. */
+/**
+ * Which states the orders of each part have. New ones, those that wait for their payment, and those with a waiting
+ * return are found in other ways. `toShip` also needs `isReady`.
+ */
 export const PART_STATES: Readonly<Record<OrderPart, OrderFilter['states']>> = {
   todo: { ...none(...ENDED), missing: bits('paidOn', 'dispatchedOn') },
   new: none(),
   toPay: none(...ENDED, 'paidOn'),
   toShip: none(...ENDED, 'dispatchedOn', 'deliveredOn', 'returnedOn'),
+  waitingForPayment: none(),
+  paymentFailed: none(),
   returns: none(),
   done: {
     asked: bits('paidOn', 'dispatchedOn', 'rejectedOn'),
@@ -43,7 +51,7 @@ export const PART_STATES: Readonly<Record<OrderPart, OrderFilter['states']>> = {
 
 /** The data of an order's chips: a row of a list, or the order of the API. */
 export type ChippedOrder = Readonly<Record<State, unknown>> & {
-  isCancelled: boolean;
+  state: OrderState;
   paid: number;
   refunded: number;
 };
@@ -52,10 +60,13 @@ export type ChipName =
   | 'cancelled'
   | 'toRefund'
   | 'toPay'
+  | 'waitingForPayment'
+  | 'paymentFailed'
   | 'partlyPaid'
   | 'paid'
   | 'partlyRefunded'
   | 'refunded'
+  | 'notShipped'
   | 'toShip'
   | 'partlyShipped'
   | 'shipped'
@@ -69,10 +80,13 @@ const KINDS: Readonly<Record<ChipName, ChipKind>> = {
   cancelled: 'bad',
   toRefund: 'warning',
   toPay: 'warning',
+  waitingForPayment: 'warning',
+  paymentFailed: 'bad',
   partlyPaid: 'warning',
   paid: 'good',
   partlyRefunded: 'neutral',
   refunded: 'neutral',
+  notShipped: 'neutral',
   toShip: 'warning',
   partlyShipped: 'warning',
   shipped: 'good',
@@ -93,18 +107,19 @@ const chips = (...names: readonly (ChipName | false | null | undefined)[]): Orde
 
 /** The payment state. */
 export function paymentChips(order: ChippedOrder): OrderChip[] {
-  const { isCancelled, paid, refunded } = order;
-  if (isCancelled || order.rejectedOn) {
+  const { state, paid, refunded } = order;
+  if (state === 'cancelled') {
     return chips('cancelled', paid > refunded ? 'toRefund' : refunded > 0 && 'refunded');
   }
   if (refunded > 0) return chips(refunded >= paid ? 'refunded' : 'partlyRefunded');
   if (order.paidOn) return chips('paid');
-  return chips(order.partiallyPaidOn ? 'partlyPaid' : 'toPay');
+  if (state === 'paymentFailed') return chips(state);
+  if (order.partiallyPaidOn) return chips('partlyPaid');
+  return chips(state === 'waitingForPayment' ? state : 'toPay');
 }
 
 /** The delivery state, and any exceptional state. */
 export function goodsChips(order: ChippedOrder): OrderChip[] {
-  const isCancelled = order.isCancelled || Boolean(order.rejectedOn);
   const rest = chips(
     order.returnedOn ? 'returned' : null,
     order.pendingOn ? 'onHold' : null,
@@ -113,5 +128,6 @@ export function goodsChips(order: ChippedOrder): OrderChip[] {
   if (order.deliveredOn) return [...chips('delivered'), ...rest];
   if (order.dispatchedOn) return [...chips('shipped'), ...rest];
   if (order.partiallyDispatchedOn) return [...chips('partlyShipped'), ...rest];
-  return isCancelled ? rest : [...chips('toShip'), ...rest];
+  if (order.state === 'cancelled') return rest;
+  return [...chips(isWaitingForPayment(order.state) ? 'notShipped' : 'toShip'), ...rest];
 }

@@ -16,6 +16,8 @@ export interface PaymentState {
   canPay: boolean;
   /** The amount to pay, in minor units. */
   outstanding: number;
+  /** When the order is cancelled unless it is paid; null: never, or there was no attempt. */
+  keptUntil: Date | null;
 }
 
 export async function paymentState(db: Queries, shopId: string, order: ManagedOrder): Promise<PaymentState> {
@@ -28,7 +30,7 @@ export async function paymentState(db: Queries, shopId: string, order: ManagedOr
 
 function paymentStateOf(
   order: ManagedOrder,
-  lastAttempt: Pick<Attempt, 'state'> | undefined,
+  lastAttempt: Pick<Attempt, 'state' | 'releaseAt'> | undefined,
   settings: Pick<Settings, 'paymentMethods'>,
 ): PaymentState {
   const outstanding = payableOf(order);
@@ -36,11 +38,11 @@ function paymentStateOf(
   const hasEnded = lastAttempt?.state === 'failed' || lastAttempt?.state === 'cancelled';
   const hasProvider = providerMethodOf(order.content, settings) !== undefined;
   const canPay = hasProvider && outstanding > 0 && !isOnItsWay;
+  const state = { canPay, outstanding, keptUntil: lastAttempt?.releaseAt ?? null };
   if (order.paidAmount > 0 && order.refundedAmount === order.paidAmount) {
-    return { state: 'refunded', canPay, outstanding };
+    return { ...state, state: 'refunded' };
   }
-  if (outstanding === 0 && (order.paidAmount > 0 || !order.cancelledAt))
-    return { state: 'paid', canPay, outstanding };
-  if (isOnItsWay) return { state: 'processing', canPay, outstanding };
-  return { state: hasEnded ? 'failed' : 'open', canPay, outstanding };
+  if (outstanding === 0 && (order.paidAmount > 0 || !order.cancelledAt)) return { ...state, state: 'paid' };
+  if (isOnItsWay) return { ...state, state: 'processing' };
+  return { ...state, state: hasEnded ? 'failed' : 'open' };
 }

@@ -151,7 +151,9 @@ describe('an order', () => {
     expect(page.text).toContain(
       'The payment could not be started. Your order is saved, please try again in a moment.',
     );
-    expect(mainOf(page)).toContain('Your order has not been paid yet. Pay €10.00 now');
+    expect(mainOf(page)).toContain(
+      'Your order has not been paid yet. We keep your order for another 60 minutes. Pay €10.00 now',
+    );
     const [, action] = /action="([^"]*\/pay)"/.exec(page.text)!;
     delete fake.failures.start;
     const again = await visitor.post(action!, {});

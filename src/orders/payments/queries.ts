@@ -132,6 +132,13 @@ export function requestCapture(tx: Transaction, shopId: string, orderId: string)
     where shop_id = ${shopId} and order_id = ${orderId} and state = 'authorized'`);
 }
 
+/** The order is not sent after all: money that was not captured yet stays reserved. */
+export function withdrawCapture(tx: Transaction, shopId: string, orderId: string) {
+  return tx.run(sql`
+    update payment_attempt set wish = null
+    where shop_id = ${shopId} and order_id = ${orderId} and state = 'authorized' and wish = 'capture'`);
+}
+
 /** A webhook has named these payments. Returns how many are known. */
 export function requestChecks(
   db: Queries,

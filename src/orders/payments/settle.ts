@@ -46,6 +46,11 @@ export async function settle(
   }
   if (!isNews) return;
   if (next.state === 'failed' || next.state === 'cancelled') await recordEnd(tx, shopId, order, next);
+  // Reserved money makes the order ready to ship. Money on its way has yet to arrive.
+  if (isReserved) await changeOrder(tx, shopId, order, { paymentWait: null });
+  if (next.state === 'processing' && order.paymentWait === 'failed') {
+    await changeOrder(tx, shopId, order, { paymentWait: 'open' });
+  }
 }
 
 /** The progress of an attempt. It never goes back: an answer with less progress is out of date. */
@@ -107,17 +112,17 @@ async function recordEnd(
   attempt: Attempt,
 ): Promise<void> {
   const { attemptId, provider, state, amount, currency } = attempt;
-  await changeOrder(tx, shopId, order, {}, { also: ['payments'] });
+  // A page that was closed because the order has another amount or method now is followed by another one.
+  const isCurrent = order.content.payment?.method?.paymentMethodId === attempt.paymentMethodId;
+  const isWanted = payableOf(order) === amount && isCurrent;
+  await changeOrder(tx, shopId, order, isWanted ? { paymentWait: 'failed' } : {}, { also: ['payments'] });
   await recordHistory(tx, shopId, order.orderId, {
     appId: null,
     kind: 'payment failed',
     details: { attemptId, provider, state, amount: toDecimal(amount, currency) },
   });
-  // A page that was closed because the order has another amount or method now is followed by another one.
   const isDue = attempt.releaseAt !== null && attempt.releaseAt <= tx.now;
-  const isCurrent = order.content.payment?.method?.paymentMethodId === attempt.paymentMethodId;
-  const canBePaid = payableOf(order) === amount && isCurrent && !isDue;
-  if (!canBePaid) return;
+  if (!isWanted || isDue) return;
   const settings = await shopSettings(tx, shopId);
   // The goods are sent already: the merchant has to take care of the money.
   const isSent = isSentInFull(order);

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
 import { newId } from '../../kernel/ids.ts';
-import { queueJobs } from '../jobs/queue.ts';
+import { discardWaitingJob, queueJobOnce, queueJobs } from '../jobs/queue.ts';
 import type { EmailKind, EmailMessages } from './kind.ts';
 
 /** The queue keeps its first name, because installations have jobs in it. */
@@ -39,3 +39,19 @@ export function queueEmails<Facts extends object, Words extends EmailMessages>(
     })),
   );
 }
+
+/** Sends an email at a later time, unless it is discarded before. */
+export function queueEmailLater<Facts extends object, Words extends EmailMessages>(
+  tx: Transaction,
+  shopId: string,
+  { name: template }: EmailKind<Facts, Words>,
+  email: Email<Facts>,
+  { id, sendAt }: { id: string; sendAt: Date },
+): Promise<void> {
+  const content = { ...email, template, shopId } satisfies QueuedEmail;
+  return queueJobOnce(tx, shopId, EMAIL_QUEUE, { id, content }, sendAt);
+}
+
+/** Discards an email that waits for its time. false: it was sent, or is being sent. */
+export const discardEmail = (tx: Transaction, shopId: string, id: string) =>
+  discardWaitingJob(tx, shopId, EMAIL_QUEUE, id);

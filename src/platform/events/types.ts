@@ -25,6 +25,11 @@ export const EVENT_TYPES = {
   APP_UNINSTALL: { resource: 'app', scope: null, summary: 'An app was uninstalled.' },
   ORDER_PAID: { resource: 'order', scope: 'orders_read', summary: 'An order was paid in full.' },
   ORDER_SHIPPED: { resource: 'order', scope: 'orders_read', summary: 'An order, or a part of it, was sent.' },
+  ORDER_SHIPMENT_UNDONE: {
+    resource: 'order',
+    scope: 'orders_read',
+    summary: 'A shipment was recorded by mistake and was undone.',
+  },
   ORDER_CANCELLED: { resource: 'order', scope: 'orders_read', summary: 'An order was cancelled.' },
   ORDER_REFUNDED: { resource: 'order', scope: 'orders_read', summary: 'Money of an order was paid back.' },
   ORDER_WITHDRAWN: {

@@ -54,3 +54,15 @@ export async function queueJobs(
   }));
   await tx.run(insert(shopId, rows));
 }
+
+/** Discards a job that no worker has taken yet; false: there is none. */
+export async function discardWaitingJob(
+  tx: Transaction,
+  shopId: string,
+  queue: string,
+  id: string,
+): Promise<boolean> {
+  const discarded = await tx.run(sql`
+    delete from job where shop_id = ${shopId} and job_id = ${id} and queue = ${queue} and attempts = 0`);
+  return discarded > 0;
+}

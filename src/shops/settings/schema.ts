@@ -907,7 +907,7 @@ export const SettingsSchema = Section(
           'Address of the page that shows where a parcel is; {code} stands for the tracking code.',
           'https://parcels.example/track?code={code}',
         ),
-        'Tracking pages by the name of the carrier, as shipments name it. Colissimo, DHL, DPD, GLS, Hermes, La Poste, Royal Mail and UPS are built in.',
+        'Tracking pages by the name of the carrier, as shipments name it. Colissimo, Deutsche Post, DHL, DPD, GLS, Hermes, La Poste, Royal Mail and UPS are built in.',
         { 'Harbour Parcel': 'https://parcels.example/track?code={code}' },
       ),
       {},

@@ -99,6 +99,18 @@ describe('orders', () => {
     expect(mainOf(page)).toContain(
       `Orders Order ${second} 15 Nov 2026 Received 22.45 € Order ${first} 15 Nov 2026 Delivered 22.45 €`,
     );
+    // An order that is paid in advance says what it waits for, and why.
+    for (const [wait, label] of [
+      ['open', 'Waiting for payment'],
+      ['failed', 'Payment failed'],
+    ] as const) {
+      await service.db.run(sql`
+        update customer_order set payment_wait = ${wait}
+        where shop_id = 'DemoShop' and order_number = any (${[first, second]}::text[])`);
+      expect(mainOf(await visitor.get('/account'))).toContain(
+        `Order ${second} 15 Nov 2026 ${label} 22.45 € Order ${first} 15 Nov 2026 Delivered 22.45 €`,
+      );
+    }
     const [, token] = /href="\/shop\/DemoShop\/order\/([\w-]+)"/.exec(page.text)!;
     const orderId = orderTokens(await installationKey(service.config)).orderId('DemoShop', token!);
     const row = await service.db.one(sql`

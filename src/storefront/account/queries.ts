@@ -1,6 +1,7 @@
 import { LIFETIME } from '../../carts/cart.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { isWaiting } from '../../orders/list.ts';
 import { secretHash } from '../../kernel/ids.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import { isOpenSession } from '../../people/accounts/queries.ts';
@@ -47,6 +48,8 @@ export interface AccountOrder {
 
 export type AccountOrderStatus =
   | 'placed'
+  | 'paymentFailed'
+  | 'awaitingPayment'
   | 'paid'
   | 'inProcess'
   | 'partlySent'
@@ -90,6 +93,7 @@ export function findAccountOrders(
         when delivered_at is not null then 'delivered'
         when dispatched_at is not null then 'sent'
         when partially_dispatched_at is not null then 'partlySent'
+        when ${isWaiting} then case payment_wait when 'failed' then 'paymentFailed' else 'awaitingPayment' end
         when paid_at is not null then 'paid'
         when in_process_at is not null then 'inProcess'
         else 'placed'

@@ -2,12 +2,15 @@ import { bankTransfer } from '../../orders/bank-transfer.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
-import { paymentState } from '../../orders/payments/payment-state.ts';
-import { findManagedOrder } from '../../orders/queries.ts';
+import { otherPaymentMethods } from '../../orders/choose-payment.ts';
+import { findOrderWithActivity } from '../../orders/manage-queries.ts';
+import { paymentState, type PaymentState } from '../../orders/payments/payment-state.ts';
 import { toOrder } from '../../orders/render.ts';
 import type { Order } from '../../orders/schema.ts';
+import type { CustomerOrder } from '../../orders/withdrawal-period.ts';
 import { linesAndTotals, orderParties } from './review-step.ts';
-import { paymentNotice } from '../payment/payment-notice.ts';
+import { OTHER_METHODS, otherMethods } from '../payment/other-methods.ts';
+import { hasFailed, paymentNotice } from '../payment/payment-notice.ts';
 import { orderCompleted } from '../scripts/events.ts';
 import type { Pages } from '../pages.ts';
 import { priceText } from '../../http/price-text.ts';
@@ -19,30 +22,61 @@ export function confirmation(pages: Pages, tokens: OrderTokens): void {
   pages.get('/confirmation', async (visit) => {
     const { db, shopId, session, locale, settings, origin } = visit;
     if (session.order === undefined) throw notFound();
-    const row = await findManagedOrder(db, shopId, session.order);
-    if (!row) throw notFound();
-    const payment = await paymentState(db, shopId, row);
-    const token = tokens.token(shopId, row.orderId);
-    const order = toOrder(row, { locale, origin, settings });
+    const found = await findOrderWithActivity(db, shopId, session.order);
+    if (!found) throw notFound();
+    const payment = await paymentState(db, shopId, found);
+    const token = tokens.token(shopId, found.orderId);
+    const order = toOrder(found, { locale, origin, settings });
     const messages = messagesIn(locale).storefront.confirmation;
     const isNew = session.visitorEvents?.some(({ event }) => event === 'order:completed');
+    const isUnpaid = hasFailed(payment);
+    const title = isUnpaid ? messagesIn(locale).storefront.payment.failedTitle : messages.title;
     return {
-      title: messages.title,
+      title,
       path: '/confirmation',
       isPrivate: true,
       events: isNew && session.consent === 'all' ? [orderCompleted(order)] : [],
-      main: html`<h1>${messages.title}</h1>
-        <p>${messages.number({ number: order.orderNumber })}</p>
-        <p>${messages.email({ address: order.billingAddress.emailAddress ?? '' })}</p>
-        <h2>${messages.next}</h2>
-        ${paymentNotice(visit, token, row, payment) ?? nextSteps(visit, order)}
-        ${orderParties(visit, order, { hasLinks: false })} ${linesAndTotals(visit, order, row.content)}
+      main: html`<h1>${title}</h1>
+        ${
+          isUnpaid
+            ? await failedPayment(visit, { order: found, activity: found, settings }, token, payment)
+            : html`<p>${messages.number({ number: order.orderNumber })}</p>
+                <p>${messages.email({ address: order.billingAddress.emailAddress ?? '' })}</p>
+                <h2>${messages.next}</h2>
+                ${paymentNotice(visit, token, found, payment) ?? nextSteps(visit, order)}`
+        }
+        ${orderParties(visit, order, { hasLinks: false })} ${linesAndTotals(visit, order, found.content)}
         <p>
-          <a class="button" href="${shopPath(visit, `/order/${token}`)}">${messages.order}</a>
+          <a class="${isUnpaid ? 'button quiet' : 'button'}" href="${shopPath(visit, `/order/${token}`)}"
+            >${messages.order}</a
+          >
           <a class="quiet" href="${shopPath(visit, '')}">${messages.continueShopping}</a>
         </p>`,
     };
   });
+}
+
+/** The order exists, so the customer need not buy again: only pay, with this method or another. */
+async function failedPayment(
+  visit: Visit,
+  open: CustomerOrder,
+  token: string,
+  payment: PaymentState,
+): Promise<Markup> {
+  const { db, shopId, payments, locale } = visit;
+  const messages = messagesIn(locale).storefront.payment;
+  const methods = await otherPaymentMethods(db, shopId, open, payments.providers);
+  return html`<div class="notice" role="alert">
+      <p class="error">${messages.saved({ number: open.order.orderNumber })}</p>
+    </div>
+    <div class="todo now">
+      ${paymentNotice(visit, token, open.order, payment)}
+      ${
+        methods.length > 0 &&
+        html`<p><a class="button quiet" href="#${OTHER_METHODS}">${messages.otherMethod}</a></p>`
+      }
+      ${otherMethods(visit, token, methods)}
+    </div>`;
 }
 
 /** Every new shop has this key for an invoice. */

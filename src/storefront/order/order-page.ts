@@ -75,7 +75,11 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
     ...(problem !== undefined && { status: 409 }),
     main: html`<h1>${messages.title({ number: order.orderNumber })}</h1>
       ${problem !== undefined && html`<div class="notice" role="alert"><p class="error">${problem}</p></div>`}
-      <p class="lead">${messages.status[orderStatus(opened)]}</p>
+      <section class="todo now" aria-labelledby="now">
+        <h2 id="now">${messages.status[orderStatus(opened)]}</h2>
+        ${isUnpaid && (paymentNotice(visit, opened.token, order, payment) ?? nextSteps(visit, view))}
+        ${otherMethods(visit, opened.token, methods)} ${parcels(visit, opened)}
+      </section>
       <div class="columns">
         <section aria-labelledby="history">
           <h2 id="history">${messages.history}</h2>
@@ -83,11 +87,28 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
         </section>
         <section class="todo" aria-labelledby="next">
           <h2 id="next">${messages.next}</h2>
-          ${isUnpaid && (paymentNotice(visit, opened.token, order, payment) ?? nextSteps(visit, view))}
-          ${otherMethods(visit, opened.token, methods)} ${actions(visit, opened)}
+          ${actions(visit, opened)}
         </section>
       </div>
       ${orderParties(visit, view, { hasLinks: false })} ${linesAndTotals(visit, view, order.content)}`,
+  });
+}
+
+/** The way of each parcel that is not marked as delivered. */
+function parcels(visit: Visit, { order, activity, settings }: OpenedOrder): Markup[] {
+  const messages = messagesIn(visit.locale).storefront.order;
+  if (order.deliveredOn) return [];
+  return activity.shipments.flatMap((shipment) => {
+    const address = webAddress(trackingUrl(shipment, settings));
+    if (address === undefined) return [];
+    const parcel = [shipment.carrier, shipment.trackingCode].filter(Boolean).join(' ');
+    return [
+      html`<p>
+        <a class="button" href="${address}" rel="noreferrer"
+          >${messages.track}<span class="visually-hidden">: ${parcel}</span></a
+        ><br /><small>${parcel}</small>
+      </p>`,
+    ];
   });
 }
 
@@ -171,7 +192,7 @@ function sendBack({ settings, locale }: Visit): Markup | false {
   );
 }
 
-/** The customer's current options for the order. */
+/** The customer's current options for the order. Withdrawal is clearly labelled and always there, but is not the first. */
 function actions(visit: Visit, opened: OpenedOrder): Markup {
   const { db, locale } = visit;
   const messages = messagesIn(locale).storefront.order;
@@ -179,20 +200,16 @@ function actions(visit: Visit, opened: OpenedOrder): Markup {
     html`<p><a class="button quiet" href="${shopPath(visit, opened.path + path)}">${label}</a></p>`;
   const canWithdraw = withdrawableLines(opened, db.now).length > 0;
   const end = withdrawalEnd(opened);
-  return html`${
-      canWithdraw &&
-      html`<p>
-          <a class="button" href="${shopPath(visit, `${opened.path}/withdraw`)}"
-            >${messagesIn(locale).storefront.withdrawal.start}</a
-          >
-        </p>
-        ${end !== undefined && html`<p><small>${messages.withdrawUntil({ date: dateText(lastDay(end), locale) })}</small></p>`}`
-    }
+  return html`${returnableLines(opened, db.now).length > 0 && link('/return', messages.return)}
     ${mayCancel(opened) && link('/cancel', messages.cancel)}
-    ${returnableLines(opened, db.now).length > 0 && link('/return', messages.return)}
     <form method="post" action="${shopPath(visit, `${opened.path}/reorder`)}">
-      <button class="quiet">${messages.reorder}</button>
-    </form>`;
+      <p><button class="quiet">${messages.reorder}</button></p>
+    </form>
+    ${
+      canWithdraw &&
+      html`${link('/withdraw', messagesIn(locale).storefront.withdrawal.start)}
+      ${end !== undefined && html`<p><small>${messages.withdrawUntil({ date: dateText(lastDay(end), locale) })}</small></p>`}`
+    }`;
 }
 
 /** The period ends at noon of the day after its last day, so that the last day is over everywhere. */

@@ -50,7 +50,7 @@ async function eventsOf(shopId: string): Promise<string[]> {
 
 describe('the page of an order', () => {
   test('shows what has happened, to whoever has its address, and is stored nowhere', async () => {
-    const { order, path, visitor, page, teaLine } = await givenCustomer();
+    const { order, path, visitor, page, teaLine, shop } = await givenCustomer();
     const { orderNumber } = order.body;
     const first = await visitor.get(path);
     expect(first.status).toBe(200);
@@ -59,7 +59,7 @@ describe('the page of an order', () => {
     expect(first.text).toContain('<meta name="robots" content="noindex" />');
     expect(mainOf(first)).toMatch(
       new RegExp(
-        `^Your order ${orderNumber} We are waiting for your payment. Order history 15 November 2026 Order placed `,
+        `^Your order ${orderNumber} We are waiting for your payment\\. .*Order history 15 November 2026 Order placed `,
       ),
     );
     expect(mainOf(first)).toContain('Ada Lindqvist Kai 7 20457 Hamburg');
@@ -71,7 +71,25 @@ describe('the page of an order', () => {
       trackingCode: '0034',
     });
     const sent = await page();
-    expect(sent).toContain('Part of your order is on its way.');
+    expect(sent).toContain(
+      'Part of your order is on its way. Track your parcel : DHL 0034 DHL 0034 Order history',
+    );
+    const { text } = await visitor.get(path);
+    const { trackingUrl } = (await queuedEmails(service, shop.shopId)).at(-1)!.facts as {
+      trackingUrl: string;
+    };
+    expect(text.split(`href="${trackingUrl}"`)).toHaveLength(3);
+    // The main button tracks the parcel. The withdrawal is there, after what customers need more often.
+    expect(
+      [...text.matchAll(/<(?:a|button) class="(button|quiet|button quiet)"[^>]*>\s*([^<]*?)\s*</g)].map(
+        ([, kind, label]) => [kind, label],
+      ),
+    ).toEqual([
+      ['button', 'Track your parcel'],
+      ['button quiet', 'Return items'],
+      ['quiet', 'Order the same again'],
+      ['button quiet', 'Withdraw from contract here'],
+    ]);
     expect(sent).toContain(
       'Order placed 15 November 2026 Payment received 15 November 2026 Sent to you 2 pieces TEA Carrier: DHL Tracking number: 0034',
     );

@@ -9,6 +9,9 @@ export function methodName({ locale, settings }: Visit, method: PaymentMethod): 
   return anyText(named(method, settings), locale, settings.defaultLocale)!;
 }
 
+/** The anchor of the form below. */
+export const OTHER_METHODS = 'other-methods';
+
 /** Lets the customer pay an order with another method than it was placed with. */
 export function otherMethods(
   visit: Visit,
@@ -17,7 +20,11 @@ export function otherMethods(
 ): Markup | undefined {
   if (methods.length === 0) return undefined;
   const messages = messagesIn(visit.locale).storefront.otherMethods;
-  return html`<form method="post" action="${shopPath(visit, `/order/${token}/payment-method`)}">
+  return html`<form
+    method="post"
+    id="${OTHER_METHODS}"
+    action="${shopPath(visit, `/order/${token}/payment-method`)}"
+  >
     <fieldset>
       <legend><h3>${messages.title}</h3></legend>
       <p><small>${messages.note}</small></p>

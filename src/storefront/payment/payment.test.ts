@@ -81,12 +81,31 @@ describe('the demo payment', () => {
   test('that was refused can be tried again', async () => {
     const { visitor, payPath, orderId } = await buy(shop, shop.ids['BK-100']!, 'quickpay');
     const refused = await answer(visitor, payPath, 'no');
-    expect(mainOf(refused)).toContain('The payment did not go through. You can try again. Pay €9.99 now');
+    const { orderNumber } = await managed(orderId);
+    expect(mainOf(refused)).toMatch(
+      new RegExp(
+        `^Your payment failed Your order ${orderNumber} is saved, but it is not paid yet\\. ` +
+          'The payment did not go through\\. We keep your order for another 60 minutes\\. ' +
+          'Try again: pay €9\\.99 Choose another payment method Pay another way',
+      ),
+    );
+    expect(refused.text).toContain('<title>Your payment failed');
+    expect(refused.text).not.toContain('Thank you for your order');
+    expect(refused.text).toContain('href="#other-methods"');
+    expect((await managed(orderId)).management.state).toBe('paymentFailed');
+    const ship = { token: shop.token, body: {} };
+    const path = `/manage/shops/DemoShop/orders/${orderId}/shipments`;
+    expect((await service.call('POST', path, ship)).status).toBe(409);
     at(1);
+    const orderPage = await visitor.get(payPath.replace(/\/pay$/, ''));
+    expect(mainOf(orderPage)).toContain(
+      'Your payment failed. The payment did not go through. We keep your order for another 59 minutes. Try again: pay €9.99',
+    );
     const again = await visitor.post(payPath, {});
     expect(again.headers.location).toBe(payPath);
     expect(mainOf(await answer(visitor, payPath, 'yes'))).toContain('Your payment has arrived.');
     expect((await attemptsOf(shop, orderId)).map(({ state }) => state)).toEqual(['failed', 'paid']);
+    expect((await managed(orderId)).management.state).toBe('readyToShip');
     // There is nothing left to pay.
     const third = await visitor.post(payPath, {});
     expect(third.headers.location).toBe('/shop/DemoShop/confirmation');
