@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { bundle } from '../build.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -20,7 +21,8 @@ export async function install(folder: string): Promise<void> {
   // Types are checked elsewhere; here only the code counts.
   const options = ['--noEmit', 'false', '--noCheck', '--rootDir', ROOT, '--outDir', folder];
   await promisify(execFile)(process.execPath, [compiler, '-p', path.join(ROOT, 'tsconfig.json'), ...options]);
-  await rename(path.join(folder, 'src'), path.join(folder, 'dist'));
+  await rename(path.join(folder, 'src'), path.join(folder, 'compiled'));
+  await bundle(path.join(folder, 'compiled'), path.join(folder, 'dist'));
   for (const name of ['bin', 'assets', 'package.json', 'migrations', 'schema', 'openapi.json']) {
     await cp(path.join(ROOT, name), path.join(folder, name), { recursive: true }).catch(ignoreMissing);
   }

@@ -118,9 +118,9 @@ export async function startProofService(scale: number): Promise<ProofService> {
 
 /** Starts the installed service as `serve` does, with another provider in the place of the demo payment. */
 const entryWithProvider = (url: string) => `
-import { demo } from './dist/commands/demo/demo.js';
-import { readConfig } from './dist/config.js';
-import { serve } from './dist/main.js';
+import { demo } from './compiled/commands/demo/demo.js';
+import { readConfig } from './compiled/config.js';
+import { serve } from './compiled/main.js';
 import { httpProvider } from './proof/http-provider.js';
 await serve(readConfig(process.env), demo, { providers: { demo: httpProvider(${JSON.stringify(url)}) } });
 `;

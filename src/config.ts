@@ -186,7 +186,15 @@ export class ConfigError extends Error {
 
 const SECRETS: readonly string[] = ['KONTOR_SECRET', 'DATABASE_URL', 'SMTP_URL', 'METRICS_TOKEN'];
 
-const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false });
+const ajv = new Ajv({
+  allErrors: true,
+  coerceTypes: true,
+  useDefaults: true,
+  strict: false,
+  // The schema is our own, and every command waits for this.
+  meta: false,
+  validateSchema: false,
+});
 
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const given = Object.entries(environment).filter(([, value]) => value !== undefined && value !== '');

@@ -4,7 +4,7 @@ import type { Plugin } from 'vitest/config';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const SOURCE = path.join(ROOT, 'src') + path.sep;
-const COMPILED = path.join(ROOT, 'dist') + path.sep;
+const COMPILED = path.join(ROOT, 'compiled') + path.sep;
 
 /** Its files, which Node loads by itself. */
 export const COMPILED_FILES = new RegExp(`^${COMPILED.replaceAll(/[^\w/]/g, String.raw`\$&`)}`);

@@ -191,7 +191,7 @@ Harbour & Hearth
 The rest of your order will follow.
 
 Carrier: DHL
-Tracking code: 00340434161094021501`);
+Tracking number: 00340434161094021501`);
     const rest = { isRest: true, carrier: null };
     expect(bodyOf(rendered('shipped', 'de_DE', rest)))
       .toBe(`Harbour & Hearth hat diese Artikel Ihrer Bestellung ORD261115/1001 versandt:

@@ -55,7 +55,7 @@ test('signs in with the digits, and finds the cart, orders and addresses on ever
     await check(page, browser);
     await page.getByRole('textbox', { name: 'Six digits' }).fill('000');
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByText('You have 4 more tries.').waitFor();
+    await page.getByText('You have 4 more attempts.').waitFor();
     await check(page, browser);
     await page.getByRole('textbox', { name: 'Six digits' }).fill(codes.digits('DemoShop', requestId));
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();

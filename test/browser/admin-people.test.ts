@@ -9,10 +9,10 @@ const SCREENS = ['wide', 'phone'] as const;
 test('makes codes of a coupon by the thousand', async () => {
   const page = await openAdmin(shop, '/marketing', { screen: 'phone' });
   await page.getByRole('link', { name: 'Autumn' }).first().click();
-  await page.getByText('Make codes').first().click();
-  await page.getByLabel('How many').fill('1000');
-  await page.getByRole('button', { name: 'Make codes' }).click();
-  await page.getByText('1000 codes were made.').waitFor();
+  await page.getByText('Generate codes').first().click();
+  await page.getByLabel('Number of codes').fill('1000');
+  await page.getByRole('button', { name: 'Generate codes' }).click();
+  await page.getByText('1000 codes were generated.').waitFor();
   expect(await page.locator('#codes tbody tr').count()).toBe(50);
   await look(page);
 });
@@ -23,7 +23,7 @@ test.each(ofTheDay(SCREENS, 1))('finds a customer, and changes the address (%s)'
   await page.getByLabel('Name, email or number').fill('brenn');
   await expect.poll(() => page.locator('#list tbody tr').count()).toBe(1);
   await page.getByRole('link', { name: 'Ada Brennan' }).click();
-  await page.getByText('Value by month').first().waitFor();
+  await page.getByText('Spending by month').first().waitFor();
   await look(page);
   await page.getByRole('link', { name: 'Edit address' }).click();
   await look(page);

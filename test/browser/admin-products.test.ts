@@ -80,7 +80,7 @@ test('stock is counted with a scanner, and taken back', async () => {
   await page.locator('#code:focus').waitFor();
   await page.keyboard.type('LA-110');
   await page.keyboard.press('Enter');
-  await page.getByText('Counted (stock until now: 300)').waitFor();
+  await page.getByText('Counted quantity (current stock: 300)').waitFor();
   await page.locator('[name=count]:focus').waitFor();
   await page.keyboard.type('287,5');
   await page.keyboard.press('Enter');

@@ -37,7 +37,7 @@ test.each(ofTheDay(['wide', 'phone'] as const, 1))(
     await page.getByRole('button', { name: 'Add a shipping method' }).click();
     const entry = page.locator('#field-shippingMethods > [data-entry]:has([name^="shippingMethods.added"])');
     await entry.getByLabel('English').first().fill(`Rowing boat ${screen}`);
-    await entry.getByLabel('How the price is made').selectOption('flat');
+    await entry.getByLabel('Price calculation').selectOption('flat');
     expect(await entry.getByLabel('Price per kilogram').isVisible()).toBe(false);
     await entry.getByLabel('Price', { exact: true }).first().fill('3,90');
     const { length } = (await settingsOf()).shippingMethods;
@@ -46,7 +46,7 @@ test.each(ofTheDay(['wide', 'phone'] as const, 1))(
     await page.getByText('Saved: 1 change.').waitFor();
     const [first] = (await settingsOf()).shippingMethods;
     expect(first).toMatchObject({ name: { en_GB: `Rowing boat ${screen}` }, amount: 390, kind: 'flat' });
-    await page.getByLabel('Value of the goods').fill('80');
+    await page.getByLabel('Order value', { exact: true }).fill('80');
     await page.locator('#prices').getByText('€3.90').first().waitFor();
   },
 );

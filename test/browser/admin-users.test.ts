@@ -76,7 +76,7 @@ test('an owner sets up an authenticator app, and signs in with its code and with
   expect(await seriousProblems(page)).toEqual([]);
   await page.getByLabel('Code', { exact: true }).fill('000000');
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByText('This code is not right').waitFor();
+  await page.getByText('This code is incorrect').waitFor();
   await page.getByLabel('Code', { exact: true }).fill(totpCode(secret, stepAt(new Date())));
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('heading', { name: 'Your shops' }).waitFor();
@@ -104,10 +104,10 @@ test('a passkey signs in, and shows again who it is', async () => {
   // After a while, what is dangerous asks again.
   await admin.service.db.run(sql`update admin_session set confirmed_at = confirmed_at - interval '1 hour'`);
   await page.goto('/admin/shops/DemoShop/users');
-  await page.getByRole('heading', { name: 'Is it you?' }).waitFor();
+  await page.getByRole('heading', { name: 'Confirm your identity' }).waitFor();
   expect(await seriousProblems(page)).toEqual([]);
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-  await page.getByRole('heading', { name: 'People' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Staff' }).waitFor();
 
   page.on('dialog', (dialog) => void dialog.accept());
   await page.goto('/admin/account');
@@ -171,7 +171,7 @@ test.each(ofTheDay(['wide', 'phone'] as const, 1))(
     await page.getByLabel('Name of the shop').fill('Tea House');
     await page.getByLabel('Shop ID').fill(shopId);
     await page.getByRole('button', { name: 'Create shop' }).click();
-    await page.getByText('Tea House is there.').waitFor();
+    await page.getByText('Tea House is created.').waitFor();
     await page.goto(`/admin/host?q=${shopId}`);
     page.on('dialog', (dialog) => void dialog.accept());
     await page.getByRole('button', { name: 'Suspend' }).click();
@@ -179,7 +179,7 @@ test.each(ofTheDay(['wide', 'phone'] as const, 1))(
     expect(await seriousProblems(page)).toEqual([]);
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText(`${shopId} is open again.`).waitFor();
-    for (const tab of ['Emails', 'Health']) {
+    for (const tab of ['Emails', 'System status']) {
       await page.getByRole('link', { name: tab }).click();
       await page.getByRole('heading', { name: 'Installation' }).waitFor();
       expect(await seriousProblems(page)).toEqual([]);

@@ -42,7 +42,7 @@ test('an order is paid, shipped in part, refunded in part and invoiced', async (
 
   await page.getByLabel(/TE-100/).fill('1');
   await page.getByLabel('Carrier').fill('DHL');
-  await page.getByLabel('Tracking code').fill('00340434161094042557');
+  await page.getByLabel('Tracking number').fill('00340434161094042557');
   await page.getByRole('button', { name: 'Mark as shipped' }).click();
   await page.getByRole('link', { name: '00340434161094042557' }).waitFor();
 
@@ -78,7 +78,7 @@ test.each([true, false])('an order is taken by telephone: with scripts %s', asyn
   await page.getByLabel('Quantity: Beacon Kettle').fill('2');
   await page.getByLabel('Name, email or customer number').fill('ada@');
   await page.getByRole('button', { name: 'Find' }).last().click();
-  await page.getByRole('button', { name: /^Choose: Ada/ }).click();
+  await page.getByRole('button', { name: /^Select: Ada/ }).click();
   await look(page, runsScripts);
   expect(await page.getByLabel('Quantity: Beacon Kettle').inputValue()).toBe('2');
   await page.getByRole('button', { name: 'Place the order' }).click();

@@ -146,7 +146,7 @@ async function orders({ page, click, fill, look, step }: Merchant): Promise<void
     await page.getByText('is recorded. The customer gets an email.').waitFor();
   });
   await step('Ship it, with a tracking code', async () => {
-    await fill(page.getByLabel('Tracking code'), '00340434161094042557');
+    await fill(page.getByLabel('Tracking number'), '00340434161094042557');
     await click(button(page, 'Mark as shipped'));
     await page.getByText('Marked as shipped.').waitFor();
     await look();
@@ -245,7 +245,7 @@ async function importRows({ page, click, fill, chooseFiles, look, step }: Mercha
       mimeType: 'text/csv',
       buffer: Buffer.from(text),
     });
-    await click(button(page, 'Send the file'));
+    await click(button(page, 'Upload file'));
     await page.getByText('4 of 5 columns are used.').waitFor();
     await look();
     await click(button(page, 'Check the file'));
@@ -258,18 +258,18 @@ async function importRows({ page, click, fill, chooseFiles, look, step }: Mercha
     await click(button(page, 'Import 498 rows'));
     await page.getByRole('status').filter({ hasText: '0 of 500 rows' }).waitFor();
     await runImports();
-    await page.getByText('The import is done.').waitFor();
+    await page.getByText('The import is complete.').waitFor();
   });
   expect(await count()).toBe(498);
   await step('Mend the two rows', async () => {
     await fill(page.getByLabel('Row 5, Price (EUR)'), '3,50');
     await fill(page.getByLabel('Row 6, Stock'), '4');
-    await click(button(page, 'Check the mended rows'));
-    await page.getByRole('heading', { name: 'mugs.csv, mended' }).waitFor();
+    await click(button(page, 'Check the fixed rows'));
+    await page.getByRole('heading', { name: 'mugs.csv, fixed' }).waitFor();
     await runImports();
     await click(button(page, 'Import 2 rows'));
     await runImports();
-    await page.getByText('The import is done.').waitFor();
+    await page.getByText('The import is complete.').waitFor();
   });
   expect(await count()).toBe(500);
 }
@@ -281,10 +281,10 @@ async function coupon({ page, click, fill, look, step }: Merchant, screen: strin
     await click(link(page, 'New campaign'));
     await look();
     await fill(page.getByLabel('Name', { exact: true }), `Storm tide ${screen}`);
-    await fill(page.getByLabel('Amount or percent'), '12,5');
+    await fill(page.getByLabel('Amount or percentage'), '12,5');
     await fill(page.getByLabel('Code', { exact: true }), `STORM-${screen}`);
     await click(button(page, 'Save'));
-    await page.getByText('The campaign is ready.').waitFor();
+    await page.getByText('The campaign is created.').waitFor();
     await look();
   });
   expect(await page.getByText('12.5 %').count()).toBeGreaterThan(0);
@@ -350,8 +350,8 @@ async function apps({ page, click, fill, look, step }: Merchant, screen: string)
     await click(link(page, 'Register an app'));
     await look();
     await fill(page.getByLabel('Name'), `Stock sync ${screen}`);
-    await fill(page.getByLabel('Callback address'), app.url);
-    await click(page.getByLabel('See customers with their addresses and notes'));
+    await fill(page.getByLabel('Callback URL'), app.url);
+    await click(page.getByLabel('View customers with addresses and notes'));
     await click(button(page, 'Register an app'));
     await look();
   });
@@ -360,7 +360,7 @@ async function apps({ page, click, fill, look, step }: Merchant, screen: string)
   await step('Install it by consent', async () => {
     await click(link(page, 'To the app'));
     await click(link(page, 'Install'));
-    await page.getByText('See customers with their addresses and notes').waitFor();
+    await page.getByText('View customers with addresses and notes').waitFor();
     await look();
     await click(button(page, 'Agree and install'));
     await page.waitForURL(`**/admin/shops/DemoShop/apps/${app.clientId}`);
@@ -398,7 +398,7 @@ async function apps({ page, click, fill, look, step }: Merchant, screen: string)
     // The receiver is mended.
     receiver.answer = (_call, response) => response.end('ok');
     await click(button(page, 'Send again'));
-    await page.getByText('It is being sent again.').waitFor();
+    await page.getByText('The event is being sent again.').waitFor();
     await receiver.until(2);
     await seen(page, 'Delivered', 'td .chip');
   });

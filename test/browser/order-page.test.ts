@@ -69,7 +69,7 @@ test.each(ofTheDay(VISITORS.toReversed(), 1))(
     await page.getByRole('button', { name: 'Request the return' }).click();
     await page.getByText('Return requested').waitFor();
     await look(page, isScripted);
-    await page.getByRole('button', { name: 'Order the same again' }).click();
+    await page.getByRole('button', { name: 'Order again' }).click();
     await page.waitForURL('**/cart');
     expect(await page.locator('.lines > li').count()).toBe(2);
   },

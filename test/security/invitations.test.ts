@@ -120,7 +120,7 @@ describe('the invitation of one shop', () => {
       expect((await browser.get(`/admin/shops/DemoShop/${path}`)).status).toBe(404);
     }
     expect((await browser.get('/admin')).location).toBe('/admin/shops/OtherShop');
-    expect((await owner.get('/users')).text).toContain('Invited, has not accepted yet');
+    expect((await owner.get('/users')).text).toContain('Invitation pending');
 
     // The victim has the link of the other shop, and can't be led past the password that somebody else has chosen.
     const before = await fingerprint(service);

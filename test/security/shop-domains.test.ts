@@ -232,7 +232,7 @@ describe('a domain where others can call', () => {
     ]);
     expect(await shopAt('tea.example')).toBe('the service');
     expect(await storefrontOf('Alpha')).toBe(`http://${SERVICE_HOST}/shop/Alpha`);
-    expect((await sent('Alpha', '/settings/domains')).text).toContain('tea.example waits for your proof');
+    expect((await sent('Alpha', '/settings/domains')).text).toContain('tea.example: verification pending');
   });
 
   test('is used after its TXT record, and not after that of another shop or another host', async () => {

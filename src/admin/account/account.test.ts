@@ -59,7 +59,7 @@ describe('the password', () => {
   });
 
   test.each([
-    [{ password: 'wrong', newPassword: NEW }, 403, 'The password is not right.'],
+    [{ password: 'wrong', newPassword: NEW }, 403, 'The password is incorrect.'],
     [{ password: PASSWORD, newPassword: 'short' }, 400, 'at least 10 characters'],
   ])('stays with %j', async (fields, status, text) => {
     const before = await fingerprint(service);
@@ -178,7 +178,7 @@ describe('showing again who it is', () => {
     const asked = await browser.get(TO);
     expect(asked.location).toBe('/admin/confirm?to=%2Fadmin%2Faccount%2Ftotp');
     const wrong = await browser.post(asked.location!, { password: 'wrong horse' });
-    expect([wrong.status, wrong.text.includes('The password is not right.')]).toEqual([403, true]);
+    expect([wrong.status, wrong.text.includes('The password is incorrect.')]).toEqual([403, true]);
     expect((await browser.get(TO)).status).toBe(303);
     const done = await browser.post(asked.location!, { password: PASSWORD });
     expect([done.status, done.location]).toEqual([303, TO]);

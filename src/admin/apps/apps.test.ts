@@ -45,7 +45,7 @@ function noticeIn({ headers }: AdminAnswer): { text: string; isProblem?: boolean
 test('a private app gets a token with what was chosen, which is shown once', async () => {
   const before = await fingerprint(service);
   const nothing = await merchant.post('/apps/new', { name: 'Till' });
-  expect([nothing.status, nothing.text.includes('Choose at least one thing')]).toEqual([400, true]);
+  expect([nothing.status, nothing.text.includes('Select at least one permission.')]).toEqual([400, true]);
   expect(nothing.text).toContain('value="Till"');
   const wrong = await merchant.post('/apps/new', { name: 'Till', scope: 'orders_read', networks: 'home' });
   expect([wrong.status, wrong.text.includes('Please write networks like')]).toEqual([400, true]);
@@ -69,7 +69,7 @@ test('a private app gets a token with what was chosen, which is shown once', asy
 
   const page = await merchant.get(`/apps/${await appIdOf('Till')}`);
   expect(page.text).toContain('Change orders: pay, ship, refund, cancel');
-  expect(page.text).toContain('Ends 31 Dec 2099.');
+  expect(page.text).toContain('Expires 31 Dec 2099.');
   expect(page.text).toContain('Only from 127.0.0.0/8, ::1/128.');
   expect(page.text).not.toContain(token);
 });
@@ -134,9 +134,9 @@ test('an app is installed by consent: the page says what it may do, and the code
   const { clientId, clientSecret } = await givenApp('Stock sync');
   const page = await merchant.get(`/apps/${clientId}/install`);
   expect(page.text).toContain('Install Stock sync?');
-  expect(page.text).toContain('See products, categories and stock');
+  expect(page.text).toContain('View products, categories and stock');
   expect(page.text).toContain('Change orders: pay, ship, refund, cancel');
-  expect(page.text).not.toContain('See customers');
+  expect(page.text).not.toContain('View customers');
 
   const declined = await merchant.post(`/apps/${clientId}/install`, { answer: 'decline' });
   expect([declined.status, declined.location]).toEqual([303, `/admin/shops/DemoShop/apps/${clientId}`]);
@@ -333,8 +333,10 @@ test('the audit log is filtered by who, how and when, and leads to what it was a
   const appId = await appIdOf('all-access');
   const mine = await merchant.get(`/apps/audit?who=${appId}&method=POST`);
   expect(mine.text).toContain(`/admin/shops/DemoShop/customers/${body.customerId}`);
-  expect(mine.text).not.toContain(`data-title="Who">${merchant.email}`);
-  expect((await merchant.get(`/apps/audit?who=${appId}&method=DELETE`)).text).toContain('Nothing matches');
-  expect((await merchant.get('/apps/audit?to=2020-01-01')).text).toContain('Nothing matches');
+  expect(mine.text).not.toContain(`data-title="User or app">${merchant.email}`);
+  expect((await merchant.get(`/apps/audit?who=${appId}&method=DELETE`)).text).toContain(
+    'No results for these filters.',
+  );
+  expect((await merchant.get('/apps/audit?to=2020-01-01')).text).toContain('No results for these filters.');
   expect((await merchant.get('/apps/audit?from=nonsense&who=1')).status).toBe(200);
 });

@@ -115,7 +115,7 @@ test('a large tree is shown in parts', async () => {
   const shown = async (path: string) =>
     [...(await merchant.get(path)).text.matchAll(/>(Many \d+)</g)].map(([, name]) => name);
   expect(await shown('/categories')).toEqual(['Many 10', 'Many 20', 'Many 30', 'Many 40', 'Many 50']);
-  expect((await merchant.get('/categories')).text).toContain('9 categories below');
+  expect((await merchant.get('/categories')).text).toContain('9 subcategories');
   expect((await merchant.get('/categories')).text).not.toContain('class="steps"');
   const open = ['21', '22', '23', '24', '25', '26', '27', '28', '29'].map((n) => `Many ${n}`);
   expect(await shown(`/categories?open=${categoryId}`)).toEqual([

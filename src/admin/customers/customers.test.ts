@@ -28,8 +28,8 @@ test('the list finds customers by the beginning of an address, a name, a company
   for (const text of ['brenn', 'Ada B', 'cafe pel', '100']) {
     expect((await merchant.get(`/customers?q=${encodeURIComponent(text)}`)).text).toContain('Ada Brennan');
   }
-  expect((await merchant.get('/customers?q=rennan')).text).toContain('Nothing matches these filters.');
-  expect((await merchant.get('/customers?q=%25')).text).toContain('Nothing matches these filters.');
+  expect((await merchant.get('/customers?q=rennan')).text).toContain('No results for these filters.');
+  expect((await merchant.get('/customers?q=%25')).text).toContain('No results for these filters.');
 });
 
 test('a note is saved by the operation of the API, with an entry in the audit log, and taken back', async () => {
@@ -87,18 +87,18 @@ const read = async (id: string) =>
 test('the list and the page of a customer show what was ordered', async () => {
   const list = await merchant.get('/customers?q=ada@');
   expect(list.text).toMatch(/data-title="Orders">\s*3\s*</);
-  expect(list.text).toMatch(/data-title="Value">\s*€439\.58\s*</);
+  expect(list.text).toMatch(/data-title="Total spent">\s*€439\.58\s*</);
   const { text } = await merchant.get(`/customers/${customerId}`);
   expect(text).toContain('€146.53');
   expect(text.match(/data-title="Order"/g)).toHaveLength(3);
-  expect(text).toContain('Value by month');
+  expect(text).toContain('Spending by month');
 });
 
 test('a customer is made by hand, and a refusal keeps what was typed', async () => {
   const before = await fingerprint(service);
   const refused = await merchant.post('/customers/new', { firstName: 'Wanda', emailAddress: 'nowhere' });
   expect(refused.status).toBe(400);
-  expect(refused.text).toContain('Email is not written as expected.');
+  expect(refused.text).toContain('Email has the wrong format.');
   expect(refused.text).toContain('value="Wanda"');
   expect(await fingerprint(service)).toEqual(before);
   const made = await merchant.post('/customers/new', {
@@ -192,7 +192,7 @@ test('all data of a person is exported, and the person is erased', async () => {
   ).body;
   const exported = await merchant.get(`/customers/${id}/export.json`);
   expect(JSON.parse(exported.text)).toMatchObject({ customer: { customerNumber }, orders: [] });
-  expect((await merchant.get(`/customers/${id}/erase`)).text).toContain('Data that is kept, and why');
+  expect((await merchant.get(`/customers/${id}/erase`)).text).toContain('Retained data');
   const erased = await merchant.post(`/customers/${id}/erase`);
   expect(erased.location).toBe('/admin/shops/DemoShop/customers');
   expect((await merchant.get(`/customers/${id}`)).status).toBe(404);
@@ -209,7 +209,7 @@ test('whoever may only read sees no buttons', async () => {
   const accountant = await givenMerchant(service, 'accountant');
   const { text } = await accountant.get(`/customers/${customerId}`);
   expect(text).toContain('Ada Brennan');
-  for (const word of ['Edit address', 'Erase this person', '>Save<']) expect(text).not.toContain(word);
+  for (const word of ['Edit address', 'Erase personal data', '>Save<']) expect(text).not.toContain(word);
   expect((await accountant.get('/customers')).text).not.toContain('New customer');
 });
 
@@ -225,7 +225,7 @@ test('of very many customers the first are counted and leafed through', async ()
   const last = await merchant.get('/customers?sort=since&page=9999');
   expect(last.text).toContain('9,951–10,000 of 10,000+');
   expect(last.text).toContain('Maja Many10000');
-  expect(last.text).toContain('For more, narrow the list with the filters.');
+  expect(last.text).toContain('Use the filters to see more.');
   expect(last.text).not.toContain('rel="next"');
   expect((await merchant.get('/customers?q=maja')).text).toContain('1–50 of 1,000+');
   const found = await merchant.get('/customers?q=many1010');

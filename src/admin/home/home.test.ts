@@ -37,7 +37,7 @@ test('the numbers are those of the orders', async () => {
 
 test('best sellers that are not counted from the whole period say since when they are', async () => {
   const merchant = await givenMerchant(service);
-  expect((await merchant.get('?days=90')).text).not.toContain('Counted from');
+  expect((await merchant.get('?days=90')).text).not.toContain('Based on the latest');
   const sold = new Date(service.db.now.getTime() - 3 * 86_400_000);
   await service.db.run(sql`
     insert into order_line (shop_id, order_id, line_item_id, product_id, created_at, currency, quantity, gross, net)
@@ -47,7 +47,7 @@ test('best sellers that are not counted from the whole period say since when the
     ) newest`);
   const day = sold.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
   const text = textOf((await merchant.get('?days=7')).text);
-  expect(text).toContain(`Counted from the 10,000 order lines sold last, since ${day}.`);
+  expect(text).toContain(`Based on the latest 10,000 order lines, since ${day}.`);
   await service.db.run(sql`delete from order_line where shop_id = 'DemoShop' and gross = 500000`);
 });
 

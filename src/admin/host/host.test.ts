@@ -37,7 +37,7 @@ test('the shops are listed with their orders, and found by the beginning of thei
     true,
     false,
   ]);
-  expect((await host.get('/admin/host?q=%25&page=-3')).text).toContain('Nothing matches these filters.');
+  expect((await host.get('/admin/host?q=%25&page=-3')).text).toContain('No results for these filters.');
 });
 
 const NEW = {
@@ -62,7 +62,7 @@ test('a shop is made, and belongs to whoever made it', async () => {
 });
 
 test.each([
-  [{ shopId: 'DemoShop' }, 409, 'There is a shop DemoShop already.'],
+  [{ shopId: 'DemoShop' }, 409, 'The shop DemoShop already exists.'],
   [{ shopId: 'no blanks' }, 400, 'The shop ID has 1 to 63'],
   [{ name: '' }, 400, 'Please enter a name'],
   [{ email: 'nobody' }, 400, 'Please enter an email address'],
@@ -138,8 +138,8 @@ test('failed emails are shown with their reason, and tried again', async () => {
 test('the page about health names the versions', async () => {
   const { text } = await host.get('/admin/host/health');
   const plain = text.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
-  expect(plain).toMatch(/Database Good Answers in \d+ ms\./);
-  expect(plain).toContain('Image store Good Files can be stored.');
+  expect(plain).toMatch(/Database OK Answers in \d+ ms\./);
+  expect(plain).toContain('Image store OK Files can be stored.');
   expect(plain).toMatch(/Schema 00\d\d_\w+ PostgreSQL \d+\.\d+/);
   expect(plain).toContain(`Node ${process.versions.node}`);
 });

@@ -73,7 +73,10 @@ test('what is wrong is said at the form, and nothing is made', async () => {
     kind: 'PERCENT',
     amount: '120',
   });
-  expect([refused.status, refused.text.includes('Amount or percent is out of range.')]).toEqual([400, true]);
+  expect([refused.status, refused.text.includes('Amount or percentage is out of range.')]).toEqual([
+    400,
+    true,
+  ]);
   expect(refused.text).toContain('value="Too much"');
   const unknown = await merchant.post('/marketing/coupons/new', {
     name: 'Nothing',
@@ -117,10 +120,10 @@ test('what campaigns and codes are refused for is said in the language of the re
       'Der Code autumn15 gehört zu einer anderen Aktion. Bitte wählen Sie einen anderen.',
     ],
     ['new', { currency: 'XAF' }, 400, 'XAF gehört nicht zu den Währungen des Shops.'],
-    ['new', { usageLimit: 'viele' }, 400, 'Einlösungen je Code passt hier nicht.'],
-    ['new', { usageLimit: '2,5' }, 400, 'Einlösungen je Code passt hier nicht.'],
-    ['new', { minimum: 'viel' }, 400, 'Mindestbestellwert ist nicht richtig geschrieben.'],
-    ['new', { shipping: [id] }, 400, 'Nur mit diesen Versandarten ist nicht bekannt.'],
+    ['new', { usageLimit: 'viele' }, 400, 'Einlösungen je Code ist ungültig.'],
+    ['new', { usageLimit: '2,5' }, 400, 'Einlösungen je Code ist ungültig.'],
+    ['new', { minimum: 'viel' }, 400, 'Mindestbestellwert hat das falsche Format.'],
+    ['new', { shipping: [id] }, 400, 'Nur mit diesen Versandarten ist unbekannt.'],
   ] as const;
   for (const [path, fields, status, text] of refusals) {
     const refused = await german.post(`/marketing/coupons/${path}`, {
@@ -170,12 +173,12 @@ test('a campaign is named and renamed in the language of the reader', async () =
 test('codes come by the thousand, and as a file', async () => {
   const id = await givenCampaign({ name: 'Flyer', kind: 'SHIPPING' });
   const path = `/marketing/coupons/${id}`;
-  expect((await merchant.get(path)).text).toContain('nobody can use this campaign');
+  expect((await merchant.get(path)).text).toContain('this campaign can’t be used');
   expect((await merchant.post(`${path}/codes`, { count: '10001' })).status).toBe(400);
   expect((await merchant.post(`${path}/codes`, { count: '1500', prefix: 'FLY-' })).status).toBe(303);
   await merchant.post(`${path}/codes`, { code: '=Welcome' });
   const file = (await merchant.get(`${path}/codes.csv`)).text.split('\n');
-  expect(file[0]).toBe('\u{feff}Code;Used;Made;Withdrawn');
+  expect(file[0]).toBe('\u{feff}Code;Used;Created;Withdrawn');
   const codes = file.slice(1, -1).map((line) => line.split(';')[0]!);
   expect(new Set(codes).size).toBe(1501);
   expect(codes.filter((code) => /^FLY-[A-HJ-NP-Z2-9]{8}$/.test(code))).toHaveLength(1500);

@@ -68,10 +68,7 @@ function totals({ visit, order }: OrderView): Markup {
     </div>`;
   return html`<dl class="totals">
     ${row(messages.subTotal, money(lineItemContainer.lineItemsSubTotal))}
-    ${
-      basketDiscount.lineItemPrice &&
-      row(basketDiscount.name ?? messages.discount, money(basketDiscount.lineItemPrice))
-    }
+    ${basketDiscount.lineItemPrice && row(messages.discount, money(basketDiscount.lineItemPrice))}
     ${
       couponLineItem &&
       couponLineItem.lineItemPrice.amount !== 0 &&

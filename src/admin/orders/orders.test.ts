@@ -98,8 +98,10 @@ describe('the list', () => {
     expect(numbersIn((await merchant.get('/orders?q=/1014')).text)).toHaveLength(1);
     expect(numbersIn((await merchant.get('/orders?q=JONAS.W@')).text)).toHaveLength(4);
     expect(numbersIn((await merchant.get('/orders?q=wittm')).text)).toHaveLength(4);
-    expect((await merchant.get('/orders?q=%25')).text).toContain('Nothing matches these filters.');
-    expect((await merchant.get('/orders?state=all&to=2000-01-01')).text).toContain('Nothing matches');
+    expect((await merchant.get('/orders?q=%25')).text).toContain('No results for these filters.');
+    expect((await merchant.get('/orders?state=all&to=2000-01-01')).text).toContain(
+      'No results for these filters.',
+    );
     expect((await merchant.get('/orders?state=all&from=nonsense')).text).toContain('1–15 of 15');
   });
 
@@ -154,8 +156,10 @@ describe('an order that nobody has looked at', () => {
       new RegExp(`state=new">\\s*<span>New orders</span>\\s*<strong>${found.length}</strong>`),
     );
     expect(numbersIn((await merchant.get('/orders?state=new&q=/1014')).text)).toEqual([found[0]!.number]);
-    expect((await merchant.get('/orders?state=new&q=/1007')).text).toContain('Nothing matches');
-    expect((await merchant.get('/orders?state=new&to=2000-01-01')).text).toContain('Nothing matches');
+    expect((await merchant.get('/orders?state=new&q=/1007')).text).toContain('No results for these filters.');
+    expect((await merchant.get('/orders?state=new&to=2000-01-01')).text).toContain(
+      'No results for these filters.',
+    );
   });
 
   test('is an old one when somebody has opened it, and nothing else of it has changed', async () => {
@@ -222,7 +226,7 @@ describe('an order', () => {
     const orderId = await idOf('1013');
     const refused = await send('1013', 'note', { internalNote: 'Mine' });
     expect([refused.status, refused.text.includes('The order is being edited')]).toEqual([409, true]);
-    expect((await merchant.get(`/orders/${orderId}`)).text).toContain('An app is changing this order');
+    expect((await merchant.get(`/orders/${orderId}`)).text).toContain('An app is editing this order');
     expect((await merchant.post(`/orders/${orderId}/edit/end`)).status).toBe(303);
     expect((await managed(orderId)).management.editing).toBeNull();
   });
@@ -325,7 +329,16 @@ describe('an order', () => {
     expect(management.refundedAmount.amount).toBe(5);
     const { text } = await merchant.get(`/orders/${await idOf('1003')}`);
     expect(text).toContain('Partly refunded');
-    expect(text).not.toContain('Still to pay');
+    expect(text).not.toContain('Outstanding');
+  });
+
+  test('names a discount on the cart in the language of the reader', async () => {
+    const { id } = (await service.db.one<{ id: string }>(sql`
+      select order_id as id from customer_order
+      where shop_id = 'DemoShop' and content ->> 'basketDiscount' <> '0' limit 1`))!;
+    const { text } = await merchant.get(`/orders/${id}`);
+    expect(text).toMatch(/<dt>Discount<\/dt>/);
+    expect(text).not.toContain('cart discount');
   });
 
   test('is invoiced, and the file is shown in place, of this order only', async () => {
@@ -406,8 +419,8 @@ describe('an order', () => {
   });
 
   test.each([
-    ['billing-address', { emailAddress: 'ada', city: 'Kiel' }, 'E-Mail ist nicht richtig geschrieben.'],
-    ['pay', { amount: 'zehn' }, 'Betrag ist nicht richtig geschrieben.'],
+    ['billing-address', { emailAddress: 'ada', city: 'Kiel' }, 'E-Mail hat das falsche Format.'],
+    ['pay', { amount: 'zehn' }, 'Betrag hat das falsche Format.'],
     ['shipping-address', { zipCode: '2'.repeat(33) }, 'Postleitzahl ist zu lang.'],
   ])(
     'is not changed by a refused form (%s), which names the field in the reader’s language',
@@ -535,7 +548,7 @@ describe('many orders', () => {
       carrier: 'UPS',
     });
     expect(text).toContain('2 orders are marked as shipped.');
-    expect(text).toContain('There is no such order.');
+    expect(text).toContain('This order does not exist.');
     expect(text).toMatch(/<textarea[^>]*>\s*9999 JD0003\n\/1009 JD0004<\/textarea>/);
     const { management } = await managed(await idOf('1015'));
     expect(management.shipments).toMatchObject([{ carrier: 'UPS', trackingCode: 'JD0002' }]);
@@ -580,7 +593,7 @@ describe('many orders', () => {
     expect(slips.text).toContain('Beacon Burr Grinder');
     const list = await merchant.get(`/orders/pick-list?${query}`);
     expect(list.text).toContain('AP-120');
-    expect((await merchant.get('/orders/pick-list')).text).toContain('No orders were chosen');
+    expect((await merchant.get('/orders/pick-list')).text).toContain('No orders selected.');
   });
 });
 
@@ -636,7 +649,7 @@ describe('an order by hand', () => {
       do: 'place',
     });
     expect(short.status).toBe(400);
-    expect(short.text).toMatch(/Of AP-100 only \d+ can be ordered/);
+    expect(short.text).toMatch(/Only \d+ of AP-100 can be ordered/);
     expect(valueIn(short.text, 'billing-city')).toBe('Hamburg');
     const there = { ...ADDRESS, product, quantity: '1', price: '', do: 'place' };
     const abroad = await merchant.post('/orders/new', { ...there, 'billing-country': 'JP' });

@@ -182,7 +182,7 @@ describe('a stock take', () => {
     await owner.post('/products/stock-take', { productId: id, count: '2', how: 'add' });
     expect(await stockOf('KN-110')).toBe(32.5);
     const last = await owner.get(`/products/stock-take?counted=${id}_33_30.5`);
-    expect(last.text).toContain('Counted last');
+    expect(last.text).toContain('Latest counts');
     const undone = await owner.post(`/products/stock-take?counted=${id}_33_30.5`, {
       productId: id,
       count: '33',

@@ -234,7 +234,7 @@ describe('the keys of a payment provider', () => {
     expect(await fieldsOf()).toEqual({ secretKey: 'sk_test_secret' });
     const page = await merchant.get('/settings/payments/card');
     expect(page.text).not.toContain('sk_test_secret');
-    expect(page.text).toContain('set – type to replace');
+    expect(page.text).toContain('Stored – enter a new one to replace it');
     await merchant.post('/settings/payments/card', { secretKey: '', webhookSecret: 'whsec_1' });
     expect(await fieldsOf()).toEqual({ secretKey: 'sk_test_secret', webhookSecret: 'whsec_1' });
     await merchant.post('/settings/payments/card', { 'webhookSecret.remove': 'yes' });
@@ -247,7 +247,7 @@ describe('the keys of a payment provider', () => {
   test('with a blank are refused, and nothing of them is in the answer', async () => {
     const refused = await merchant.post('/settings/payments/card', { secretKey: 'sk test' });
     expect(refused.status).toBe(400);
-    expect(refused.text).toContain('secretKey has a blank');
+    expect(refused.text).toContain('secretKey contains a space');
     expect(refused.text).not.toContain('sk test');
     expect(await fieldsOf()).toEqual({ secretKey: 'sk_test_secret' });
   });
@@ -257,7 +257,7 @@ describe('the keys of a payment provider', () => {
     expect(tested.status).toBe(303);
     const [cookie] = [tested.headers['set-cookie']].flat() as string[];
     const notice = Buffer.from(/admin-notice=([^.;]+)/.exec(cookie!)![1]!, 'base64url').toString();
-    expect(JSON.parse(notice)).toEqual({ text: 'Demo payment answers, and the keys are good.' });
+    expect(JSON.parse(notice)).toEqual({ text: 'Demo payment is connected, and the keys are valid.' });
   });
 
   test('a method that no provider handles has none', async () => {

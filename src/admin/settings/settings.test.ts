@@ -132,7 +132,7 @@ describe.each([
   {
     language: 'en',
     texts: {
-      invoices: ['A VAT number of this country looks like this: DE123456789', 'This IBAN can’t be right'],
+      invoices: ['A VAT ID of this country looks like this: DE123456789', 'This IBAN can’t be right'],
       orders: ['Please enter either an amount or a percentage.', 'Amounts in EUR have at most 2 decimals.'],
       theme: ['its contrast with the background is 1.6:1, and 4.5:1 is needed.'],
       languages: ['The rate of SEK is missing: how much of it 1 EUR is worth.'],
@@ -337,7 +337,7 @@ describe('the file', () => {
       'de',
       'taxes: {colour: red}\nslogan: {german: Hallo}\ncountries: {default: DE}',
       [
-        'slogan.german (Zeile 2): Dieser Name passt hier nicht. Bitte schreiben Sie ihn so: de_DE',
+        'slogan.german (Zeile 2): Dieser Name ist hier nicht gültig. Bitte schreiben Sie ihn so: de_DE',
         'countries (Zeile 3): items fehlt.',
         'taxes (Zeile 1): model fehlt.',
         'taxes.colour (Zeile 1): Dieses Feld gibt es hier nicht. Möglich sind: model, displayTaxes, noTaxesMessage, deliveryThresholdIsActive, taxFreeOutsideEu',
@@ -384,7 +384,7 @@ describe('the file', () => {
         'couponCampaigns[0] (ligne 2): amount manque.',
         'couponCampaigns[1].amount (ligne 3): Saisissez 100 ou moins.',
         'couponCampaigns[2].amount (ligne 4): La livraison gratuite n’a pas de montant. Supprimez-le.',
-        'couponCampaigns[2].waiveShippingCosts (ligne 4): Un bon de livraison gratuite offre toujours les frais de livraison. Écrivez true ou supprimez le champ.',
+        'couponCampaigns[2].waiveShippingCosts (ligne 4): Un bon de livraison gratuite offre toujours les frais de port. Écrivez true ou supprimez le champ.',
         'couponCampaigns[3].validTo (ligne 5): La fin est avant le début.',
         'couponCampaigns[4].validTo (ligne 6): Écrivez-le ainsi : 2026-06-01T00:00:00Z',
         'couponCampaigns[2].codes[0] (ligne 4): x figure deux fois.',
@@ -419,7 +419,7 @@ describe('the file', () => {
     const { text, headers } = await merchant.get('/settings/file/download');
     expect(headers['content-disposition']).toBe("attachment; filename*=UTF-8''DemoShop.yaml");
     const again = await merchant.post('/settings/file', { text, action: 'preview' });
-    expect(again.text).toContain('This file would change nothing.');
+    expect(again.text).toContain('This file changes nothing.');
   });
 });
 

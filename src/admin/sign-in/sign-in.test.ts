@@ -160,7 +160,7 @@ describe('guessing', () => {
     expect(statuses.filter((status) => status === 403).length).toBeLessThanOrEqual(6);
     const limited = await signIn(stranger);
     expect(limited.status).toBe(429);
-    expect(limited.text).toContain('There were too many tries.');
+    expect(limited.text).toContain('Too many attempts.');
     // The right password, from elsewhere: a stranger as well.
     expect((await signIn(givenBrowser(service, { address: '198.51.100.1' }))).status).toBe(429);
     expect((await signIn(own)).status).toBe(303);
@@ -206,7 +206,7 @@ describe('a second factor', () => {
     expect(asked.headers['set-cookie']).toBeUndefined();
     const state = stateIn(asked.text);
     const wrong = await browser.post('/admin/sign-in/code', { state, code: codeAt(5) });
-    expect([wrong.status, wrong.text.includes('This code is not right')]).toEqual([403, true]);
+    expect([wrong.status, wrong.text.includes('This code is incorrect')]).toEqual([403, true]);
     const done = await browser.post('/admin/sign-in/code', { state, code: codeAt(-1) });
     expect([done.status, done.location]).toEqual([303, '/admin/account']);
     expect((await browser.get('/admin/account')).status).toBe(200);

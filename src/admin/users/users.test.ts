@@ -58,7 +58,7 @@ test('somebody is invited by email, chooses a password, and works in the shop', 
     facts: { by: owner.email, linkId: expect.any(String) },
   });
   const page = await owner.get('/users');
-  expect(page.text).toContain('Invited, has not accepted yet');
+  expect(page.text).toContain('Invitation pending');
   // The link is in the email alone.
   expect(page.text + sent.text).not.toContain(String(email!.facts['linkId']));
 
@@ -69,7 +69,7 @@ test('somebody is invited by email, chooses a password, and works in the shop', 
   expect((await browser.get('/admin')).location).toBe('/admin/shops/DemoShop');
   expect((await browser.get('/admin/shops/DemoShop/customers')).status).toBe(200);
   expect((await browser.get('/admin/shops/DemoShop/users')).status).toBe(403);
-  expect((await owner.get('/users')).text).not.toContain('has not accepted yet');
+  expect((await owner.get('/users')).text).not.toContain('Invitation pending');
 });
 
 test('somebody who has a password accepts the invitation with its link, and keeps the password', async () => {
@@ -93,7 +93,7 @@ test('what is typed wrong is refused, stays in the form, and changes nothing', a
     [{ email: 'nobody', role: 'orders' }, 400, 'Please enter an email address'],
     [{ email: 'a@b.example', role: 'king' }, 400, 'Please choose a role.'],
     [{ email: 'owner@demo.localhost', role: 'owner' }, 400, 'Please enter an email address'],
-    [{ email: owner.email, role: 'orders' }, 409, 'works in this shop already'],
+    [{ email: owner.email, role: 'orders' }, 409, 'already works in this shop'],
   ] as const) {
     const refused = await owner.post('/users', fields);
     expect([refused.status, refused.text.includes(text)]).toEqual([status, true]);

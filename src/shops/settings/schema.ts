@@ -87,7 +87,7 @@ const Currencies = Section(
           }),
           { toStored: rateText, toWritten: Number },
         ),
-        'What 1 of the default currency is worth in each other one.',
+        'Exchange rates: units of each other currency for 1 unit of the default one.',
         { GBP: 0.85, USD: 1.1 },
       ),
     ),
@@ -107,7 +107,7 @@ function rateText(rate: number): string {
 
 const Countries = Section(
   {
-    default: Country('The one chosen at first.', 'DE'),
+    default: Country('The preselected country.', 'DE'),
     items: List(
       Country('ISO 3166-1 alpha-2.', 'AT'),
       'Where the shop delivers to, the default among them.',
@@ -315,7 +315,7 @@ const MinimumCart = Section(
     amount: OrNull(Amount('What it must reach. Absent: no minimum.', 5)),
   },
   {
-    description: 'The least an order must be worth.',
+    description: 'The minimum order value.',
     isInline: true,
     names: { code: 'minimumCartCode', amount: 'minimumCartAmount' },
   },
@@ -383,7 +383,9 @@ const Bank = Section(
 
 const Invoicing = Section(
   {
-    company: Type.Optional(OneLine('Who sells. Absent: the name of the shop.', 'Harbour & Hearth GmbH')),
+    company: Type.Optional(
+      OneLine('Name of the seller. Absent: the name of the shop.', 'Harbour & Hearth GmbH'),
+    ),
     street: Type.Optional(OneLine('Street and number.', 'Speicherweg 4')),
     zipCode: Type.Optional(OneLine('Postcode.', '20457', 20)),
     city: Type.Optional(OneLine('Town; the country is the one of the shop.', 'Hamburg')),
@@ -425,7 +427,7 @@ const Invoicing = Section(
       }),
     ),
   },
-  { description: 'Who sells, as invoices and credit notes say it. Documents that exist stay as they are.' },
+  { description: 'The seller on invoices and credit notes. Existing documents do not change.' },
 );
 
 /** Fonts that are installed on most machines. */
@@ -540,7 +542,7 @@ const DeliveryTimes = Section(
       MapOf(
         '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$',
         Section({ from: workingDays('At least.', 1), to: workingDays('At most.', 3) }),
-        'Working days on the way, by the key of a shipping method. Pages say nothing of a method that is not named.',
+        'Transit time in working days, by the key of a shipping method. Pages say nothing of a method that is not named.',
         { parcel: { from: 1, to: 3 } },
       ),
     ),
@@ -576,31 +578,31 @@ const Home = Section(
     picture: OrNull(
       WebAddress(
         '^(?:https:/)?/[^\\s/]\\S*$',
-        'Address of a wide picture, https, or a path on this server.',
+        'URL of the cover image, https, or a path on this server.',
         'https://shop.example/harbour.jpg',
       ),
     ),
     title: OrElse(
       {},
-      LocalisedText('Large words. Absent: the name of the shop.', 'Small things from the seaside'),
+      LocalisedText('Headline. Absent: the name of the shop.', 'Small things from the seaside'),
     ),
-    text: OrElse(
-      {},
-      LocalisedText('A sentence below them. Absent: the slogan.', 'Roasted a street away.', 500),
-    ),
+    text: OrElse({}, LocalisedText('Subtitle. Absent: the slogan.', 'Roasted a street away.', 500)),
     link: OrNull(
       WebAddress(
         '^(?:https://[^\\s/]|/[^\\s/\\\\]|/$)\\S*$',
-        'Where the button leads: a path of the shop, or an https address. Absent: there is no button.',
+        'Link of the button: a path of the shop, or an https address. Absent: there is no button.',
         '/Categories/coffee',
       ),
     ),
-    linkText: OrElse({}, LocalisedText('Words on the button. Absent: built-in ones.', 'See our coffee', 60)),
+    linkText: OrElse(
+      {},
+      LocalisedText('Text of the button. Absent: the built-in one.', 'See our coffee', 60),
+    ),
     promises: OrElse(
       [],
       List(
         LocalisedText('A few words.', 'Free returns for 30 days', 80),
-        'What visitors can rely on, in one line below the picture.',
+        'Benefits, in one line below the picture.',
         ['Free returns for 30 days', 'Sent within two days'],
         { maxItems: 4 },
       ),
@@ -657,7 +659,7 @@ const Withdrawal = Section(
         minimum: 0,
         maximum: 90,
         description:
-          'Days from the last shipment until the goods have arrived for certain: where no date of delivery is recorded, the period begins then. Absent: 5.',
+          'Delivery buffer: days after the last shipment. Where no date of delivery is recorded, the period begins then. Absent: 5.',
         default: 5,
         examples: [5],
       }),
@@ -853,7 +855,7 @@ export const SettingsSchema = Section(
       true,
     ),
     sellBeyondStock: Setting(
-      Type.Boolean({ description: 'Orders are taken when the stock does not suffice.', examples: [false] }),
+      Type.Boolean({ description: 'Allows orders when a product is out of stock.', examples: [false] }),
       false,
     ),
     maxPerOrder: Setting(
@@ -862,7 +864,7 @@ export const SettingsSchema = Section(
           exclusiveMinimum: 0,
           maximum: 1_000_000,
           description:
-            'The largest quantity of one product in an order, at most 6 decimals; each variation counts for itself. A larger quantity in a cart is lowered to it. A product may have another one of its own (maxOrder). null: any quantity.',
+            'Maximum quantity per product in an order, at most 6 decimals; each variation counts for itself. A larger quantity in a cart is lowered to it. A product may have another one of its own (maxOrder). null: any quantity.',
           examples: [10],
         }),
       ),

@@ -551,7 +551,7 @@ describe('the checkout', () => {
     await add(visitor, 'CB-101');
     const page = await visitor.get('/checkout');
     expect(mainOf(page)).toContain(
-      'As last time Ada Lindqvist, Kai 7, 20457 Hamburg Express delivery Invoice Review and order',
+      'Same as your last order Ada Lindqvist, Kai 7, 20457 Hamburg Express delivery Invoice Review and order',
     );
     const review = await visitor.submit('/checkout/repeat', {});
     expect(review.place).toBe('/shop/DemoShop/checkout/review');

@@ -225,10 +225,10 @@ describe('the digits', () => {
       texts.push(/These digits[^.]*\.( You have [^.]*\.)?/.exec(mainOf(answer))![0]);
     }
     expect(texts).toEqual([
-      'These digits are not right. You have 4 more tries.',
-      'These digits are not right. You have 3 more tries.',
-      'These digits are not right. You have 2 more tries.',
-      'These digits are not right. You have 1 more try.',
+      'These digits are incorrect. You have 4 more attempts.',
+      'These digits are incorrect. You have 3 more attempts.',
+      'These digits are incorrect. You have 2 more attempts.',
+      'These digits are incorrect. You have 1 more attempt.',
       'These digits are no longer valid.',
     ]);
     const right = { digits: codes.digits('DemoShop', requestId) };

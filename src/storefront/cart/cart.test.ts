@@ -284,7 +284,7 @@ describe('coupons', () => {
     [
       'OLDNEWS',
       'it is not valid now, or does not reduce the price of this cart.',
-      'Er ist zurzeit nicht gültig oder bringt für diesen Warenkorb keinen Nachlass.',
+      'Er ist zurzeit nicht gültig oder bringt für diesen Warenkorb keinen Rabatt.',
       'il n’est pas valable actuellement ou n’apporte rien à ce panier.',
     ],
     [

@@ -122,7 +122,7 @@ describe('the whole purchase', () => {
     const number = /ORD\d{6}\/\d+/.exec(done.text)![0];
     expect(mainOf(done)).toContain(
       `Thank you for your order Your order number is ${number}. ` +
-        'We are sending a confirmation to ada.lindqvist@mail.example. What happens next ' +
+        'We are sending a confirmation to ada.lindqvist@mail.example. Next steps ' +
         `Please transfer €31.80 to this account, with ${number} as the reference. ` +
         'We will ship your order as soon as the payment has arrived. ' +
         'Account holder: Harbour & Hearth GmbH Bank: Harbour Bank IBAN: DE02 1203 0000 0000 2020 51 ' +

@@ -59,7 +59,7 @@ describe('the page of an order', () => {
     expect(first.text).toContain('<meta name="robots" content="noindex" />');
     expect(mainOf(first)).toMatch(
       new RegExp(
-        `^Your order ${orderNumber} We are waiting for your payment\\. .*What has happened so far 15 November 2026 Order placed `,
+        `^Your order ${orderNumber} We are waiting for your payment\\. .*Order history 15 November 2026 Order placed `,
       ),
     );
     expect(mainOf(first)).toContain('Ada Lindqvist Kai 7 20457 Hamburg');
@@ -72,7 +72,7 @@ describe('the page of an order', () => {
     });
     const sent = await page();
     expect(sent).toContain(
-      'Part of your order is on its way. Track your parcel : DHL 0034 DHL 0034 What has',
+      'Part of your order is on its way. Track your parcel : DHL 0034 DHL 0034 Order history',
     );
     const { text } = await visitor.get(path);
     const { trackingUrl } = (await queuedEmails(service, shop.shopId)).at(-1)!.facts as {
@@ -91,7 +91,7 @@ describe('the page of an order', () => {
       ['button quiet', 'Withdraw from contract here'],
     ]);
     expect(sent).toContain(
-      'Order placed 15 November 2026 Payment received 15 November 2026 Sent to you 2 pieces TEA Carrier: DHL Tracking code: 0034',
+      'Order placed 15 November 2026 Payment received 15 November 2026 Sent to you 2 pieces TEA Carrier: DHL Tracking number: 0034',
     );
     await well(order, 'POST', '/refunds', { amount: 4.9 });
     expect(await page()).toMatch(/ €?4\.90(?: €)? refunded /);

@@ -64,7 +64,7 @@ describe('the demo payment', () => {
       /^Demo payment This page stands in for a bank\. .* €9\.99 for order ORD\d+\/\d+ Pay Refuse the payment/,
     );
     const done = await answer(visitor, payPath, 'yes');
-    expect(mainOf(done)).toContain('What happens next Your payment has arrived. Thank you!');
+    expect(mainOf(done)).toContain('Next steps Your payment has arrived. Thank you!');
     expect(mainOf(done)).not.toContain('Pay €9.99');
     const [attempt] = await attemptsOf(shop, orderId);
     expect(attempt).toMatchObject({ state: 'paid', captured: 999 });

@@ -1,0 +1,115 @@
+/**
+ * `npm run build`, and the kontor command in a clone whose source has changed: src/ is compiled file by file to compiled/,
+ * which the tests load, and joined to dist/, which runs. A published package has dist/ only.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = import.meta.dirname;
+const SOURCE = path.join(ROOT, 'src');
+const DIST = path.join(ROOT, 'dist');
+const COMPILED = path.join(ROOT, 'compiled');
+/** Where a process begins, and where its threads do. */
+const ENTRIES = ['cli', 'shops/settings/yaml-thread'];
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await build();
+
+export function isStale() {
+  const builtAt = modifiedAt(path.join(DIST, 'cli.js'));
+  return filesIn(SOURCE).some(
+    (name) => /\.(ts|json)$/.test(name) && modifiedAt(path.join(SOURCE, name)) > builtAt,
+  );
+}
+
+/** Into folders of its own first: several commands may do this at once, and none may see half of a file. */
+export async function build() {
+  const began = new Date();
+  const compiled = mkdtempSync(`${COMPILED}-`);
+  const dist = mkdtempSync(`${DIST}-`);
+  try {
+    compile(compiled);
+    await bundle(compiled, dist);
+    // What is edited while this runs must count as newer.
+    utimesSync(path.join(dist, 'cli.js'), began, began);
+    replace(COMPILED, compiled);
+    replace(DIST, dist);
+  } finally {
+    for (const folder of [compiled, dist]) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Types are not checked, which would take several seconds: `npm run types` is for that. */
+function compile(folder) {
+  const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
+  const options = ['-p', path.join(ROOT, 'tsconfig.build.json'), '--noCheck', '--outDir', folder];
+  const compiler = path.join(path.dirname(manifest), 'bin/tsc');
+  const { status } = spawnSync(process.execPath, [compiler, ...options], { stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error('see above');
+}
+
+/**
+ * Joins compiled files to few: Node needs about a millisecond for each file that it loads, and there are more than a
+ * thousand with those of typebox. All other packages stay where they are. JSON files keep their places.
+ */
+export async function bundle(compiled, dist) {
+  // Loaded here, so that a command which has nothing to build does not wait for it.
+  const { rolldown } = await import('rolldown');
+  const joined = await rolldown({
+    input: Object.fromEntries(ENTRIES.map((name) => [name, path.join(compiled, `${name}.js`)])),
+    platform: 'node',
+    external: (id) =>
+      /^[^./\0]/.test(id) && !path.isAbsolute(id) && !/^(typebox|@oxc-project)(\/|$)/.test(id),
+    plugins: [keepAddresses(compiled)],
+  });
+  await joined.write({ dir: dist, chunkFileNames: '[name]-[hash].js' });
+  await joined.close();
+  for (const name of filesIn(compiled).filter((each) => each.endsWith('.json'))) {
+    cpSync(path.join(compiled, name), path.join(dist, name));
+  }
+}
+
+/** A module finds its files beside it, so it keeps its address when it becomes a part of a larger file. */
+function keepAddresses(compiled) {
+  return {
+    name: 'keep-addresses',
+    transform(code, id) {
+      if (!id.startsWith(compiled)) return undefined;
+      const address = `new URL(${JSON.stringify(`./${path.relative(compiled, id)}`)}, import.meta.url).href`;
+      return code.replaceAll('import.meta.url', address);
+    },
+  };
+}
+
+/** The entry goes last: its age says that all others are there. */
+function replace(folder, draft) {
+  const made = new Set(filesIn(draft));
+  for (const name of [...made].filter((each) => each !== 'cli.js').concat('cli.js')) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    renameSync(path.join(draft, name), path.join(folder, name));
+  }
+  for (const name of filesIn(folder)) if (!made.has(name)) rmSync(path.join(folder, name), { force: true });
+}
+
+function modifiedAt(file) {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+function filesIn(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((item) => item.isFile())
+    .map((item) => path.relative(folder, path.join(item.parentPath, item.name)));
+}
