@@ -156,7 +156,7 @@ Harbour & Hearth
 `),
     ).toBe(true);
     expect(text).toContain(`
-Aller à la boutique${NBSP}: https://shop.example/shop/Harbour
+Ouvrir la commande${NBSP}: https://shop.example/admin/shops/Harbour/orders/${ORDER_ID}
 
 MESSAGE DU CLIENT
 Please ring twice.
@@ -217,6 +217,26 @@ Kettle (KE-100): 0
 and 2 more`);
     expect(rendered('lowStock', 'de_DE', { more: 1 }).text).toContain('\nund 1 weiterer\n');
     expect(rendered('lowStock', 'fr_FR', { more: 0 }).text).not.toContain('autre');
+  });
+
+  test.each([
+    ['newOrder', 'Open the order', `/orders/${ORDER_ID}`],
+    ['paymentProblem', 'Open the order', `/orders/${ORDER_ID}`],
+    ['returnNotice', 'Open the order', `/orders/${ORDER_ID}`],
+    ['lowStock', 'View products', '/products?stock=low'],
+    ['webhook', 'View webhooks', '/apps/webhooks'],
+  ])('to the shop (%s) lead to the admin', (name, label, path) => {
+    const { text, html } = rendered(name);
+    const address = `https://shop.example/admin/shops/Harbour${path}`;
+    expect(text).toContain(`\n\n${label}: ${address}\n\n`);
+    expect(html).toContain(`href="${address}"`);
+    expect(text).not.toContain('/shop/Harbour/');
+  });
+
+  test('of a return that an older version has queued lead to the orders', () => {
+    expect(rendered('returnNotice', 'en_GB', { orderId: undefined }).text).toContain(
+      'Open the order: https://shop.example/admin/shops/Harbour/orders\n',
+    );
   });
 
   test('of a parcel lead to the page of its carrier, and to the order', () => {
@@ -287,7 +307,7 @@ Harbour & Hearth hat Ihre Zahlung von 30,00${NBSP}€ für Ihre Bestellung ORD26
   ])('tell the merchant that a payment has %s', (problem, sentence) => {
     const { text } = rendered('paymentProblem', 'en_GB', { problem });
     expect(text.startsWith(sentence)).toBe(true);
-    expect(text).toContain(`\n\nOrder: ORD261115/1001\nAmount: 39,90${NBSP}€\n\nGo to the shop: `);
+    expect(text).toContain(`\n\nOrder: ORD261115/1001\nAmount: 39,90${NBSP}€\n\nOpen the order: `);
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailMessages } from '../platform/email/kind.ts';
+import { orderInAdmin } from './order-email.ts';
 import {
   addressSections,
   loadOrder,
@@ -35,8 +36,7 @@ export const newOrderEmail: EmailKind<OrderPlaced, NewOrderWords> = {
         .map((text) => ({ text, as: 'plain' })),
     },
   ],
-  // The order page is for the customer.
-  link: (_, { storefront }) => storefront,
+  link: orderInAdmin,
   messages: (email) => ({ ...email.order, ...email.aboutShop, ...email.newOrder }),
   load: loadOrder,
 };

@@ -1,3 +1,4 @@
+import { adminUrl } from '../http/links.ts';
 import { SHOP_PLACEHOLDERS, type EmailContext } from '../platform/email/kind.ts';
 import { orderUrl } from './order-link.ts';
 import type { ManagedOrder } from './queries.ts';
@@ -15,6 +16,10 @@ export const ORDER_EMAIL = {
   link: ({ orderId }: { orderId?: string }, context: EmailContext) =>
     orderId === undefined ? context.storefront : orderUrl(context, orderId),
 };
+
+/** The order in the admin: the order page is for the customer. An email that does not name it leads to the orders. */
+export const orderInAdmin = ({ orderId }: { orderId?: string }, context: EmailContext) =>
+  adminUrl(context, orderId === undefined ? '/orders' : `/orders/${orderId}`);
 
 /** For samples. */
 export const SAMPLE_ORDER = {

@@ -5,7 +5,7 @@ import type { EmailKind, EmailMessages } from '../platform/email/kind.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { outstandingOf } from './manage-change.ts';
-import { emailAddressOf, ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
+import { emailAddressOf, ORDER_EMAIL, orderInAdmin, SAMPLE_ORDER, unbroken } from './order-email.ts';
 import type { ManagedOrder } from './queries.ts';
 
 /** A payment of the customer arrived. */
@@ -89,8 +89,7 @@ export const paymentProblemEmail: EmailKind<PaymentProblemFacts, ProblemWords> =
       value: ({ problem }, _, { problems }) => problems[problem],
     },
   },
-  // The order page is for the customer.
-  link: (_, { storefront }) => storefront,
+  link: orderInAdmin,
   messages: (email) => ({ ...email.aboutShop, ...email.paymentProblem }),
 };
 
