@@ -104,6 +104,9 @@ IBAN: DE02 1203 0000 0000 2020 51
 BIC: BYLADEM1001
 Reference: ORD261115/1001
 
+EXPECTED DELIVERY
+Tue 17 November – Thu 19 November
+
 BILLING ADDRESS
 Ada Lindqvist
 Speicherweg 4
@@ -127,7 +130,13 @@ You are receiving this email because an order was placed with this address.
   });
 
   test('of an order with net prices add the taxes before the total', () => {
-    const net = { totalBeforeTax: '50,90 €', transfer: null, shippingAddress: null, legalTexts: [] };
+    const net = {
+      totalBeforeTax: '50,90 €',
+      transfer: null,
+      deliveryDays: null,
+      shippingAddress: null,
+      legalTexts: [],
+    };
     const { text } = rendered('order', 'de_DE', net);
     expect(text).toContain(`
 Gesamtbetrag netto: 50,90 €
@@ -374,6 +383,7 @@ describe("a shop's own words", () => {
       total: `59,55${NBSP}€`,
       tax: `8,65${NBSP}€`,
       shippingMethod: 'Express',
+      deliveryDays: 'Tue 17 November – Thu 19 November',
       paymentMethod: 'Bank transfer',
       lines: 'the table',
     },
@@ -385,6 +395,7 @@ describe("a shop's own words", () => {
       total: `59,55${NBSP}€`,
       tax: `8,65${NBSP}€`,
       shippingMethod: 'Express',
+      deliveryDays: 'Tue 17 November – Thu 19 November',
       paymentMethod: 'Bank transfer',
       customerName: 'Ada Lindqvist',
       lines: 'the table',

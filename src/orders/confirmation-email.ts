@@ -6,6 +6,7 @@ import { languageTag } from '../http/locale.ts';
 import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailRequest, EmailMessages } from '../platform/email/kind.ts';
 import type { Row, LetterSection } from '../platform/email/letter.ts';
+import { daySpanText } from '../pricing/delivery-text.ts';
 import { findLegalTexts, type LegalText } from '../shops/legal/queries.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import { bankTransfer, type BankTransfer } from './bank-transfer.ts';
@@ -34,6 +35,8 @@ export interface OrderPlaced {
   extras: string | null;
   shipping: PricedText | null;
   payment: PricedText | null;
+  /** The days on which it arrives; null: unknown. */
+  deliveryDays: string | null;
   /** Where prices are net: the total before taxes. */
   totalBeforeTax: string | null;
   grandTotal: string;
@@ -73,6 +76,10 @@ export const ORDER_PLACED_PLACEHOLDERS = {
     meaning: 'Name of the shipping method; nothing if nothing is shipped.',
     value: ({ shipping }: OrderPlaced) => shipping?.text ?? null,
   },
+  deliveryDays: {
+    meaning: 'The days on which the order arrives; nothing if they are unknown.',
+    value: ({ deliveryDays }: OrderPlaced) => deliveryDays,
+  },
   paymentMethod: {
     meaning: 'Name of the payment method; nothing if there is none.',
     value: ({ payment }: OrderPlaced) => payment?.text ?? null,
@@ -93,6 +100,7 @@ export const SAMPLE_PLACED: OrderPlaced = {
   extras: '0,25 €',
   shipping: { text: 'Express', amount: '12,00 €' },
   payment: { text: 'Bank transfer', amount: '1,50 €' },
+  deliveryDays: 'Tue 17 November – Thu 19 November',
   totalBeforeTax: null,
   grandTotal: '59,55 €',
   taxes: [
@@ -143,6 +151,7 @@ export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
   lines: { meaning: 'The table of what was ordered, with discounts, costs and total.', rows: orderRows },
   sections: (facts, messages) => [
     ...transferSection(facts, messages),
+    ...deliverySection(facts, messages),
     ...addressSections(facts, messages),
     ...(facts.legalTexts.length === 0
       ? []
@@ -212,6 +221,10 @@ export function transferSection({ transfer }: OrderPlaced, messages: OrderWords)
   ];
 }
 
+function deliverySection({ deliveryDays }: OrderPlaced, messages: OrderWords): LetterSection[] {
+  return deliveryDays === null ? [] : [{ title: messages.expectedDelivery, rows: [plain(deliveryDays)] }];
+}
+
 export function addressSections(
   { billingAddress, shippingAddress }: OrderPlaced,
   messages: OrderWords,
@@ -268,6 +281,7 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
       text: payment.method ? text(payment.method.name) : (payment.name ?? ''),
       amount: money(payment.price),
     },
+    deliveryDays: content.expectedDelivery ? daySpanText(content.expectedDelivery, locale) : null,
     totalBeforeTax: content.taxType === 'NET' ? money(content.totalBeforeTax) : null,
     grandTotal: money(content.grandTotal),
     taxes: content.taxes

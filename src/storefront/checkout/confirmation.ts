@@ -6,6 +6,7 @@ import { paymentState } from '../../orders/payments/payment-state.ts';
 import { findManagedOrder } from '../../orders/queries.ts';
 import { toOrder } from '../../orders/render.ts';
 import type { Order } from '../../orders/schema.ts';
+import { orderDelivery } from '../../orders/order-delivery.ts';
 import { linesAndTotals, orderParties } from './review-step.ts';
 import { paymentNotice } from '../payment/payment-notice.ts';
 import { orderCompleted } from '../scripts/events.ts';
@@ -36,7 +37,8 @@ export function confirmation(pages: Pages, tokens: OrderTokens): void {
         <p>${messages.email({ address: order.billingAddress.emailAddress ?? '' })}</p>
         <h2>${messages.next}</h2>
         ${paymentNotice(visit, token, row, payment) ?? nextSteps(visit, order)}
-        ${orderParties(visit, order, { hasLinks: false })} ${linesAndTotals(visit, order, row.content)}
+        ${orderParties(visit, order, { hasLinks: false, delivery: orderDelivery(row, locale) })}
+        ${linesAndTotals(visit, order, row.content)}
         <p>
           <a class="button" href="${shopPath(visit, `/order/${token}`)}">${messages.order}</a>
           <a class="quiet" href="${shopPath(visit, '')}">${messages.continueShopping}</a>

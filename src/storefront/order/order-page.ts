@@ -9,6 +9,7 @@ import { documentFile } from '../../orders/documents/file.ts';
 import { findDocument, findDocuments } from '../../orders/documents/queries.ts';
 import { documentTitle } from '../../orders/documents/title.ts';
 import { findReturnSteps } from '../../orders/history.ts';
+import { orderDelivery } from '../../orders/order-delivery.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import { paymentState } from '../../orders/payments/payment-state.ts';
 import { toOrder } from '../../orders/render.ts';
@@ -87,7 +88,8 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
           ${otherMethods(visit, opened.token, methods)} ${actions(visit, opened)}
         </section>
       </div>
-      ${orderParties(visit, view, { hasLinks: false })} ${linesAndTotals(visit, view, order.content)}`,
+      ${orderParties(visit, view, { hasLinks: false, delivery: orderDelivery(order, locale) })}
+      ${linesAndTotals(visit, view, order.content)}`,
   });
 }
 

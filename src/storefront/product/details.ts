@@ -10,7 +10,7 @@ import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
-/** The attributes, measures and delivery time of a product as a table. */
+/** The attributes and measures of a product as a table. */
 export function detailsView(visit: Visit, row: ProductRow, product: Product): Markup | false {
   const { locale, settings } = visit;
   const messages = messagesIn(locale).storefront.product;
@@ -29,7 +29,7 @@ export function detailsView(visit: Visit, row: ProductRow, product: Product): Ma
       ];
     },
   );
-  const { deliveryWeight, productLength, productWidth, productHeight, deliveryPeriod } = product;
+  const { deliveryWeight, productLength, productWidth, productHeight } = product;
   const hasSize = productLength !== null && productWidth !== null && productHeight !== null;
   const rows = [
     ...attributes,
@@ -53,9 +53,6 @@ export function detailsView(visit: Visit, row: ProductRow, product: Product): Ma
             ],
           },
         ]
-      : []),
-    ...(deliveryPeriod
-      ? [{ name: messages.delivery, value: [messages.days({ period: deliveryPeriod })] }]
       : []),
   ];
   if (rows.length === 0) return false;

@@ -38,7 +38,7 @@ function productCard(visit: Visit, product: Product, index: number, options: Car
   return html`<li class="card" data-product="${product.productId}" data-index="${index}">
     ${cardPicture(product, options.isBelow === true || index >= FIRST_ROW)}
     ${options.heading === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`} ${badges(product, messages)}
-    ${priceBlock(visit, product)} ${availability(product)}
+    ${priceBlock(visit, product)} ${availability(product, { isShort: true })}
     ${options.actions?.(product) ?? quickForm(visit, product)}
   </li>`;
 }
@@ -202,7 +202,10 @@ export function percentText(percent: number, locale: string): string {
   );
 }
 
-/** The API separates the lines of this text by `<br />`; the first says whether there is any stock. */
+/**
+ * The API separates the lines of this text by `<br />`. The first says whether there is any stock, the second how soon
+ * it is dispatched: a page that says when it arrives leaves that out.
+ */
 export function availability(
   { availabilityText, availability }: Product,
   { isShort = false } = {},
