@@ -355,7 +355,8 @@ const Units = Type.Unsafe<Record<string, Static<typeof UnitNames>>>({
     UNIT_KEYS.map((key) => [key, byLocale('keep', { $ref: '#/definitions/unitNames' })]),
   ),
   additionalProperties: false,
-  description: 'Names of units in the languages of the shop; the English ones are built in.',
+  description:
+    'Names of units in the languages of the shop; the English, German and French ones are built in.',
   examples: [{ piece: { de_DE: { long: 'Stück', short: 'St.' } } }],
 });
 

@@ -8,7 +8,7 @@ import {
   textProblem,
   type Obstacle,
 } from './visitor-cart.ts';
-import { amountWithUnit } from '../amount-text.ts';
+import { amountWithUnit } from '../../http/amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
 import { cartLinePicture, cartLineText, summary, type Line } from './cart-summary.ts';
 import { messagesIn } from '../../kernel/messages.ts';

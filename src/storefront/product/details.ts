@@ -3,7 +3,7 @@ import { shownAttributes } from '../../catalogue/products/attributes.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { typeOf } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
-import { amountWithUnit, formatNumber } from '../amount-text.ts';
+import { amountWithUnit, formatNumber } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import { basePriceText } from './product-card.ts';
 import { messagesIn, type Messages } from '../../kernel/messages.ts';

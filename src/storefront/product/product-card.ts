@@ -6,7 +6,7 @@ import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { legalNames, productPath, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
-import { amountWithUnit, unitText } from '../amount-text.ts';
+import { amountWithUnit, unitText } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 
 /** The cards of the first row on wide screens. Pictures further down are loaded when they come into sight. */

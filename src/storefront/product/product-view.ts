@@ -18,7 +18,7 @@ import {
   productCards,
   shippingInformationLink,
 } from './product-card.ts';
-import { amountWithUnit, formatNumber } from '../amount-text.ts';
+import { amountWithUnit, formatNumber } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import { customTextField } from './customisation.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
