@@ -6,7 +6,7 @@ import {
   loadOrder,
   ORDER_PLACED_PLACEHOLDERS,
   orderRows,
-  SAMPLE_PLACED,
+  samplePlaced,
   type OrderPlaced,
 } from './confirmation-email.ts';
 
@@ -18,7 +18,7 @@ export const newOrderEmail: EmailKind<OrderPlaced, NewOrderWords> = {
   occasion: 'To the shop, when an order was placed, unless emailNewOrders is false.',
   example: { en_GB: { subject: '{total} from {customerName}' } },
   isLimited: false,
-  sample: SAMPLE_PLACED,
+  sample: samplePlaced,
   placeholders: {
     ...ORDER_PLACED_PLACEHOLDERS,
     customerName: { meaning: 'Who has ordered.', value: ({ customerName }) => customerName },

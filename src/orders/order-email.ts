@@ -1,4 +1,5 @@
 import { adminUrl } from '../http/links.ts';
+import { moneyText } from '../http/price-text.ts';
 import { SHOP_PLACEHOLDERS, type EmailContext } from '../platform/email/kind.ts';
 import { orderUrl } from './order-link.ts';
 import type { ManagedOrder } from './queries.ts';
@@ -26,6 +27,12 @@ export const SAMPLE_ORDER = {
   orderId: '019A8C1E-0000-7000-8000-000000001001',
   orderNumber: 'ORD261115/1001',
 };
+
+/** An amount in a sample, in cents. */
+export const sampleMoney = (cents: number, locale: string) => moneyText(cents, 'EUR', locale);
+
+/** When a sample was ordered. */
+export const SAMPLE_TIME = new Date('2026-11-15T08:30:00Z');
 
 /** The payer's; undefined when the customer was erased. */
 export function emailAddressOf({
