@@ -285,6 +285,7 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
       deliveryTimes: fc.record({
         cutOffHour: fc.integer({ min: 0, max: 24 }),
         timeZone: fc.constantFrom('UTC', 'Europe/Paris', 'America/New_York'),
+        handling: fc.constantFrom({ from: 0, to: 0 }, { from: 1, to: 3 }),
         methods: fc.constant({}),
       }),
       home: fc.record({

@@ -55,10 +55,8 @@ export async function buy(
   shop: Shop,
   productId: string,
   method: string,
-  { coupon }: { coupon?: string } = {},
+  { coupon, visitor = givenVisitor(shop.service, shop.shopId) }: { coupon?: string; visitor?: Visitor } = {},
 ): Promise<Purchase> {
-  const { service, shopId } = shop;
-  const visitor = givenVisitor(service, shopId);
   await visitor.submit('/cart/add', { productId, quantity: '1' });
   if (coupon !== undefined) await visitor.submit('/cart/coupon', { code: coupon });
   await visitor.submit('/checkout', BUYER);

@@ -3,6 +3,7 @@ import { customTextProblem } from '../catalogue/products/custom-text.ts';
 import { invalid, Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { formatMoney } from '../kernel/money.ts';
+import { cartDelivery } from './cart-delivery.ts';
 import type { Placement } from './placement.ts';
 import { paymentWaitOf } from '../orders/order-state.ts';
 import type { OrderRow } from '../orders/queries.ts';
@@ -15,11 +16,9 @@ import type { PricedCart, StoredCart } from '../carts/cart.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
 /** The order that a cart becomes; refused when required data is missing. */
-export function newOrder(
-  { cart, settings, priced: { content, totals, products } }: PricedCart,
-  now: Date,
-  appId: string | null,
-): NewOrder {
+export function newOrder(priced: PricedCart, now: Date, appId: string | null): NewOrder {
+  const { cart, settings } = priced;
+  const { content, totals, products } = priced.priced;
   const { billingAddress } = cart;
   // If an app made the cart, its right to leave out the tax was checked then.
   if (cart.taxType === 'NONE' && cart.appId === null) {
@@ -55,6 +54,7 @@ export function newOrder(
     }
   }
   if (content.coupon?.problems.includes('ValidCouponCountReached')) throw new Refusal('COUPON_USED_UP');
+  const days = delivery.method && cartDelivery(priced, delivery.method, now);
   return {
     orderId: newId(now),
     createdAt: now,
@@ -66,7 +66,7 @@ export function newOrder(
     taxModel: cart.taxType === 'NONE' ? settings.taxModel : cart.taxType,
     billingAddress,
     shippingAddress: cart.shippingAddress,
-    content,
+    content: days ? { ...content, expectedDelivery: days } : content,
     // A billing address is never stored without one.
     email: billingAddress.emailAddress!,
     customerId: cart.customerId,

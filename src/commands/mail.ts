@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { EMAIL_KINDS } from '../composition/email-kinds.ts';
 import { fileDelivery } from '../platform/email/delivery.ts';
-import type { EmailKind } from '../platform/email/kind.ts';
+import { sampleFacts, type EmailKind } from '../platform/email/kind.ts';
 import type { QueuedEmail } from '../platform/email/queue.ts';
 import { loadContent } from '../platform/email/worker.ts';
 import { createEmailShopLoader } from '../shops/email/shop.ts';
@@ -55,12 +55,13 @@ async function preview(
     throw new CommandProblem(`The shop has no locale ${locale}, it has ${settings.locales.join(', ')}`);
   }
   const order = await findLastOrder(db, shopId);
+  const language = locale ?? order?.locale ?? settings.defaultLocale;
   const queued: QueuedEmail = {
     shopId,
     template: kind.name,
     to: settings.email,
-    locale: locale ?? order?.locale ?? settings.defaultLocale,
-    facts: kind.sample ?? {},
+    locale: language,
+    facts: sampleFacts(kind, language),
   };
   const content = await previewContent(db, kind, queued, order);
   const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${config.PORT}`;

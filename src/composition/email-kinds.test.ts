@@ -5,7 +5,7 @@ import { signInCodes } from '../people/accounts/sign-in-codes.ts';
 import { SAMPLE_ORDER } from '../orders/order-email.ts';
 import { orderUrl } from '../orders/order-link.ts';
 import { messagesIn } from '../kernel/messages.ts';
-import { placeholderMeanings } from '../platform/email/kind.ts';
+import { placeholderMeanings, sampleFacts } from '../platform/email/kind.ts';
 import { oneLine } from '../platform/email/letter.ts';
 import { emailDesign } from '../shops/email/design.ts';
 import { renderEmail } from '../shops/email/render.ts';
@@ -35,7 +35,13 @@ function rendered(
 ) {
   const kind = kindOf(name);
   const design = emailDesign({ theme: {} }, undefined);
-  return renderEmail(kind, { locale, facts: { ...kind.sample, ...facts } }, context, own, design);
+  return renderEmail(
+    kind,
+    { locale, facts: { ...sampleFacts(kind, locale), ...facts } },
+    context,
+    own,
+    design,
+  );
 }
 
 /** With words of the shop's own, whose default locale is German. */
@@ -80,29 +86,32 @@ You are receiving this one email because a notification was requested with this 
   test('of an order say what was bought, what it costs, how to pay it and where it goes', () => {
     expect(rendered('order').text).toBe(`Thank you!
 
-Harbour & Hearth has received your order ORD261115/1001 of 15.11.2026:
+Harbour & Hearth has received your order ORD261115/1001 of 15 November 2026:
 
-2${NBSP}× Ginger tea: 9,80 €
-1${NBSP}× Kettle: 39,00 €
-Subtotal: 48,80 €
-Discount: -1,00 €
-Coupon: -2,00 €
-Deposits and recycling fees: 0,25 €
-Delivery: Express: 12,00 €
-Payment: Bank transfer: 1,50 €
-Total: 59,55 €
-including 7% VAT: 0,64 €
-including 19% VAT: 8,01 €
+2${NBSP}× Ginger tea: €9.80
+1${NBSP}× Kettle: €39.00
+Subtotal: €48.80
+Discount: -€1.00
+Coupon: -€2.00
+Deposits and recycling fees: €0.25
+Delivery: Express: €12.00
+Payment: Bank transfer: €1.50
+Total: €59.55
+including 7% VAT: €0.64
+including 19% VAT: €8.01
 
 View your order: ${ORDER_URL}
 
 HOW TO PAY
-Please transfer 59,55${NBSP}€ to this account. We will ship your order as soon as the payment has arrived.
+Please transfer €59.55 to this account. We will ship your order as soon as the payment has arrived.
 Account holder: Harbour & Hearth GmbH
 Bank: Harbour Bank
 IBAN: DE02 1203 0000 0000 2020 51
 BIC: BYLADEM1001
 Reference: ORD261115/1001
+
+EXPECTED DELIVERY
+Tue 17 November – Thu 19 November
 
 BILLING ADDRESS
 Ada Lindqvist
@@ -127,12 +136,18 @@ You are receiving this email because an order was placed with this address.
   });
 
   test('of an order with net prices add the taxes before the total', () => {
-    const net = { totalBeforeTax: '50,90 €', transfer: null, shippingAddress: null, legalTexts: [] };
+    const net = {
+      totalBeforeTax: '50,90 €',
+      transfer: null,
+      deliveryDays: null,
+      shippingAddress: null,
+      legalTexts: [],
+    };
     const { text } = rendered('order', 'de_DE', net);
     expect(text).toContain(`
 Gesamtbetrag netto: 50,90 €
-zzgl. 7% MwSt.: 0,64 €
-zzgl. 19% MwSt.: 8,01 €
+zzgl. 7${NBSP}% MwSt.: 0,64 €
+zzgl. 19${NBSP}% MwSt.: 8,01 €
 Gesamtbetrag: 59,55 €
 
 Bestellung ansehen: ${ORDER_URL}
@@ -156,7 +171,7 @@ Harbour & Hearth
 `),
     ).toBe(true);
     expect(text).toContain(`
-Aller à la boutique${NBSP}: https://shop.example/shop/Harbour
+Ouvrir la commande${NBSP}: https://shop.example/admin/shops/Harbour/orders/${ORDER_ID}
 
 MESSAGE DU CLIENT
 Please ring twice.
@@ -170,7 +185,7 @@ ADRESSE DE LIVRAISON
 Jonas Lindqvist
 Storgatan 7
 211 41 Malmö
-SWEDEN
+SUÈDE
 
 CONTACT
 ada@mail.example
@@ -219,6 +234,26 @@ and 2 more`);
     expect(rendered('lowStock', 'fr_FR', { more: 0 }).text).not.toContain('autre');
   });
 
+  test.each([
+    ['newOrder', 'Open the order', `/orders/${ORDER_ID}`],
+    ['paymentProblem', 'Open the order', `/orders/${ORDER_ID}`],
+    ['returnNotice', 'Open the order', `/orders/${ORDER_ID}`],
+    ['lowStock', 'View products', '/products?stock=low'],
+    ['webhook', 'View webhooks', '/apps/webhooks'],
+  ])('to the shop (%s) lead to the admin', (name, label, path) => {
+    const { text, html } = rendered(name);
+    const address = `https://shop.example/admin/shops/Harbour${path}`;
+    expect(text).toContain(`\n\n${label}: ${address}\n\n`);
+    expect(html).toContain(`href="${address}"`);
+    expect(text).not.toContain('/shop/Harbour/');
+  });
+
+  test('of a return that an older version has queued lead to the orders', () => {
+    expect(rendered('returnNotice', 'en_GB', { orderId: undefined }).text).toContain(
+      'Open the order: https://shop.example/admin/shops/Harbour/orders\n',
+    );
+  });
+
   test('of a parcel lead to the page of its carrier, and to the order', () => {
     const { trackingUrl } = kindOf('shipped').sample as { trackingUrl: string };
     expect(rendered('shipped').text).toContain(
@@ -242,7 +277,7 @@ and 2 more`);
       bodyOf(rendered('cancelled', 'en_GB', facts))
         .split('\n')
         .slice(2);
-    const paid = `Already paid, will be refunded: 30,00${NBSP}€`;
+    const paid = `Already paid, will be refunded: €30.00`;
     expect(lines({})).toEqual(['Order: ORD261115/1001', paid]);
     expect(lines({ cause: 'unpaid', paid: null })).toEqual(['Order: ORD261115/1001']);
   });
@@ -250,9 +285,9 @@ and 2 more`);
   test('of a payment say what is left to be paid, and lead to the page of the order', () => {
     expect(bodyOf(rendered('paymentReceived'))).toBe(`Thank you!
 
-Harbour & Hearth has received your payment of 30,00${NBSP}€ for your order ORD261115/1001.
+Harbour & Hearth has received your payment of €30.00 for your order ORD261115/1001.
 
-Still to pay: 9,90${NBSP}€`);
+Still to pay: €9.90`);
     const all = rendered('paymentReceived', 'de_DE', { outstanding: null });
     expect(bodyOf(all)).toBe(`Vielen Dank!
 
@@ -287,7 +322,7 @@ Harbour & Hearth hat Ihre Zahlung von 30,00${NBSP}€ für Ihre Bestellung ORD26
   ])('tell the merchant that a payment has %s', (problem, sentence) => {
     const { text } = rendered('paymentProblem', 'en_GB', { problem });
     expect(text.startsWith(sentence)).toBe(true);
-    expect(text).toContain(`\n\nOrder: ORD261115/1001\nAmount: 39,90${NBSP}€\n\nGo to the shop: `);
+    expect(text).toContain(`\n\nOrder: ORD261115/1001\nAmount: €39.90\n\nOpen the order: `);
   });
 
   test.each([
@@ -311,7 +346,7 @@ Harbour & Hearth hat Ihre Zahlung von 30,00${NBSP}€ für Ihre Bestellung ORD26
     expect(bodyOf(rendered('withdrawalAcknowledgement', 'de_DE')))
       .toBe(`Harbour & Hearth bestätigt den Eingang Ihres Widerrufs.
 
-Datum und Uhrzeit: 15 November 2026 at 08:30 UTC
+Datum und Uhrzeit: 15. November 2026 um 08:30 UTC
 Vertrag: Bestellung ORD261115/1001
 Name: Ada Lindqvist
 E-Mail-Adresse: ada.lindqvist@mail.example
@@ -350,10 +385,11 @@ describe("a shop's own words", () => {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
-      orderDate: '15.11.2026',
-      total: `59,55${NBSP}€`,
-      tax: `8,65${NBSP}€`,
+      orderDate: '15 November 2026',
+      total: '€59.55',
+      tax: '€8.65',
       shippingMethod: 'Express',
+      deliveryDays: 'Tue 17 November – Thu 19 November',
       paymentMethod: 'Bank transfer',
       lines: 'the table',
     },
@@ -361,10 +397,11 @@ describe("a shop's own words", () => {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
-      orderDate: '15.11.2026',
-      total: `59,55${NBSP}€`,
-      tax: `8,65${NBSP}€`,
+      orderDate: '15 November 2026',
+      total: '€59.55',
+      tax: '€8.65',
       shippingMethod: 'Express',
+      deliveryDays: 'Tue 17 November – Thu 19 November',
       paymentMethod: 'Bank transfer',
       customerName: 'Ada Lindqvist',
       lines: 'the table',
@@ -378,14 +415,14 @@ describe("a shop's own words", () => {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
-      amount: `30,00${NBSP}€`,
-      outstanding: `9,90${NBSP}€`,
+      amount: '€30.00',
+      outstanding: '€9.90',
     },
     paymentFailed: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
-      amount: `39,90${NBSP}€`,
+      amount: '€39.90',
     },
     cartReminder: {
       shopName: 'Harbour & Hearth',
@@ -397,14 +434,14 @@ describe("a shop's own words", () => {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
-      total: `59,55${NBSP}€`,
+      total: '€59.55',
       paymentMethod: 'Bank transfer',
     },
     paymentProblem: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
-      amount: `39,90${NBSP}€`,
+      amount: '€39.90',
       problem:
         'The payment provider could not carry out a refund. Please check your account there, then refund the amount again or pay it back another way.',
     },
@@ -424,14 +461,14 @@ describe("a shop's own words", () => {
       orderNumber: 'ORD261115/1001',
       documentType: 'invoice',
       documentNumber: '1001',
-      total: `59,55${NBSP}€`,
+      total: '€59.55',
     },
     cancelled: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
       cause: 'We are sorry: we had to cancel your order.',
-      paid: `30,00${NBSP}€`,
+      paid: '€30.00',
     },
     returned: {
       shopName: 'Harbour & Hearth',
@@ -443,7 +480,7 @@ describe("a shop's own words", () => {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
-      amount: `9,80${NBSP}€`,
+      amount: '€9.80',
     },
     returnApproved: {
       shopName: 'Harbour & Hearth',
@@ -521,7 +558,10 @@ describe("a shop's own words", () => {
     const valuesWith = (installationKey: Buffer) =>
       Object.entries(kind.placeholders).map(([placeholder, one]) => {
         const messages = kind.messages(messagesIn('en_GB').email);
-        return [placeholder, one.value(kind.sample!, { ...context, installationKey }, messages)];
+        return [
+          placeholder,
+          one.value(sampleFacts(kind, 'en_GB'), { ...context, installationKey }, messages),
+        ];
       });
     const others = valuesWith(Buffer.alloc(32, 'x'));
     const secrets = valuesWith(context.installationKey).filter(([, value], at) => value !== others[at]![1]);

@@ -301,7 +301,7 @@ describe('0011_settings_document.sql', () => {
       accessibility: null,
       appScripts: { load: true, necessary: [] },
       carriers: {},
-      deliveryTimes: { cutOffHour: 14, methods: {}, timeZone: 'Europe/Berlin' },
+      deliveryTimes: { cutOffHour: 14, handling: { from: 0, to: 0 }, methods: {}, timeZone: 'Europe/Berlin' },
       emailNewOrders: true,
       feeds: { google: false, agenticCommerce: false },
       home: { promises: [] },

@@ -31,6 +31,11 @@ export function storefrontUrl(
   return domain === undefined ? `${origin}/shop/${shopId}` : `${schemeOf(origin)}//${domain}`;
 }
 
+/** The address of a page of the admin: `adminUrl(context, '/orders')`; `origin` is the service's. */
+export function adminUrl({ origin, shopId }: { origin: string; shopId: string }, path = ''): string {
+  return `${origin}/admin/shops/${shopId}${path}`;
+}
+
 export function schemeOf(origin: string): 'http:' | 'https:' {
   return origin.startsWith('http:') ? 'http:' : 'https:';
 }

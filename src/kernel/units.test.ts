@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UNITS } from './units.ts';
+import { UNIT_KEYS, UNIT_NAMES, UNITS, type UnitKey } from './units.ts';
 
 test.each(Object.entries(UNITS))('the unit %s', (key, { code, ...names }) => {
   expect(key).toMatch(/^[a-z]+$/);
@@ -9,3 +9,18 @@ test.each(Object.entries(UNITS))('the unit %s', (key, { code, ...names }) => {
   expect(Object.values(names).every((name) => name !== '' && name === name.trim())).toBe(true);
   expect(names.long).toBeDefined();
 });
+
+test.each(Object.entries(UNIT_NAMES))(
+  'the units have names in %s, and a sign where they have one',
+  (_, names) => {
+    expect(Object.keys(names)).toEqual(UNIT_KEYS);
+    for (const [key, { short, orderShort }] of Object.entries(names)) {
+      const english = UNITS[key as UnitKey];
+      expect([key, short === undefined, orderShort === undefined]).toEqual([
+        key,
+        english.short === undefined,
+        english.orderShort === undefined,
+      ]);
+    }
+  },
+);

@@ -23,6 +23,11 @@ export const UNITS = readJson(new URL('./units.json', import.meta.url)) as Reado
   Record<UnitKey, UnitNames & { code: string }>
 >;
 
+/** The names in other languages than English, by the language. */
+export const UNIT_NAMES = readJson(new URL('./unit-names.json', import.meta.url)) as Readonly<
+  Record<string, Readonly<Record<UnitKey, UnitNames>>>
+>;
+
 export const UNIT_KEYS = Object.keys(UNITS) as UnitKey[];
 
 export function isUnitKey(key: string): key is UnitKey {

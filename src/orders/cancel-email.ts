@@ -3,7 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailMessages } from '../platform/email/kind.ts';
 import { queueEmails } from '../platform/email/queue.ts';
-import { emailAddressOf, ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
+import { emailAddressOf, ORDER_EMAIL, SAMPLE_ORDER, sampleMoney, unbroken } from './order-email.ts';
 import type { ManagedOrder } from './queries.ts';
 
 /** Why an order was cancelled; the words are `email.cancelled.causes` of the message catalogue. */
@@ -26,7 +26,7 @@ export const cancelEmail: EmailKind<OrderCancelled, EmailMessages & Messages['em
   // A stranger can order with another person's address and let the orders lapse.
   isLimited: true,
   isAlwaysSent: ({ cause }) => cause === 'merchant',
-  sample: { ...SAMPLE_ORDER, cause: 'merchant', paid: '30,00 €' },
+  sample: (locale) => ({ ...SAMPLE_ORDER, cause: 'merchant', paid: sampleMoney(3_000, locale) }),
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     cause: {

@@ -6,6 +6,8 @@ import { languageTag } from '../http/locale.ts';
 import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailRequest, EmailMessages } from '../platform/email/kind.ts';
 import type { Row, LetterSection } from '../platform/email/letter.ts';
+import { daySpanText } from '../pricing/delivery-text.ts';
+import { countryName } from '../shops/countries/countries.ts';
 import { findLegalTexts, type LegalText } from '../shops/legal/queries.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import { bankTransfer, type BankTransfer } from './bank-transfer.ts';
@@ -13,7 +15,7 @@ import { addressLines, addresseeName } from './documents/address-lines.ts';
 import { recordUnsentEmail } from './history.ts';
 import { lineText } from './line-text.ts';
 import { outstandingOf } from './manage-change.ts';
-import { ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
+import { ORDER_EMAIL, SAMPLE_ORDER, SAMPLE_TIME, sampleMoney, unbroken } from './order-email.ts';
 import { findManagedOrder, type ManagedOrder } from './queries.ts';
 
 interface PricedText {
@@ -34,6 +36,8 @@ export interface OrderPlaced {
   extras: string | null;
   shipping: PricedText | null;
   payment: PricedText | null;
+  /** The days on which it arrives; null: unknown. */
+  deliveryDays: string | null;
   /** Where prices are net: the total before taxes. */
   totalBeforeTax: string | null;
   grandTotal: string;
@@ -73,6 +77,10 @@ export const ORDER_PLACED_PLACEHOLDERS = {
     meaning: 'Name of the shipping method; nothing if nothing is shipped.',
     value: ({ shipping }: OrderPlaced) => shipping?.text ?? null,
   },
+  deliveryDays: {
+    meaning: 'The days on which the order arrives; nothing if they are unknown.',
+    value: ({ deliveryDays }: OrderPlaced) => deliveryDays,
+  },
   paymentMethod: {
     meaning: 'Name of the payment method; nothing if there is none.',
     value: ({ payment }: OrderPlaced) => payment?.text ?? null,
@@ -80,40 +88,50 @@ export const ORDER_PLACED_PLACEHOLDERS = {
 };
 
 /** Contains every fact. */
-export const SAMPLE_PLACED: OrderPlaced = {
-  ...SAMPLE_ORDER,
-  orderedOn: '15.11.2026',
-  lines: [
-    { text: '2\u00a0× Ginger tea', amount: '9,80 €' },
-    { text: '1\u00a0× Kettle', amount: '39,00 €' },
-  ],
-  subTotal: '48,80 €',
-  basketDiscount: '-1,00 €',
-  coupon: '-2,00 €',
-  extras: '0,25 €',
-  shipping: { text: 'Express', amount: '12,00 €' },
-  payment: { text: 'Bank transfer', amount: '1,50 €' },
-  totalBeforeTax: null,
-  grandTotal: '59,55 €',
-  taxes: [
-    { text: '7%', amount: '0,64 €' },
-    { text: '19%', amount: '8,01 €' },
-  ],
-  totalTax: '8,65 €',
-  transfer: {
-    amount: '59,55 €',
-    holder: 'Harbour & Hearth GmbH',
-    bank: 'Harbour Bank',
-    iban: 'DE02 1203 0000 0000 2020 51',
-    bic: 'BYLADEM1001',
-    reference: SAMPLE_ORDER.orderNumber,
-  },
-  customerName: 'Ada Lindqvist',
-  billingAddress: ['Ada Lindqvist', 'Speicherweg 4', '20457 Hamburg'],
-  shippingAddress: ['Jonas Lindqvist', 'Storgatan 7', '211 41 Malmö', 'SWEDEN'],
-  contact: { email: 'ada@mail.example', phone: '+49 40 123456' },
-  comment: 'Please ring twice.',
-};
+export function samplePlaced(locale: string): OrderPlaced {
+  const money = (cents: number) => sampleMoney(cents, locale);
+  const { percent, longDate } = formatsOf(locale);
+  return {
+    ...SAMPLE_ORDER,
+    orderedOn: longDate.format(SAMPLE_TIME),
+    lines: [
+      { text: '2\u00a0× Ginger tea', amount: money(980) },
+      { text: '1\u00a0× Kettle', amount: money(3_900) },
+    ],
+    subTotal: money(4_880),
+    basketDiscount: money(-100),
+    coupon: money(-200),
+    extras: money(25),
+    shipping: { text: 'Express', amount: money(1_200) },
+    payment: { text: 'Bank transfer', amount: money(150) },
+    deliveryDays: daySpanText({ from: '2026-11-17', to: '2026-11-19' }, locale),
+    totalBeforeTax: null,
+    grandTotal: money(5_955),
+    taxes: [
+      { text: percent.format(0.07), amount: money(64) },
+      { text: percent.format(0.19), amount: money(801) },
+    ],
+    totalTax: money(865),
+    transfer: {
+      amount: money(5_955),
+      holder: 'Harbour & Hearth GmbH',
+      bank: 'Harbour Bank',
+      iban: 'DE02 1203 0000 0000 2020 51',
+      bic: 'BYLADEM1001',
+      reference: SAMPLE_ORDER.orderNumber,
+    },
+    customerName: 'Ada Lindqvist',
+    billingAddress: ['Ada Lindqvist', 'Speicherweg 4', '20457 Hamburg'],
+    shippingAddress: [
+      'Jonas Lindqvist',
+      'Storgatan 7',
+      '211 41 Malmö',
+      countryName('SE', languageTag(locale)).toUpperCase(),
+    ],
+    contact: { email: 'ada@mail.example', phone: '+49 40 123456' },
+    comment: 'Please ring twice.',
+  };
+}
 
 const ATTACHED_PAGES = ['terms-and-conditions', 'rights-of-withdrawal'] as const;
 
@@ -123,8 +141,8 @@ export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
   occasion: 'To the customer, when an order was placed.',
   example: { en_GB: { subject: 'Order {orderNumber}', text: 'Thank you!\n\n{lines}\n\nYour {shopName}' } },
   isLimited: true,
-  sample: {
-    ...SAMPLE_PLACED,
+  sample: (locale) => ({
+    ...samplePlaced(locale),
     legalTexts: [
       {
         page: 'terms-and-conditions',
@@ -137,12 +155,13 @@ export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
         text: 'You may withdraw within 14 days.',
       },
     ],
-  },
+  }),
   onLimited: (db, shopId, emailId, { orderId }) => recordUnsentEmail(db, shopId, orderId, emailId),
   placeholders: ORDER_PLACED_PLACEHOLDERS,
   lines: { meaning: 'The table of what was ordered, with discounts, costs and total.', rows: orderRows },
   sections: (facts, messages) => [
     ...transferSection(facts, messages),
+    ...deliverySection(facts, messages),
     ...addressSections(facts, messages),
     ...(facts.legalTexts.length === 0
       ? []
@@ -212,6 +231,10 @@ export function transferSection({ transfer }: OrderPlaced, messages: OrderWords)
   ];
 }
 
+function deliverySection({ deliveryDays }: OrderPlaced, messages: OrderWords): LetterSection[] {
+  return deliveryDays === null ? [] : [{ title: messages.expectedDelivery, rows: [plain(deliveryDays)] }];
+}
+
 export function addressSections(
   { billingAddress, shippingAddress }: OrderPlaced,
   messages: OrderWords,
@@ -268,6 +291,7 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
       text: payment.method ? text(payment.method.name) : (payment.name ?? ''),
       amount: money(payment.price),
     },
+    deliveryDays: content.expectedDelivery ? daySpanText(content.expectedDelivery, locale) : null,
     totalBeforeTax: content.taxType === 'NET' ? money(content.totalBeforeTax) : null,
     grandTotal: money(content.grandTotal),
     taxes: content.taxes

@@ -108,7 +108,8 @@ async function tellMerchant(
 ): Promise<void> {
   const { email: to, defaultLocale: locale } = settings;
   const goods = parts.map((part) => partText(part, { order: { ...order, locale }, settings }));
-  const facts = { orderNumber: order.orderNumber, goods, ...wish };
+  const { orderId, orderNumber } = order;
+  const facts = { orderId, orderNumber, goods, ...wish };
   await queueEmails(tx, shopId, returnNoticeEmail, [{ to, locale, facts }]);
 }
 

@@ -60,6 +60,7 @@ test('the order as it was placed', async () => {
   expect(others).toEqual(order.body);
   expect(management).toEqual({
     editing: null,
+    state: 'waitingForPayment',
     cancelledOn: null,
     paidAmount: price(0),
     refundedAmount: price(0),

@@ -1,11 +1,12 @@
 import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailMessages } from '../platform/email/kind.ts';
+import { orderInAdmin } from './order-email.ts';
 import {
   addressSections,
   loadOrder,
   ORDER_PLACED_PLACEHOLDERS,
   orderRows,
-  SAMPLE_PLACED,
+  samplePlaced,
   type OrderPlaced,
 } from './confirmation-email.ts';
 
@@ -17,7 +18,7 @@ export const newOrderEmail: EmailKind<OrderPlaced, NewOrderWords> = {
   occasion: 'To the shop, when an order was placed, unless emailNewOrders is false.',
   example: { en_GB: { subject: '{total} from {customerName}' } },
   isLimited: false,
-  sample: SAMPLE_PLACED,
+  sample: samplePlaced,
   placeholders: {
     ...ORDER_PLACED_PLACEHOLDERS,
     customerName: { meaning: 'Who has ordered.', value: ({ customerName }) => customerName },
@@ -35,8 +36,7 @@ export const newOrderEmail: EmailKind<OrderPlaced, NewOrderWords> = {
         .map((text) => ({ text, as: 'plain' })),
     },
   ],
-  // The order page is for the customer.
-  link: (_, { storefront }) => storefront,
+  link: orderInAdmin,
   messages: (email) => ({ ...email.order, ...email.aboutShop, ...email.newOrder }),
   load: loadOrder,
 };

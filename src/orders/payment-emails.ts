@@ -5,7 +5,14 @@ import type { EmailKind, EmailMessages } from '../platform/email/kind.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { outstandingOf } from './manage-change.ts';
-import { emailAddressOf, ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
+import {
+  emailAddressOf,
+  ORDER_EMAIL,
+  orderInAdmin,
+  SAMPLE_ORDER,
+  sampleMoney,
+  unbroken,
+} from './order-email.ts';
 import type { ManagedOrder } from './queries.ts';
 
 /** A payment of the customer arrived. */
@@ -42,7 +49,11 @@ export const paymentReceivedEmail: EmailKind<PaymentReceived> = {
   occasion: 'To the customer, when money came in.',
   example: { en_GB: { text: 'We have received {amount}. Thank you!' } },
   isLimited: false,
-  sample: { ...SAMPLE_ORDER, amount: '30,00 €', outstanding: '9,90 €' },
+  sample: (locale) => ({
+    ...SAMPLE_ORDER,
+    amount: sampleMoney(3_000, locale),
+    outstanding: sampleMoney(990, locale),
+  }),
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     amount: { meaning: 'What was paid, with its currency.', value: ({ amount }) => unbroken(amount) },
@@ -61,7 +72,7 @@ export const paymentFailedEmail: EmailKind<PaymentFailed> = {
   example: { en_GB: { text: 'Your payment of {amount} did not arrive. Please try again.' } },
   // A stranger can order with another person's address and let payments fail.
   isLimited: true,
-  sample: { ...SAMPLE_ORDER, amount: '39,90 €' },
+  sample: (locale) => ({ ...SAMPLE_ORDER, amount: sampleMoney(3_990, locale) }),
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     amount: { meaning: 'What is to be paid, with its currency.', value: ({ amount }) => unbroken(amount) },
@@ -80,7 +91,7 @@ export const paymentProblemEmail: EmailKind<PaymentProblemFacts, ProblemWords> =
   // Any visitor can let payments fail, as often as they like.
   isLimited: true,
   isAlwaysSent: ({ problem }) => problem !== 'failed',
-  sample: { ...SAMPLE_ORDER, amount: '39,90 €', problem: 'refundFailed' },
+  sample: (locale) => ({ ...SAMPLE_ORDER, amount: sampleMoney(3_990, locale), problem: 'refundFailed' }),
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     amount: { meaning: 'The amount, with its currency.', value: ({ amount }) => unbroken(amount) },
@@ -89,8 +100,7 @@ export const paymentProblemEmail: EmailKind<PaymentProblemFacts, ProblemWords> =
       value: ({ problem }, _, { problems }) => problems[problem],
     },
   },
-  // The order page is for the customer.
-  link: (_, { storefront }) => storefront,
+  link: orderInAdmin,
   messages: (email) => ({ ...email.aboutShop, ...email.paymentProblem }),
 };
 

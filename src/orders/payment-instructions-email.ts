@@ -6,7 +6,7 @@ import { queueJobs } from '../platform/jobs/queue.ts';
 import {
   loadOrder,
   ORDER_PLACED_PLACEHOLDERS,
-  SAMPLE_PLACED,
+  samplePlaced,
   transferSection,
   type OrderPlaced,
   type OrderWords,
@@ -21,7 +21,7 @@ export const paymentInstructionsEmail: EmailKind<OrderPlaced, OrderWords> = {
   example: { en_GB: { text: 'Please transfer {total} for {orderNumber}.' } },
   // A holder of the link to an order can choose again and again.
   isLimited: true,
-  sample: SAMPLE_PLACED,
+  sample: samplePlaced,
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     total: ORDER_PLACED_PLACEHOLDERS.total,

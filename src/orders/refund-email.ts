@@ -1,5 +1,5 @@
 import type { EmailKind } from '../platform/email/kind.ts';
-import { ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
+import { ORDER_EMAIL, SAMPLE_ORDER, sampleMoney, unbroken } from './order-email.ts';
 
 /** A refund was made to the customer. */
 export interface OrderRefunded {
@@ -14,7 +14,7 @@ export const refundEmail: EmailKind<OrderRefunded> = {
   occasion: 'To the customer, when money was paid back.',
   example: { en_GB: { text: 'We have sent you {amount} for {orderNumber}.' } },
   isLimited: false,
-  sample: { ...SAMPLE_ORDER, amount: '9,80 €' },
+  sample: (locale) => ({ ...SAMPLE_ORDER, amount: sampleMoney(980, locale) }),
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     amount: { meaning: 'What was paid back, with its currency.', value: ({ amount }) => unbroken(amount) },

@@ -1,6 +1,6 @@
 import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailMessages } from '../platform/email/kind.ts';
-import { ORDER_EMAIL, SAMPLE_ORDER } from './order-email.ts';
+import { ORDER_EMAIL, orderInAdmin, SAMPLE_ORDER } from './order-email.ts';
 
 /** The state of a return that a customer has requested. */
 export interface ReturnAnswered {
@@ -47,6 +47,8 @@ export const returnRejectedEmail: EmailKind<ReturnAnswered> = {
 
 /** A customer's request, for the merchant. */
 export interface ReturnAnnounced {
+  /** Missing in emails that an older version has queued. */
+  orderId?: string;
   orderNumber: string;
   goods: string[];
   /** The words are `email.returnNotice.wishes` of the message catalogue. */
@@ -76,10 +78,9 @@ export const returnNoticeEmail: EmailKind<
     },
   },
   lines: { meaning: 'The goods.', rows: ({ goods }) => goods.map((text) => ({ text })) },
-  // The order page is for the customer.
-  link: (_, { storefront }) => storefront,
+  link: orderInAdmin,
   sample: {
-    orderNumber: SAMPLE_ORDER.orderNumber,
+    ...SAMPLE_ORDER,
     goods: ['1\u00a0× Kettle'],
     wish: 'return',
     reason: 'Too small',

@@ -44,8 +44,12 @@ export function revised(content: Content, edits: Edits = {}): Content {
   };
   const totals = agreedTotals(facts, rulesOf(terms, taxClasses, shipping?.shippingMethodId));
   const taxed = ({ taxClass, tax }: ServiceTax) => ({ taxClass: taxClasses.get(taxClass.taxClassId)!, tax });
+  const { expectedDelivery, ...agreed } = content;
+  // The promised days were those of the former method.
+  const isSameMethod = shipping?.shippingMethodId === content.shipping?.shippingMethodId;
   return {
-    ...content,
+    ...agreed,
+    ...(expectedDelivery && isSameMethod && { expectedDelivery }),
     lines: lines.map((line, index) => {
       const { taxClass: _class, taxRate: _rate, shopQuantityPrice, ...amounts } = totals.lines[index]!;
       const shopPrices = line.shopPrices && { ...line.shopPrices, quantityPrice: shopQuantityPrice };

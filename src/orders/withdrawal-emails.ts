@@ -1,5 +1,6 @@
+import { dateTimeText } from '../http/dates.ts';
 import type { EmailKind } from '../platform/email/kind.ts';
-import { ORDER_EMAIL, SAMPLE_ORDER } from './order-email.ts';
+import { ORDER_EMAIL, SAMPLE_ORDER, SAMPLE_TIME } from './order-email.ts';
 import { orderUrl } from './order-link.ts';
 
 /** A customer has withdrawn from a contract, or from a part of it. */
@@ -29,13 +30,13 @@ export const withdrawalAcknowledgement: EmailKind<WithdrawalDeclared> = {
     date: { meaning: 'When the withdrawal arrived, with date and time.', value: ({ date }) => date },
   },
   lines: { meaning: 'What was withdrawn.', rows: ({ goods }) => goods.map((text) => ({ text })) },
-  sample: {
+  sample: (locale) => ({
     ...SAMPLE_ORDER,
     goods: ['2\u00a0× Ginger tea', '1\u00a0× Kettle'],
     name: 'Ada Lindqvist',
     contact: 'ada.lindqvist@mail.example',
-    date: '15 November 2026 at 08:30 UTC',
-  },
+    date: dateTimeText(SAMPLE_TIME, locale),
+  }),
   messages: (email) => ({ ...email.aboutOrder, ...email.withdrawalAcknowledgement }),
 };
 

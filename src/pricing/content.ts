@@ -18,6 +18,7 @@ import type {
   StoredLine,
 } from './input.ts';
 import type { CartProduct } from './cart-product.ts';
+import type { DaySpan } from './delivery-span.ts';
 import { toTaxBasis } from './tax.ts';
 import { cartTotals, type CartTotals, type ServiceTax } from './totals.ts';
 
@@ -48,6 +49,8 @@ export interface Content {
   shippingPrice: number;
   shipping: { shippingMethodId: string; name: Localised; price: number; taxes: ContentTax[] } | null;
   payment: ContentPayment | null;
+  /** When an order arrives, as its customer was told; missing: a cart, or unknown. */
+  expectedDelivery?: DaySpan;
   /** The tax of delivery and payment. */
   serviceTaxClass: ContentTaxClass;
   /** The basket discounts at that time. */

@@ -1,3 +1,6 @@
+import type { ProductFacts } from '../catalogue/products/facts.ts';
+import type { Settings, ShippingMethod } from '../shops/settings/settings.ts';
+
 /** The first and the last day of something, as `2026-11-18`. */
 export interface DaySpan {
   from: string;
@@ -10,10 +13,65 @@ export interface WorkingDays {
   to: number;
 }
 
+/** The way of an order: until it is dispatched, and then in transit. */
+export interface DeliveryDays {
+  handling: WorkingDays;
+  transit: WorkingDays;
+}
+
 const DAY = 86_400_000;
 
 /** More days than any customer would wait; a longer period is no promise. */
 const MAX_DAYS = 365;
+
+/** The product data that determines the day of delivery. */
+export interface DeliveredProduct {
+  facts: Pick<ProductFacts, 'deliveryPeriod'>;
+  /** The ordered quantity is in stock. */
+  isInStock: boolean;
+}
+
+/**
+ * The days on which these products arrive with a shipping method, if they are ordered now; undefined where they are
+ * unknown: the customer collects them, the shop has set no transit time for the method, a product is out of stock, or
+ * its handling time is not a number of days. Every page, email and feed that names a day of delivery takes it from
+ * here, or from the order, which stores it.
+ */
+export function expectedDelivery(
+  products: readonly DeliveredProduct[],
+  method: ShippingMethod,
+  settings: Pick<Settings, 'deliveryTimes'>,
+  now: Date,
+): DaySpan | undefined {
+  const days = deliveryDays(products, method, settings);
+  return days && deliverySpan(now, settings.deliveryTimes, days.handling, days.transit);
+}
+
+/** The working days until these products are dispatched, and then on the way; undefined: unknown. */
+export function deliveryDays(
+  products: readonly DeliveredProduct[],
+  method: ShippingMethod,
+  { deliveryTimes }: Pick<Settings, 'deliveryTimes'>,
+): DeliveryDays | undefined {
+  const transit = deliveryTimes.methods[method.key];
+  if (method.kind === 'pickup' || !transit || products.some(({ isInStock }) => !isInStock)) return undefined;
+  const times = products.map(({ facts }) => handlingTime(facts, deliveryTimes));
+  if (!times.every((time) => time !== undefined)) return undefined;
+  // Everything is sent in one parcel, when the last product is ready.
+  const handling = {
+    from: Math.max(0, ...times.map(({ from }) => from)),
+    to: Math.max(0, ...times.map(({ to }) => to)),
+  };
+  return { handling, transit };
+}
+
+/** The working days until a product is dispatched: its own, else the shop's; undefined: its own are no number. */
+function handlingTime(
+  { deliveryPeriod }: Pick<ProductFacts, 'deliveryPeriod'>,
+  { handling }: Settings['deliveryTimes'],
+): WorkingDays | undefined {
+  return deliveryPeriod ? parseDays(deliveryPeriod) : handling;
+}
 
 /** `3`, or `3-5`: days until the goods are dispatched; undefined: any other text, which is ignored. */
 export function parseDays(period: string): WorkingDays | undefined {
@@ -31,14 +89,14 @@ export function parseDays(period: string): WorkingDays | undefined {
 export function deliverySpan(
   now: Date,
   { cutOffHour, timeZone }: { cutOffHour: number; timeZone: string },
-  preparation: WorkingDays,
+  handling: WorkingDays,
   transit: WorkingDays,
 ): DaySpan {
   const { day, hour } = localTime(now, timeZone);
   const start = workingDayFrom(hour >= cutOffHour ? day + DAY : day);
   return {
-    from: dayText(afterWorkingDays(start, preparation.from + transit.from)),
-    to: dayText(afterWorkingDays(start, preparation.to + transit.to)),
+    from: dayText(afterWorkingDays(start, handling.from + transit.from)),
+    to: dayText(afterWorkingDays(start, handling.to + transit.to)),
   };
 }
 

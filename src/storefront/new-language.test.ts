@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { givenShop } from '../../test/builders.ts';
+import { givenProduct, givenSmallShop } from '../../test/carts.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { givenVisitor, mainOf } from '../../test/visitor.ts';
 import { loadMessages } from '../kernel/messages.ts';
@@ -18,6 +19,19 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close();
   await rm(folder, { recursive: true });
+});
+
+test.each([
+  ['de_DE', ['1\u00a0Stück', '2\u00a0Stück']],
+  ['fr_FR', ['1\u00a0pièce', '2\u00a0pièces']],
+])('a shop in %s has units in its language, without names of its own', async (locale, amounts) => {
+  const shop = await givenSmallShop(service, { locales: { default: locale, items: [locale] } });
+  const productId = await givenProduct(shop);
+  for (const amount of amounts) {
+    const visitor = givenVisitor(service, shop.shopId);
+    await visitor.post('/cart/add', { productId, quantity: amount.charAt(0) });
+    expect((await visitor.get('/cart/drawer')).text).toContain(`<small>${amount}</small>`);
+  }
 });
 
 test('a language is added with one file', async () => {

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { notFound, tooManyRequests, type HttpError } from '../http/errors.ts';
 import { originOf, schemeOf, storefrontUrl } from '../http/links.ts';
-import { readingCurrency, readingLocale } from '../http/locale.ts';
+import { offeredLocale, readingCurrency } from '../http/locale.ts';
 import { addressCaller, type RateLimiter } from '../http/rate-limit.ts';
 import type { PaymentDeps } from '../orders/payments/calls.ts';
 import {
@@ -16,6 +16,7 @@ import {
 } from '../shops/settings/settings.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { findSignedInAccount } from './account/queries.ts';
+import type { SignedInAccount } from './account/signed-in-account.ts';
 import { sessionOfAccount, sharedSession } from './account/visit-account.ts';
 import { loadShopLayout } from './layout/shop-layout.ts';
 import { withUser, type DeviceCookie } from '../people/accounts/device-cookie.ts';
@@ -73,6 +74,7 @@ export async function openVisit(
   ]);
   const session = sessionOfAccount(sessions.read(shopId, cookieNamed('visit'), db.now), account);
   const query = request.query as Record<string, string | string[]>;
+  const namedLocale = localeNamedBy([query['locale'] ?? []].flat()[0], settings);
   const visit: Visit = {
     db,
     carts,
@@ -83,7 +85,8 @@ export async function openVisit(
     settings,
     verifySettings,
     layout,
-    locale: visitLocale([query['locale'] ?? []].flat()[0], settings),
+    locale: namedLocale ?? rememberedLocale(session, account, settings),
+    isLocaleNamed: namedLocale !== undefined,
     currency: visitCurrency([query['currency'] ?? []].flat()[0], session, settings),
     ...addresses,
     account,
@@ -181,6 +184,15 @@ function visitCurrency(
 }
 
 /** A language in an old or mistyped link must not hide the page. */
-function visitLocale(parameter: string | undefined, settings: Settings): string {
-  return readingLocale(/^[a-z]{2}_[a-z]{2}$/i.test(parameter ?? '') ? parameter : undefined, settings);
+function localeNamedBy(parameter: string | undefined, { locales }: Settings): string | undefined {
+  return /^[a-z]{2}_[a-z]{2}$/i.test(parameter ?? '') ? offeredLocale(parameter!, locales) : undefined;
+}
+
+/** What was chosen in this browser counts more than what was chosen on another device of the account. */
+function rememberedLocale(
+  { locale }: Session,
+  account: SignedInAccount | undefined,
+  { locales, defaultLocale }: Settings,
+): string {
+  return [locale, account?.locale].find((one) => one && locales.includes(one)) ?? defaultLocale;
 }

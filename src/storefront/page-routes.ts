@@ -47,6 +47,8 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
       delete session.notice;
       delete session.visitorEvents;
     }
+    // An unknown visitor gets no cookie for this, so that the page can be cached.
+    if (visit.isLocaleNamed && Object.keys(session).length > 0) session.locale = visit.locale;
     await saveAccountCart(visit, { mayRemove: reply.request.method === 'POST' });
     if (JSON.stringify(session) !== JSON.stringify(before)) writeSession(reply, sessions, visit, session);
     if (visit.accountToken !== undefined) {

@@ -22,6 +22,7 @@ import { checkout } from './checkout/checkout.ts';
 import { confirmation } from './checkout/confirmation.ts';
 import { consent } from './scripts/consent.ts';
 import { currency } from './cart/currency.ts';
+import { language } from './layout/language.ts';
 import { errorPage, missingPages } from './error-page.ts';
 import { feedPages } from './feeds/feeds.ts';
 import { homePages } from './listing/home.ts';
@@ -83,6 +84,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     productDetailPages(pages);
     searchPages(pages);
     currency(pages);
+    language(pages);
     cart(pages);
     checkout(pages, tokens);
     payment(pages, tokens);

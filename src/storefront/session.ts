@@ -14,6 +14,8 @@ export interface Session {
   cart?: { id: string; count: number; copyOf?: string };
   /** The last order of the visitor, which the confirmation page shows. */
   order?: string;
+  /** The language that the visitor has chosen, or has seen last. */
+  locale?: string;
   currency?: string;
   /**
    * The cart, the wish list and the order belong to an account: they are dropped when the browser is no longer signed

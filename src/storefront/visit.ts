@@ -23,8 +23,13 @@ export interface Visit {
   /** For pages that begin with cached settings; see `withCachedSettings`. */
   verifySettings: VerifySettings;
   layout: ShopLayout;
-  /** The parameter `?locale=de_DE` of the address; without it, the shop's default. */
+  /**
+   * The parameter `?locale=de_DE` of the address, else the language that this browser or the account remembers;
+   * without all of them, the shop's default.
+   */
   locale: string;
+  /** The address names the language. */
+  isLocaleNamed: boolean;
   /** The parameter `?currency=GBP` of the address, else the session's; without both, the shop's default. */
   currency: string;
   /** Scheme and host of the service, for the addresses of the API in the events of a page. */

@@ -34,7 +34,7 @@ const queryOf = (locale: string) => (locale === 'en_GB' ? '' : `?locale=${locale
 const PUBLIC = ['', '/newsletter', '/Products/TE-100', ...PAGES.map(({ page }) => `/legal/${page}`)];
 const MISSING: Record<string, string[]> = {
   de_DE: ['/legal/cookie-policy'],
-  fr_FR: PAGES.map(({ page }) => `/legal/${page}`).filter((path) => path !== '/legal/contact-information'),
+  fr_FR: ['/legal/shipping-information', '/legal/cookie-policy'],
 };
 const PRIVATE = ['/wishlist', '/cart', '/newsletter/sent', '/newsletter/unsubscribed'];
 
@@ -221,6 +221,7 @@ describe('a session', () => {
 describe('a form', () => {
   const forms: [string, Record<string, string>][] = [
     ['/currency', { currency: 'GBP' }],
+    ['/language', { locale: 'de_DE' }],
     ['/consent', { consent: 'all' }],
     ['/newsletter', { email: 'ada@mail.example' }],
     ['/newsletter/confirm', { token: 'x' }],
@@ -377,6 +378,78 @@ test('no line of the log names a person', async () => {
   await app.close();
   expect(lines.length).toBeGreaterThanOrEqual(5);
   expect(lines.join('')).not.toMatch(/wrenna|zephyr|quillfeather/i);
+});
+
+describe('the language', () => {
+  const languageOf = async (path: string) =>
+    /<html lang="([\w-]+)">/.exec((await visitor.get(path)).text)![1];
+  const choose = (locale: string, page: string) => visitor.submit('/language', { locale, page });
+
+  test('that was chosen is remembered, on the page it was chosen on and on every other', async () => {
+    const tea = await choose('de_DE', '/Categories/tea?page=1&sort=name');
+    expect(tea.place).toBe('/shop/DemoShop/Categories/tea?locale=de_DE&page=1&sort=name');
+    expect(tea.text).toContain('<html lang="de-DE">');
+    // The address typed again, without a language.
+    expect(await languageOf('')).toBe('de-DE');
+    expect(await languageOf('/Products/TE-100')).toBe('de-DE');
+    expect((await choose('en_GB', '/Products/TE-100?locale=de_DE')).place).toBe(
+      '/shop/DemoShop/Products/TE-100',
+    );
+    expect(await languageOf('')).toBe('en-GB');
+    expect(visitor.session()).toEqual({ locale: 'en_GB' });
+  });
+
+  test('in an address counts for what follows, where the visitor is known', async () => {
+    await choose('de_DE', '/');
+    expect(await languageOf('/newsletter?locale=fr_FR')).toBe('fr-FR');
+    expect(await languageOf('/newsletter')).toBe('fr-FR');
+    expect(await languageOf('/newsletter?locale=en_GB')).toBe('en-GB');
+    expect(await languageOf('/newsletter')).toBe('en-GB');
+    expect(await languageOf('/newsletter?locale=xx_XX')).toBe('en-GB');
+  });
+
+  test('in an address gives an unknown visitor no cookie, so the page stays the same for all', async () => {
+    const { headers, text } = await visitor.get('/newsletter?locale=de_DE');
+    expect(text).toContain('<html lang="de-DE">');
+    expect(headers).toMatchObject({ 'cache-control': 'no-cache' });
+    expect(headers).not.toHaveProperty('set-cookie');
+    expect(await languageOf('/newsletter')).toBe('en-GB');
+  });
+
+  test('of a visitor has an entity tag of its own', async () => {
+    const tagOf = async (one: Visitor) => {
+      const { headers } = await one.get('/Products/TE-100', { 'accept-encoding': 'gzip' });
+      return { etag: headers['etag'], cached: headers['cache-control'] };
+    };
+    const unknown = await tagOf(givenVisitor(service, 'DemoShop'));
+    await choose('de_DE', '/');
+    const german = await tagOf(visitor);
+    expect(unknown.cached).toBe('no-cache');
+    expect(german.cached).toBe('private, no-cache');
+    expect(german.etag).not.toBe(unknown.etag);
+    expect(await tagOf(givenVisitor(service, 'DemoShop'))).toEqual(unknown);
+    const known = await visitor.get('/Products/TE-100', {
+      'accept-encoding': 'gzip',
+      'if-none-match': String(unknown.etag),
+    });
+    expect(known.status).toBe(200);
+    expect(known.text).not.toBe('');
+  });
+
+  test.each([
+    '//evil.example/a',
+    String.raw`/\evil.example`,
+    'https://evil.example/',
+    'javascript:alert(1)',
+    '',
+  ])('does not lead to %s', async (page) => {
+    expect((await choose('de_DE', page)).place).toBe('/shop/DemoShop?locale=de_DE');
+  });
+
+  test('that the shop does not have is the default one', async () => {
+    expect((await choose('xx_XX', '/newsletter')).place).toBe('/shop/DemoShop/newsletter');
+    expect(visitor.session()).toEqual({ locale: 'en_GB' });
+  });
 });
 
 describe('the currency', () => {

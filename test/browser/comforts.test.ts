@@ -113,15 +113,16 @@ test('language and currency are switched where one is, and stay', async () => {
     const page = await shop.open({ runsScripts });
     await page.goto('/shop/DemoShop/Products/KN-110');
     await page.locator('details.switch summary').click();
-    await page.locator('details.switch').getByRole('link', { name: 'Deutsch' }).click();
+    await page.locator('details.switch').getByRole('button', { name: 'Deutsch' }).click();
     await page.waitForURL('**/Products/KN-110?locale=de_DE');
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Reefline Schälmesser');
     await page.locator('details.switch summary').click();
     const currencies = page.locator('details.switch select');
     await currencies.selectOption('GBP');
-    if (!runsScripts) await page.locator('details.switch button').click();
+    if (!runsScripts) await page.locator('details.switch button.quiet').click();
     await page.locator('.offer .price').filter({ hasText: '£' }).first().waitFor();
     await page.goto('/shop/DemoShop/Products/TE-100');
+    expect(await page.locator('html').getAttribute('lang')).toBe('de-DE');
     expect(await page.locator('.offer .price').first().innerText()).toContain('£');
   }
 });
@@ -131,7 +132,7 @@ test('Escape closes the menus that are open', async () => {
   await page.goto('/shop/DemoShop');
   const choices = page.locator('details.switch');
   await choices.locator('summary').click();
-  await choices.getByRole('link').first().focus();
+  await choices.getByRole('button').first().focus();
   await page.keyboard.press('Escape');
   expect(await choices.getAttribute('open')).toBeNull();
   expect(await page.evaluate('document.activeElement.localName')).toBe('summary');

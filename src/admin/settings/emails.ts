@@ -2,7 +2,7 @@ import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import type { FormLimits } from '../../http/form-fields.ts';
-import { placeholderMeanings, type EmailKind } from '../../platform/email/kind.ts';
+import { placeholderMeanings, sampleFacts, type EmailKind } from '../../platform/email/kind.ts';
 import { createEmailShopLoader } from '../../shops/email/shop.ts';
 import { SettingsProblem } from '../../shops/settings/file.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
@@ -244,6 +244,6 @@ async function preview(
 ): Promise<AdminFile> {
   const load = createEmailShopLoader({ db, config, origin, logo: 'in the page' });
   const shop = (await load(shopId, tried))!;
-  const email = { shopId, template: kind.name, to: settings.email, locale, facts: kind.sample ?? {} };
+  const email = { shopId, template: kind.name, to: settings.email, locale, facts: sampleFacts(kind, locale) };
   return { type: 'text/html; charset=utf-8', content: shop.render(kind, email).html };
 }

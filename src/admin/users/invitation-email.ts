@@ -1,3 +1,4 @@
+import { adminUrl } from '../../http/links.ts';
 import { SHOP_PLACEHOLDERS, type EmailContext, type EmailKind } from '../../platform/email/kind.ts';
 import { linkTokens } from './links.ts';
 
@@ -9,8 +10,8 @@ export interface Invited {
   linkId: string | null;
 }
 
-const linkOf = ({ linkId }: Invited, { installationKey, origin, shopId }: EmailContext) =>
-  linkId === null ? `${origin}/admin/shops/${shopId}` : linkTokens(installationKey).urlOf(origin, linkId);
+const linkOf = ({ linkId }: Invited, context: EmailContext) =>
+  linkId === null ? adminUrl(context) : linkTokens(context.installationKey).urlOf(context.origin, linkId);
 
 export const invitationEmail: EmailKind<Invited> = {
   name: 'invitation',

@@ -1,3 +1,4 @@
+import { adminUrl } from '../../http/links.ts';
 import { SHOP_PLACEHOLDERS, type EmailKind } from '../../platform/email/kind.ts';
 
 /** A webhook was deactivated, because its receiver did not accept a delivery. */
@@ -30,6 +31,6 @@ export const deactivationEmail: EmailKind<WebhookDeactivated> = {
     webhookId: { meaning: 'Id of the webhook.', value: ({ webhookId }) => webhookId },
     reason: { meaning: 'What went wrong with the last attempt.', value: ({ reason }) => reason },
   },
-  link: (_, { storefront }) => storefront,
+  link: (_, context) => adminUrl(context, '/apps/webhooks'),
   messages: (email) => ({ ...email.aboutShop, ...email.webhook }),
 };

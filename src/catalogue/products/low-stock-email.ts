@@ -2,6 +2,7 @@ import { nameOf } from './render.ts';
 import { findProductRows } from './queries.ts';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { adminUrl } from '../../http/links.ts';
 import { languageTag } from '../../http/locale.ts';
 import { secretHash } from '../../kernel/ids.ts';
 import type { Messages } from '../../kernel/messages.ts';
@@ -56,7 +57,7 @@ export const lowStockEmail: EmailKind<LowStock, EmailMessages & Messages['email'
       ...(more > 0 ? [{ text: messages.more({ count: more }), as: 'note' as const }] : []),
     ],
   },
-  link: (_, { storefront }) => storefront,
+  link: (_, context) => adminUrl(context, '/products?stock=low'),
   messages: (email) => ({ ...email.aboutShop, ...email.lowStock }),
   load: (db, email) => loadLowStock(db, email as EmailRequest<Hour>),
 };

@@ -1,11 +1,11 @@
 import type { Settings } from '../../shops/settings/settings.ts';
-import { isUnitKey, UNIT_KEYS, UNITS, type UnitKey, type UnitNames } from '../../kernel/units.ts';
+import { isUnitKey, UNIT_KEYS, UNIT_NAMES, UNITS, type UnitKey, type UnitNames } from '../../kernel/units.ts';
 
 type Shop = Pick<Settings, 'units'>;
 
-/** The names of a unit in this locale: the shop's own, else the English ones. */
+/** The names of a unit in this locale: the shop's own, else the built-in ones of the language, else the English ones. */
 export function unitNames(unit: UnitKey, locale: string, shop: Shop): UnitNames {
-  return shop.units[unit]?.[locale] ?? UNITS[unit];
+  return shop.units[unit]?.[locale] ?? UNIT_NAMES[locale.slice(0, 2)]?.[unit] ?? UNITS[unit];
 }
 
 /** The sign, or the long name of a unit that has none. */
@@ -18,10 +18,11 @@ export function unitSign(unit: UnitKey, locale: string, shop: Shop): string {
 export function findUnit(text: string, shop: Shop): UnitKey | undefined {
   const lowered = text.trim().toLowerCase();
   if (isUnitKey(lowered)) return lowered;
-  return UNIT_KEYS.find((unit) =>
-    [UNITS[unit] as UnitNames, ...Object.values(shop.units[unit] ?? {})].some((names: UnitNames) =>
-      [names.long, names.short, names.orderShort].some((name) => name?.toLowerCase() === lowered),
-    ),
+  const isNamed = (names: UnitNames) =>
+    [names.long, names.short, names.orderShort].some((name) => name?.toLowerCase() === lowered);
+  return (
+    UNIT_KEYS.find((unit) => [UNITS[unit], ...Object.values(shop.units[unit] ?? {})].some(isNamed)) ??
+    UNIT_KEYS.find((unit) => Object.values(UNIT_NAMES).some((names) => isNamed(names[unit])))
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Messages } from '../../kernel/messages.ts';
 import type { EmailKind, EmailMessages } from '../../platform/email/kind.ts';
-import { ORDER_EMAIL, SAMPLE_ORDER, unbroken } from '../order-email.ts';
+import { ORDER_EMAIL, SAMPLE_ORDER, sampleMoney, unbroken } from '../order-email.ts';
 import { documentFile } from './file.ts';
 
 /** An invoice or a credit note that was finalised. */
@@ -19,13 +19,13 @@ export const documentEmail: EmailKind<DocumentFinalised, EmailMessages & Message
   occasion: 'To the customer, with an invoice or a credit note as PDF.',
   example: { en_GB: { subject: '{shopName}: {documentType} {documentNumber}' } },
   isLimited: false,
-  sample: {
+  sample: (locale) => ({
     ...SAMPLE_ORDER,
     documentId: '019A8C1E-0000-7000-8000-000000001002',
     documentType: 'Invoice',
     documentNumber: '1001',
-    grandTotal: '59,55 €',
-  },
+    grandTotal: sampleMoney(5_955, locale),
+  }),
   // A document is deleted with its order, and without it the email would be empty.
   attachments: async (db, { shopId, facts: { documentId } }) => {
     const file = await documentFile(db, shopId, documentId);

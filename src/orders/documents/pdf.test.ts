@@ -169,6 +169,14 @@ function documentOf(facts: Partial<DocumentFacts> = {}, terms: Partial<DocumentT
 const printed = async (...facts: Parameters<typeof documentOf>) => textsOf(await pdfOf(documentOf(...facts)));
 
 describe('the PDF of a document', () => {
+  test.each([
+    ['en_GB', 'piece(s)', '1 piece'],
+    ['fr_FR', 'pièce(s)', '1 pièce'],
+  ])('in %s has one %s, not several', async (locale, piece, text) => {
+    const [page] = await printed({}, { locale, units: { piece } });
+    expect(page).toContain(text);
+  });
+
   test('says everything in the language of the order, umlauts and the euro sign too', async () => {
     const [page] = await printed();
     expect(page).toEqual(

@@ -5,6 +5,7 @@ import type { Localised } from '../../http/locale.ts';
 import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { formatMoney } from '../../kernel/money.ts';
 import { anyText } from '../../catalogue/products/render.ts';
+import { unitText } from '../../http/amount-text.ts';
 import { addressLines } from './address-lines.ts';
 import { electronicInvoice } from './electronic.ts';
 import { isExport, type DocumentFacts } from './facts.ts';
@@ -91,7 +92,7 @@ function formats({ terms, content }: DocumentFacts): Formats {
     date: (day) => dates.format(new Date(day)),
     percent: (rate) => `${numbers.format(rate / 100)} %`,
     quantity: ({ quantity, orderUnit }) =>
-      `${numbers.format(Number(quantity))} ${terms.units[orderUnit.unit] ?? ''}`,
+      `${numbers.format(Number(quantity))} ${unitText(Number(quantity), terms.units[orderUnit.unit] ?? '', terms.locale)}`,
     text: (texts) => anyText(texts ?? undefined, terms.locale, terms.defaultLocale) ?? '',
   };
 }
@@ -207,7 +208,10 @@ async function table(page: Page): Promise<void> {
   let carried = 0;
   for (const [index, line] of content.lines.entries()) {
     const { priceQuantity, unit } = line.orderUnit;
-    const perQuantity = priceQuantity === 1 ? '' : `\n/ ${priceQuantity} ${terms.units[unit] ?? ''}`;
+    const perQuantity =
+      priceQuantity === 1
+        ? ''
+        : `\n/ ${priceQuantity} ${unitText(priceQuantity, terms.units[unit] ?? '', terms.locale)}`;
     const cells: Record<Column['key'], string> = {
       position: String(index + 1),
       article: line.productNumber,

@@ -31,7 +31,9 @@ export function createDemoProvider(db: Database, demoAccess: DemoAccess): Paymen
         values (${shopId}, ${id}, ${amount}, ${currency}, 'open', ${capture === 'manual'}, ${returnUrl},
           ${orderNumber}, ${db.now})
         on conflict (shop_id, payment_id) do nothing`);
-      return { reference: id, redirectTo: new URL(`../../demo-payment/${id}`, returnUrl).href };
+      // The page speaks the language of the order page that leads to it.
+      const { search } = new URL(returnUrl);
+      return { reference: id, redirectTo: new URL(`../../demo-payment/${id}${search}`, returnUrl).href };
     },
 
     confirm: outcomeOf,

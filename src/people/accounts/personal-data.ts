@@ -21,7 +21,7 @@ export const accountPersonalData: PersonalData = {
 
 function findAccountsOf(db: Queries, shopId: string, { emails }: Person) {
   return db.many<object>(sql`
-    select email, created_at as since, (
+    select email, created_at as since, locale, (
         select coalesce(json_agg(address order by created_at desc), '[]') from account_address
         where account_address.shop_id = ${shopId} and account_address.account_id = account.account_id
       ) as addresses, (

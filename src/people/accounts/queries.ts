@@ -112,6 +112,12 @@ export function updateAccountCart(db: Queries, shopId: string, accountId: string
     update account set cart_id = ${cartId} where shop_id = ${shopId} and account_id = ${accountId}`);
 }
 
+/** The language that all devices of the account show, unless another one was chosen there. */
+export function updateAccountLocale(db: Queries, shopId: string, accountId: string, locale: string) {
+  return db.run(sql`
+    update account set locale = ${locale} where shop_id = ${shopId} and account_id = ${accountId}`);
+}
+
 /** More than anyone's number of browsers; the oldest sessions end. */
 const MAX_SESSIONS = 20;
 

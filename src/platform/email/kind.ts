@@ -91,8 +91,8 @@ export interface EmailKind<Facts extends object = object, Words extends EmailMes
   load?(db: Queries, email: EmailRequest): Promise<Facts | undefined>;
   /** undefined: the subject of the email no longer exists, and nothing is sent. */
   attachments?(db: Queries, email: EmailRequest<Facts>): Promise<Attachment[] | undefined>;
-  /** Made-up facts, to preview an email. */
-  sample?: Facts;
+  /** Made-up facts, to preview an email; a function where amounts or dates depend on the locale. */
+  sample?: Facts | ((locale: string) => Facts);
   /** Records that the email was not sent because of the daily limit. It may be called twice for one email. */
   onLimited?(db: Queries, shopId: string, emailId: string, facts: Facts): Promise<void>;
 }
@@ -105,6 +105,10 @@ export const SHOP_PLACEHOLDERS = {
     value: (_: object, { storefront }: EmailContext) => storefront,
   },
 };
+
+export function sampleFacts({ sample = {} }: EmailKind, locale: string): object {
+  return typeof sample === 'function' ? sample(locale) : sample;
+}
 
 /** The meaning of each placeholder of a kind, `{lines}` included. */
 export function placeholderMeanings({ placeholders, lines }: EmailKind): Record<string, string> {

@@ -113,7 +113,7 @@ describe('a new shop', () => {
       mails: {},
       theme: {},
       manufacturers: [],
-      deliveryTimes: { cutOffHour: 14, timeZone: 'Europe/Berlin', methods: {} },
+      deliveryTimes: { cutOffHour: 14, timeZone: 'Europe/Berlin', handling: { from: 0, to: 0 }, methods: {} },
       home: { promises: [] },
       appScripts: { load: true, necessary: [] },
       feeds: { google: false, agenticCommerce: false },

@@ -355,7 +355,8 @@ const Units = Type.Unsafe<Record<string, Static<typeof UnitNames>>>({
     UNIT_KEYS.map((key) => [key, byLocale('keep', { $ref: '#/definitions/unitNames' })]),
   ),
   additionalProperties: false,
-  description: 'Names of units in the languages of the shop; the English ones are built in.',
+  description:
+    'Names of units in the languages of the shop; the English, German and French ones are built in.',
   examples: [{ piece: { de_DE: { long: 'Stück', short: 'St.' } } }],
 });
 
@@ -537,19 +538,29 @@ const DeliveryTimes = Section(
         examples: ['Europe/Paris'],
       }),
     ),
+    handling: OrElse(
+      { from: 0, to: 0 },
+      Section(
+        { from: workingDays('At least.', 0), to: workingDays('At most.', 1) },
+        {
+          description:
+            'Working days until an order is dispatched, for products without a delivery period of their own. Shoppers see only the day of delivery. Absent: 0.',
+        },
+      ),
+    ),
     methods: OrElse(
       {},
       MapOf(
         '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$',
         Section({ from: workingDays('At least.', 1), to: workingDays('At most.', 3) }),
-        'Transit time in working days, by the key of a shipping method. Pages say nothing of a method that is not named.',
+        'Transit time in working days, by the key of a shipping method. Pages say nothing of a method that is not named; of one that is, they say the day of delivery instead of its description.',
         { parcel: { from: 1, to: 3 } },
       ),
     ),
   },
   {
     description:
-      "When goods arrive: pages add the days of the method to the product's delivery period. Working days are Monday to Friday; public holidays are not considered.",
+      "When goods arrive: the handling time, which is the product's delivery period or the shop's, and the days of the method on the way. Working days are Monday to Friday; public holidays are not considered.",
   },
 );
 

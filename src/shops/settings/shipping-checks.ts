@@ -59,7 +59,7 @@ export function* deliveryTimeProblems(
   { deliveryTimes = {} }: SettingsFile,
   frame: Frame,
 ): Generator<Problem> {
-  const { timeZone, methods = {} } = deliveryTimes;
+  const { timeZone, handling, methods = {} } = deliveryTimes;
   if (timeZone !== undefined && !isTimeZone(timeZone)) {
     yield {
       path: ['deliveryTimes', 'timeZone'],
@@ -67,7 +67,8 @@ export function* deliveryTimeProblems(
       rule: { name: 'timeZone' },
     };
   }
-  for (const [key, { from, to }] of Object.entries(methods)) {
+  if (handling) yield* rangeProblems(['deliveryTimes', 'handling'], handling);
+  for (const [key, days] of Object.entries(methods)) {
     const path = ['deliveryTimes', 'methods', key];
     if (frame.shippingMethods && !frame.shippingMethods.includes(key)) {
       yield {
@@ -76,14 +77,20 @@ export function* deliveryTimeProblems(
         rule: { name: 'unknownMethod' },
       };
     }
-    if (from > to) {
-      yield {
-        path: [...path, 'to'],
-        text: `is ${to}, expected ${from} or more`,
-        rule: { name: 'least', limit: from },
-      };
-    }
+    yield* rangeProblems(path, days);
   }
+}
+
+function* rangeProblems(
+  path: Problem['path'],
+  { from, to }: { from: number; to: number },
+): Generator<Problem> {
+  if (from <= to) return;
+  yield {
+    path: [...path, 'to'],
+    text: `is ${to}, expected ${from} or more`,
+    rule: { name: 'least', limit: from },
+  };
 }
 
 function isTimeZone(name: string): boolean {

@@ -246,7 +246,7 @@ test('newsletters are those that are chosen, without another email', async () =>
     service.db.many(sql`
       select identifier, subscribed from newsletter_subscriber
       join newsletter_campaign using (shop_id, campaign_id) where email = ${ADA} order by position`);
-  await visitor.submit('/account/newsletters', { [first]: 'yes' });
+  await visitor.submit('/account/newsletters?locale=en_GB', { [first]: 'yes' });
   expect(await subscribed()).toEqual([{ identifier: 'TideLetter_EN', subscribed: true }]);
   const changed = await visitor.submit('/account/newsletters?locale=de_DE', { [second]: 'yes' });
   expect(await subscribed()).toEqual([
@@ -254,7 +254,7 @@ test('newsletters are those that are chosen, without another email', async () =>
     { identifier: 'TideLetter_DE', subscribed: true },
   ]);
   expect(changed.text.match(/checked/g)).toHaveLength(1);
-  expect(mainOf(await visitor.get('/account/newsletters'))).toContain(
+  expect(mainOf(await visitor.get('/account/newsletters?locale=en_GB'))).toContain(
     'Tide letter What the sea brought in this month Gezeitenbrief',
   );
   await visitor.submit('/account/newsletters', {});
@@ -332,7 +332,36 @@ describe('devices', () => {
     await service.db.run(sql`update account_session set browser = 'Chrome', system = 'Android'`);
     expect(mainOf(await visitor.get('/account/devices?locale=fr_FR'))).toContain('Chrome sur Android');
     await service.db.run(sql`update account_session set browser = null`);
-    expect(mainOf(await visitor.get('/account/devices'))).toContain('Android this browser');
+    expect(mainOf(await visitor.get('/account/devices?locale=en_GB'))).toContain('Android this browser');
+  });
+});
+
+describe('the language', () => {
+  const languageOf = async (one: Visitor, path = '') =>
+    /<html lang="([\w-]+)">/.exec((await one.get(path)).text)![1];
+  const choose = (one: Visitor, locale: string) => one.submit('/language', { locale, page: '/' });
+
+  test('that was chosen is that of the account, on every device without one of its own', async () => {
+    const [phone, tablet] = [browser(), browser()];
+    await signInAs(service, visitor, ADA);
+    await signInAs(service, phone, ADA);
+    await choose(tablet, 'fr_FR');
+    await choose(visitor, 'de_DE');
+    expect(await languageOf(visitor)).toBe('de-DE');
+    expect(await languageOf(phone)).toBe('de-DE');
+    // What was chosen before signing in counts, and is the account's from then on.
+    await signInAs(service, tablet, ADA);
+    expect(await languageOf(tablet)).toBe('fr-FR');
+    expect(await languageOf(phone)).toBe('fr-FR');
+    expect(await languageOf(visitor)).toBe('de-DE');
+    expect(await languageOf(browser())).toBe('en-GB');
+  });
+
+  test('stays in the browser after signing out', async () => {
+    await signInAs(service, visitor, ADA);
+    await choose(visitor, 'de_DE');
+    await visitor.submit('/account/sign-out', {});
+    expect(await languageOf(visitor)).toBe('de-DE');
   });
 });
 
@@ -597,7 +626,7 @@ describe('one’s data', () => {
     });
     expect(JSON.parse(file.text)).toMatchObject({
       emailAddresses: [email],
-      accounts: [{ email, addresses: [{ street: 'Kai 7' }] }],
+      accounts: [{ email, locale: null, addresses: [{ street: 'Kai 7' }] }],
       accountSessions: [{ browser: null }],
       wishList: [{ productNumber: 'TE-110' }],
       orders: [{ orderNumber: number }],

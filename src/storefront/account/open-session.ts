@@ -8,6 +8,7 @@ import {
   findOrCreateAccount,
   insertSession,
   updateAccountCart,
+  updateAccountLocale,
 } from '../../people/accounts/queries.ts';
 import type { SignInTarget } from '../session.ts';
 import { shopPath, type Visit } from '../visit.ts';
@@ -49,6 +50,8 @@ export async function continueSignedIn(
   const messages = messagesIn(locale).storefront.account.signIn;
   const joined = await joinCart(visit, cartId);
   if (joined && joined.cartId !== cartId) await updateAccountCart(db, shopId, accountId, joined.cartId);
+  const { locale: chosen } = visit.session;
+  if (chosen !== undefined) await updateAccountLocale(db, shopId, accountId, chosen);
   visit.setAccountToken(token);
   visit.rememberAccount(accountId);
   if (joined && settings.currencies.includes(joined.currency)) {

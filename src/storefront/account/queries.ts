@@ -16,7 +16,7 @@ export async function findSignedInAccount(
 ): Promise<SignedInAccount | undefined> {
   if (token === undefined) return undefined;
   return db.one<SignedInAccount>(sql`
-    select upper(account.account_id::text) as "accountId", account.email,
+    select upper(account.account_id::text) as "accountId", account.email, account.locale,
       upper(account_session.session_id::text) as "sessionId", account_session.seen_at as "seenAt", account_session.created_at as "signedInAt",
       upper(account.cart_id::text) as "cartId", (
         select coalesce(sum(case when quantity % 1 = 0 then quantity else 1 end), 0)::bigint

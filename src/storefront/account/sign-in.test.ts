@@ -60,7 +60,9 @@ describe('asking for the email', () => {
     expect(mainOf(await visitor.get('/account/sign-in?locale=de_DE'))).toContain(
       'Ein Passwort brauchen Sie nicht',
     );
-    expect((await visitor.get('/account')).headers.location).toBe('/shop/DemoShop/account/sign-in');
+    expect((await visitor.get('/account')).headers.location).toBe(
+      '/shop/DemoShop/account/sign-in?locale=de_DE',
+    );
   });
 
   test.each(['', 'wren.mail.example', 'a@b.example,c@d.example', `${'w'.repeat(250)}@mail.example`])(

@@ -2,6 +2,8 @@
 export interface SignedInAccount {
   accountId: string;
   email: string;
+  /** The language that was chosen on any device; null: none. */
+  locale: string | null;
   sessionId: string;
   seenAt: Date;
   /** When the session was opened by email or passkey. */

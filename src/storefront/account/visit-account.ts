@@ -4,8 +4,9 @@ import type { Visit } from '../visit.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
 
 /** The anonymous part of a session, which stays after signing in or out. */
-export function sharedSession({ currency, consent, notice }: Session): Session {
+export function sharedSession({ locale, currency, consent, notice }: Session): Session {
   return {
+    ...(locale !== undefined && { locale }),
     ...(currency !== undefined && { currency }),
     ...(consent !== undefined && { consent }),
     ...(notice !== undefined && { notice }),

@@ -8,13 +8,14 @@ import {
   textProblem,
   type Obstacle,
 } from './visitor-cart.ts';
-import { amountWithUnit } from '../amount-text.ts';
+import { amountWithUnit } from '../../http/amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
 import { cartLinePicture, cartLineText, summary, type Line } from './cart-summary.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
 import { PageEvent, type Page } from '../page.ts';
 import { percentText } from '../product/product-card.ts';
+import { cartDeliveryText } from '../product/delivery-span.ts';
 import { shopPath, type Visit } from '../visit.ts';
 
 /** Why a form was rejected; the message stands beside its field. */
@@ -66,15 +67,18 @@ export async function cartPage(
 
 function cartContent(visit: Visit, visitorCart: VisitorCart, rejection: Rejection | undefined): Markup {
   const messages = messagesIn(visit.locale).storefront.cart;
-  const { lineItemContainer } = visitorCart.view;
+  const { view, priced } = visitorCart;
+  const { lineItemContainer } = view;
+  const delivery = cartDeliveryText(visitorCart, priced.totals.delivery.method, visit);
   return html`<div class="columns">
     <ul class="lines">
       ${lineItemContainer.productLineItems.map((line, index) => cartLine(visit, visitorCart, line, index, rejection))}
     </ul>
     <section aria-labelledby="sums">
       <h2 id="sums">${messages.summary}</h2>
-      ${summary(visit, visitorCart.view, visitorCart.priced.content)} ${nextDiscount(visit, visitorCart)}
-      ${couponForm(visit, visitorCart, rejection)}
+      ${summary(visit, view, priced.content)}
+      ${delivery !== undefined && html`<p class="arrival">${delivery}</p>`}
+      ${nextDiscount(visit, visitorCart)} ${couponForm(visit, visitorCart, rejection)}
       ${checkoutLink(visit, visitorCart, checkoutObstacle(visitorCart))}
       <p><a class="quiet" href="${shopPath(visit, '')}">${messages.continueShopping}</a></p>
     </section>

@@ -8,7 +8,7 @@ import { withdrawalNote } from '../product/withdrawal-note.ts';
 import { productPath, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
-import { amountWithUnit } from '../amount-text.ts';
+import { amountWithUnit } from '../../http/amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
 
 /** The fields that carts and orders have in common. */

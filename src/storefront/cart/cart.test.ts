@@ -239,7 +239,7 @@ describe('changing the cart', () => {
     const page = await add(visitor, shop.ids['RO-100']!, '2', '?locale=fr_FR');
     expect(mainOf(page)).toContain('Le minimum de commande est de 5,00 €. Il vous manque 0,20 €.');
     expect(page.text).not.toContain('/checkout?locale=fr_FR"');
-    expect((await visitor.get('/checkout')).headers.location).toBe('/shop/DemoShop/cart');
+    expect((await visitor.get('/checkout')).headers.location).toBe('/shop/DemoShop/cart?locale=fr_FR');
   });
 
   test('the minimum counts up to the sum that the shop names', async () => {

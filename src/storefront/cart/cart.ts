@@ -21,7 +21,7 @@ import { isId } from '../../kernel/ids.ts';
 import { DRAWER_PATH, drawerPage } from './cart-drawer.ts';
 import { cartPage } from './cart-page.ts';
 import { findVisitorCart, updateVisitorCart, setSessionCart, shopperOf, shortName } from './visitor-cart.ts';
-import { amountWithUnit, formatNumber } from '../amount-text.ts';
+import { amountWithUnit, formatNumber } from '../../http/amount-text.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';

@@ -7,6 +7,7 @@ import { findOrderWithActivity } from '../../orders/manage-queries.ts';
 import { paymentState, type PaymentState } from '../../orders/payments/payment-state.ts';
 import { toOrder } from '../../orders/render.ts';
 import type { Order } from '../../orders/schema.ts';
+import { orderDelivery } from '../../orders/order-delivery.ts';
 import type { CustomerOrder } from '../../orders/withdrawal-period.ts';
 import { linesAndTotals, orderParties } from './review-step.ts';
 import { OTHER_METHODS, otherMethods } from '../payment/other-methods.ts';
@@ -45,7 +46,8 @@ export function confirmation(pages: Pages, tokens: OrderTokens): void {
                 <h2>${messages.next}</h2>
                 ${paymentNotice(visit, token, found, payment) ?? nextSteps(visit, order)}`
         }
-        ${orderParties(visit, order, { hasLinks: false })} ${linesAndTotals(visit, order, found.content)}
+        ${orderParties(visit, order, { hasLinks: false, delivery: orderDelivery(found, locale) })}
+        ${linesAndTotals(visit, order, found.content)}
         <p>
           <a class="${isUnpaid ? 'button quiet' : 'button'}" href="${shopPath(visit, `/order/${token}`)}"
             >${messages.order}</a

@@ -13,7 +13,7 @@ import { messagesIn } from '../../kernel/messages.ts';
 import { besideCart, checkoutHeader } from './steps.ts';
 import { cartEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
-import { cartDelivery } from '../product/delivery-span.ts';
+import { cartDeliveryText } from '../product/delivery-span.ts';
 import type { ShopFormRequest } from '../pages.ts';
 import { priceText } from '../../http/price-text.ts';
 import { shopPath, type Visit } from '../visit.ts';
@@ -32,8 +32,6 @@ interface Option {
   id: string;
   name: string;
   description: string | null;
-  /** When the goods arrive. */
-  delivery?: string | undefined;
   logo: string | undefined;
   price: Price;
   event?: PageEvent;
@@ -41,7 +39,8 @@ interface Option {
 }
 
 /** The methods that can deliver this cart, each with its price. */
-function shippingOptions({ db, locale }: Visit, visitorCart: VisitorCart): Option[] {
+function shippingOptions(visit: Visit, visitorCart: VisitorCart): Option[] {
+  const { db, locale } = visit;
   const { cart, priced, settings } = visitorCart;
   const { possible, isNeeded, method: current } = priced.totals.delivery;
   if (!isNeeded) return [];
@@ -52,11 +51,12 @@ function shippingOptions({ db, locale }: Visit, visitorCart: VisitorCart): Optio
     const { totals } = contentOf({ ...cart, ...choice }, settings, db.now);
     const name = anyText(named(method, settings), locale, settings.defaultLocale)!;
     const price = priceOf(totals.shipping!.price, cart.currency, cart.taxType, locale);
+    const delivery = cartDeliveryText(visitorCart, method, visit);
     return {
       id,
       name,
-      description: textIn(method.description, locale, settings.defaultLocale),
-      delivery: cartDelivery(visitorCart, method, locale, db.now),
+      // A description often promises a time, which does not know the products of this cart.
+      description: delivery ?? textIn(method.description, locale, settings.defaultLocale),
       logo: method.logoUrl?.startsWith('/') ? method.logoUrl : webAddress(method.logoUrl),
       price,
       event: methodEvent('shippingMethod:select', { id, name, price }),
@@ -182,7 +182,7 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
       <legend><h2>${legend}</h2></legend>
       ${isRejected && html`<p class="error" id="${name}-error">${message}</p>`}
       ${options.map(
-        ({ id, name: text, description, delivery, logo, price, event, isChosen }) =>
+        ({ id, name: text, description, logo, price, event, isChosen }) =>
           html`<label class="choice">
             <input
               type="radio"
@@ -193,11 +193,7 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
               ${event && html`data-event="${JSON.stringify(event)}"`}
             />
             ${logo !== undefined && html`<img src="${logo}" alt="" height="32" />`}
-            <span
-              >${text}${description !== null && html`<br /><small>${description}</small>`}${
-                delivery !== undefined && html`<br /><small>${delivery}</small>`
-              }</span
-            >
+            <span>${text}${description !== null && html`<br /><small>${description}</small>`}</span>
             <span class="price">${price.amount === 0 ? messages.free : priceText(price, visit.locale)}</span>
           </label>`,
       )}

@@ -10,7 +10,7 @@ import { messagesIn, type Message } from '../../kernel/messages.ts';
 import { checkoutHeader, type Step } from './steps.ts';
 import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
-import { cartDelivery } from '../product/delivery-span.ts';
+import { cartDeliveryText } from '../product/delivery-span.ts';
 import { legalNames, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
@@ -21,7 +21,7 @@ export async function reviewPage(
   rejection?: { status: 409; message: string },
 ): Promise<Page> {
   const messages = messagesIn(visit.locale).storefront.checkout;
-  const { content } = visitorCart.priced;
+  const { content, totals } = visitorCart.priced;
   return {
     title: messages.review,
     path: '/checkout/review',
@@ -33,7 +33,10 @@ export async function reviewPage(
       ${rejection && html`<div class="notice" role="alert"><p class="error">${rejection.message}</p></div>`}
       <div class="columns review">
         <div>
-          ${orderParties(visit, visitorCart.view, { hasLinks: true, delivery: deliveryOf(visit, visitorCart) })}
+          ${orderParties(visit, visitorCart.view, {
+            hasLinks: true,
+            delivery: cartDeliveryText(visitorCart, totals.delivery.method, visit),
+          })}
           <h2>${messages.items}</h2>
           ${orderLines(visit, visitorCart.view, content)}
         </div>
@@ -46,11 +49,6 @@ export async function reviewPage(
         </form>
       </div>`,
   };
-}
-
-function deliveryOf({ db, locale }: Visit, visitorCart: VisitorCart): string | undefined {
-  const { method } = visitorCart.priced.totals.delivery;
-  return method ? cartDelivery(visitorCart, method, locale, db.now) : undefined;
 }
 
 type OrderParties = Sums & { billingAddress: Address | null; shippingAddress: Address | null };

@@ -8,10 +8,11 @@ import { plainText } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import type { UnitKey } from '../../kernel/units.ts';
-import { deliverySpan, parseDays } from '../../pricing/delivery-span.ts';
+import { deliverySpan, parseDays, type WorkingDays } from '../../pricing/delivery-span.ts';
 import { inTaxType, taxClassFor } from '../../pricing/tax.ts';
 import { askedPrice, priceOfQuantity } from '../../pricing/unit-price.ts';
 import { CLASSIFIERS, imageUrl } from '../../platform/media/images.ts';
+import { productDeliveryDays } from '../product/delivery-span.ts';
 import { absoluteUrl, productPath, type Visit } from '../visit.ts';
 import type { FeedRow } from './queries.ts';
 
@@ -35,6 +36,8 @@ export interface FeedItem {
   availability: 'in_stock' | 'out_of_stock' | 'backorder';
   /** `2026-11-20`, for a product that is ordered for the customer. */
   availableFrom: string | undefined;
+  /** Working days until it is dispatched; undefined: unknown. */
+  handling: WorkingDays | undefined;
   /** `24.50 EUR`: the price without any reduction. */
   price: string;
   salePrice: string | undefined;
@@ -95,6 +98,7 @@ export function feedItem({ row, pictures }: FeedRow, context: FeedContext): Feed
   const description = texts
     .map((text) => plainText(text, MAX_DESCRIPTION_LENGTH))
     .find((text) => text !== '');
+  const isDigital = taxClassFor(row.taxClassId ?? row.master?.taxClassId ?? null, settings).digital;
   const query = currency === settings.defaultCurrency ? {} : { currency };
   const { length, width, height } = facts;
   return {
@@ -104,6 +108,8 @@ export function feedItem({ row, pictures }: FeedRow, context: FeedContext): Feed
     link: absoluteUrl(visit, productPath(row.productNumber), query),
     pictures: files,
     ...availabilityOf(row, facts, quantity, context),
+    // Items that are out of stock have a date of their own.
+    handling: productDeliveryDays({ facts, isInStock: true, isDigital }, settings)?.handling,
     price: offer.price,
     salePrice: offer.salePrice,
     brand: shortText(facts.manufacturer, 70),
@@ -122,7 +128,7 @@ export function feedItem({ row, pictures }: FeedRow, context: FeedContext): Feed
     size: length && width && height ? { length, width, height } : undefined,
     measure: measureOf(facts, quantity),
     energy: energyOf(facts),
-    isDigital: taxClassFor(row.taxClassId ?? row.master?.taxClassId ?? null, settings).digital,
+    isDigital,
   };
 }
 

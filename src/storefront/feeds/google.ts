@@ -29,6 +29,8 @@ function googleFields(item: FeedItem): Field[] {
     ...otherPictures.map((url): Field => ['g:additional_image_link', url]),
     ['g:availability', item.availability],
     ['g:availability_date', item.availableFrom],
+    ['g:min_handling_time', item.handling && String(item.handling.from)],
+    ['g:max_handling_time', item.handling && String(item.handling.to)],
     ['g:price', item.price],
     ['g:sale_price', item.salePrice],
     ['g:brand', item.brand],

@@ -91,7 +91,7 @@ export function logoAddress({ logoUrl }: Settings): string | undefined {
   return logoUrl?.startsWith('/') ? logoUrl : webAddress(logoUrl);
 }
 
-/** Languages are links to the same page; currencies are a form, because the cookie stores the choice. */
+/** Both are forms, because the cookie stores the choice. */
 function languageAndCurrency(visit: Visit, page: Page, { languages, ...parts }: HeaderParts): Markup | false {
   const { settings, locale, currency } = visit;
   // A page with a secret address shows past amounts, and its forms to other addresses would be refused.
@@ -108,22 +108,59 @@ function languageAndCurrency(visit: Visit, page: Page, { languages, ...parts }: 
     <div class="sheet">
       ${
         hasLanguages &&
-        html`<nav aria-label="${messages.language}">
-          <ul>
-            ${settings.locales.map((other) => languageLink(visit, page, other, languages.get(other)!))}
-          </ul>
-        </nav>`
+        (page.hasSecretAddress ? languageLinks(visit, page, languages) : languageForm(visit, page, languages))
       }
       ${currencies}
     </div>
   </details>`;
 }
 
-function languageLink(visit: Visit, { path, query }: Page, locale: string, name: string): Markup {
-  const tag = languageTag(locale);
-  const href = shopPath({ ...visit, locale }, path, query);
-  const mark = locale === visit.locale && html`aria-current="true"`;
-  return html`<li><a lang="${tag}" hreflang="${tag}" href="${href}" ${mark}>${name}</a></li>`;
+/** The names of the languages, each in that language. */
+type LanguageNames = HeaderParts['languages'];
+
+function languageForm(visit: Visit, { path, query }: Page, languages: LanguageNames): Markup {
+  const { settings, locale, base } = visit;
+  const { defaultLocale } = settings;
+  // The form names a language itself, so its addresses do not.
+  const action = shopPath({ settings, base, locale: defaultLocale }, '/language');
+  const address = shopPath({ settings, base: '', locale: defaultLocale }, path, query);
+  return html`<form class="languages" method="post" action="${action}">
+    <input type="hidden" name="page" value="${address}" />
+    <ul aria-label="${messagesIn(locale).storefront.layout.language}">
+      ${settings.locales.map(
+        (other) =>
+          html`<li>
+            <button
+              name="locale"
+              value="${other}"
+              lang="${languageTag(other)}"
+              ${other === locale && html`aria-current="true"`}
+            >
+              ${languages.get(other)}
+            </button>
+          </li>`,
+      )}
+    </ul>
+  </form>`;
+}
+
+/** A page with a secret address links to itself, because its forms to other addresses would be refused. */
+function languageLinks(visit: Visit, { path, query }: Page, languages: LanguageNames): Markup {
+  const { settings, locale, base } = visit;
+  const link = (other: string) => {
+    const tag = languageTag(other);
+    // The default language is named, too: the browser may remember another one.
+    const href = shopPath({ settings, base, locale: other }, path, { ...query, locale: other });
+    const mark = other === locale && html`aria-current="true"`;
+    return html`<li>
+      <a lang="${tag}" hreflang="${tag}" href="${href}" ${mark}>${languages.get(other)}</a>
+    </li>`;
+  };
+  return html`<nav aria-label="${messagesIn(locale).storefront.layout.language}">
+    <ul>
+      ${settings.locales.map(link)}
+    </ul>
+  </nav>`;
 }
 
 function currencyForm(context: LayoutContext): Markup {

@@ -45,6 +45,7 @@ async function shown(page: Partial<Page> = {}, visitor: Partial<Visit> = {}, ses
     verifySettings: () => {},
     layout: await loadShopLayout(service.db, settings),
     locale: 'en_GB',
+    isLocaleNamed: false,
     currency: 'EUR',
     origin: 'https://shop.example',
     pageOrigin: 'https://shop.example',
@@ -130,11 +131,28 @@ describe('the header', () => {
   });
 
   test('offers the page in the other languages, each in its own words', async () => {
-    const text = await shown({ path: '/Categories/tea', query: { page: '2' } }, { locale: 'de_DE' });
+    const page = { path: '/Categories/tea', query: { page: '2' } };
+    const form = between(await shown(page, { locale: 'de_DE' }), '<form class="languages"', '</form>');
+    expect(form).toContain(' method="post" action="/shop/DemoShop/language">');
+    expect(form).toContain('<input type="hidden" name="page" value="/Categories/tea?page=2" />');
+    expect(form).toContain('<ul aria-label="Sprache">');
+    const buttons = [
+      ...form.matchAll(/value="(\w+)"\s+lang="([\w-]+)"\s*(aria-current="true")?\s*>\s*(\S+)/g),
+    ];
+    expect(buttons.map(([, ...parts]) => parts)).toEqual([
+      ['en_GB', 'en-GB', undefined, 'English'],
+      ['de_DE', 'de-DE', 'aria-current="true"', 'Deutsch'],
+      ['fr_FR', 'fr-FR', undefined, 'Français'],
+    ]);
+  });
+
+  test('links a page with a secret address to itself, in each language', async () => {
+    const page = { path: '/order/abc', hasSecretAddress: true };
+    const text = await shown(page, { locale: 'de_DE' });
     expect(between(text, '<nav aria-label="Sprache"', '</nav>').match(/<a.*?<\/a>/g)).toEqual([
-      '<a lang="en-GB" hreflang="en-GB" href="/shop/DemoShop/Categories/tea?page=2" >English</a>',
-      '<a lang="de-DE" hreflang="de-DE" href="/shop/DemoShop/Categories/tea?locale=de_DE&amp;page=2" aria-current="true">Deutsch</a>',
-      '<a lang="fr-FR" hreflang="fr-FR" href="/shop/DemoShop/Categories/tea?locale=fr_FR&amp;page=2" >Français</a>',
+      '<a lang="en-GB" hreflang="en-GB" href="/shop/DemoShop/order/abc?locale=en_GB" >English</a>',
+      '<a lang="de-DE" hreflang="de-DE" href="/shop/DemoShop/order/abc?locale=de_DE" aria-current="true">Deutsch</a>',
+      '<a lang="fr-FR" hreflang="fr-FR" href="/shop/DemoShop/order/abc?locale=fr_FR" >Français</a>',
     ]);
   });
 
@@ -168,7 +186,8 @@ describe('the header', () => {
     await givenShop(service, 'Twice');
     await apply({ locales: { default: 'en_GB', items: ['en_GB', 'en_US', 'de_DE'] } }, 'Twice');
     const { text } = await get('/shop/Twice');
-    expect(links(between(text, '<nav aria-label="Language"', '</nav>')).map(([, label]) => label)).toEqual([
+    const form = between(text, '<form class="languages"', '</form>');
+    expect([...form.matchAll(/<button[^>]*>\s*(.*?)\s*<\/button/gs)].map(([, label]) => label)).toEqual([
       'English (United Kingdom)',
       'English (United States)',
       'Deutsch',

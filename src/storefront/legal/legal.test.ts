@@ -61,7 +61,7 @@ describe('a legal page', () => {
     expect(mainOf(answer)).toBe(
       'Livraison Cette page n’a pas de texte dans cette langue. Lire cette page dans cette langue : anglais',
     );
-    expect(answer.text).toContain('href="/shop/DemoShop/legal/shipping-information"');
+    expect(answer.text).toContain('href="/shop/DemoShop/legal/shipping-information?locale=en_GB"');
     expect(answer.text).toContain('<meta name="robots" content="noindex" />');
   });
 

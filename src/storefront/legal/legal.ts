@@ -111,7 +111,7 @@ function missingPage(visit: Visit, page: PageName, isElsewhere: boolean): Page {
       ${
         isElsewhere &&
         html`<p>
-          <a href="${shopPath({ ...visit, locale: settings.defaultLocale }, path)}" hreflang="${language}"
+          <a href="${shopPath(visit, path, { locale: settings.defaultLocale })}" hreflang="${language}"
             >${messages.readIn({ language: named ?? language })}</a
           >
         </p>`

@@ -6,7 +6,7 @@ import { typedText } from '../../orders/line-text.ts';
 import { findOrderWithActivity, type PartLine } from '../../orders/manage-queries.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import type { CustomerOrder } from '../../orders/withdrawal-period.ts';
-import { amountWithUnit, unitText } from '../amount-text.ts';
+import { amountWithUnit, unitText } from '../../http/amount-text.ts';
 import type { Page } from '../page.ts';
 import type { ShopFormRequest } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';

@@ -9,6 +9,7 @@ import { documentFile } from '../../orders/documents/file.ts';
 import { findDocument, findDocuments } from '../../orders/documents/queries.ts';
 import { documentTitle } from '../../orders/documents/title.ts';
 import { findReturnSteps } from '../../orders/history.ts';
+import { orderDelivery } from '../../orders/order-delivery.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import { paymentState } from '../../orders/payments/payment-state.ts';
 import { toOrder } from '../../orders/render.ts';
@@ -70,6 +71,7 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
   ]);
   const view = toOrder(order, { locale, origin, settings });
   const isUnpaid = payment.outstanding > 0 && !order.paidOn;
+  const delivery = orderDelivery(order, locale);
   return orderPageWith(opened, '', {
     title: messages.title({ number: order.orderNumber }),
     ...(problem !== undefined && { status: 409 }),
@@ -79,6 +81,7 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
         <h2 id="now">${messages.status[orderStatus(opened)]}</h2>
         ${isUnpaid && (paymentNotice(visit, opened.token, order, payment) ?? nextSteps(visit, view))}
         ${otherMethods(visit, opened.token, methods)} ${parcels(visit, opened)}
+        ${delivery !== undefined && html`<p>${delivery}</p>`}
       </section>
       <div class="columns">
         <section aria-labelledby="history">
@@ -90,7 +93,8 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
           ${actions(visit, opened)}
         </section>
       </div>
-      ${orderParties(visit, view, { hasLinks: false })} ${linesAndTotals(visit, view, order.content)}`,
+      ${orderParties(visit, view, { hasLinks: false, delivery })}
+      ${linesAndTotals(visit, view, order.content)}`,
   });
 }
 

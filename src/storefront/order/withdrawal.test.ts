@@ -91,7 +91,13 @@ describe('withdrawing from a contract', () => {
       to: 'shop@mail.example',
       locale: 'en_GB',
       template: 'returnNotice',
-      facts: { orderNumber, goods: ['2\u00a0× TEA', '3\u00a0× BOOK'], wish: 'withdrawal', reason: null },
+      facts: {
+        orderId: expect.stringMatching(/^[0-9A-F-]{36}$/),
+        orderNumber,
+        goods: ['2\u00a0× TEA', '3\u00a0× BOOK'],
+        wish: 'withdrawal',
+        reason: null,
+      },
     });
     expect(await stockOf(shop, tea)).toBe(10);
     const [withdrawn] = await returns();

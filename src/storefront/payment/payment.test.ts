@@ -78,6 +78,26 @@ describe('the demo payment', () => {
     });
   });
 
+  test('is in the language that was chosen, as the order and its emails are', async () => {
+    const visitor = givenVisitor(service, 'DemoShop');
+    await visitor.submit('/language', { locale: 'de_DE', page: '/' });
+    const { payPath, orderId } = await buy(shop, shop.ids['BK-100']!, 'quickpay', { visitor });
+    const { page } = await openDemoPage(visitor, payPath);
+    expect(page.text).toContain('<html lang="de-DE">');
+    expect(mainOf(await answer(visitor, payPath, 'yes'))).toContain('Ihre Zahlung ist eingegangen');
+    expect(await managed(orderId)).toMatchObject({ locale: 'de_DE' });
+    const emails = (await queuedEmails(service, 'DemoShop')).filter(
+      ({ facts }) => (facts as { orderId?: string }).orderId === orderId,
+    );
+    expect(emails.find(({ template }) => template === 'order')).toMatchObject({ locale: 'de_DE' });
+    // The address itself names it, too: the provider opens it in any browser.
+    const leaving = await visitor.get(payPath);
+    expect(leaving.status).toBe(303);
+    const { redirectTo } = (await service.db.one<{ redirectTo: string }>(sql`
+      select redirect_to as "redirectTo" from payment_attempt where order_id = ${orderId}`))!;
+    expect(new URL(redirectTo).search).toBe('?locale=de_DE');
+  });
+
   test('that was refused can be tried again', async () => {
     const { visitor, payPath, orderId } = await buy(shop, shop.ids['BK-100']!, 'quickpay');
     const refused = await answer(visitor, payPath, 'no');

@@ -2,7 +2,7 @@ import type { Product } from '../../catalogue/products/schema.ts';
 import { longestText, type CustomTextProblem } from '../../catalogue/products/custom-text.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import { formatNumber } from '../amount-text.ts';
+import { formatNumber } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import type { Visit } from '../visit.ts';
 

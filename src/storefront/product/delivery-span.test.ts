@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { givenProduct, givenSmallShop, shippingId, type Shop } from '../../../test/carts.ts';
+import { givenProduct, givenSmallShop, queuedEmails, shippingId, type Shop } from '../../../test/carts.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { givenVisitor, mainOf } from '../../../test/visitor.ts';
+import { orderConfirmation } from '../../orders/confirmation-email.ts';
 import type { ProductFacts } from '../../catalogue/products/facts.ts';
 
 let service: Service;
@@ -13,8 +14,8 @@ beforeAll(async () => {
   shop = await givenSmallShop(service, {
     shippingMethods: [
       { key: 'pickup', name: 'Pickup', kind: 'pickup' },
-      { key: 'parcel', name: 'Parcel', kind: 'flat', price: 4.9 },
-      { key: 'slow', name: 'Slow', kind: 'flat', price: 1 },
+      { key: 'parcel', name: 'Parcel', kind: 'flat', price: 4.9, description: 'On the next working day' },
+      { key: 'slow', name: 'Slow', kind: 'flat', price: 1, description: 'When the ship sails' },
     ],
     deliveryTimes: { methods: { parcel: { from: 1, to: 3 }, pickup: { from: 0, to: 0 } } },
   });
@@ -50,13 +51,26 @@ describe('the page of a product', () => {
   });
 });
 
-test('the checkout names them for each method, by the product that takes longest', async () => {
+test('product, cart, checkout, confirmation, order page and email name the same days', async () => {
   service.setClock(MONDAY);
   const visitor = givenVisitor(service, shop.shopId);
-  for (const deliveryPeriod of ['1', '4']) {
-    const productId = await givenProduct(shop, { facts: { deliveryPeriod } });
+  const days = 'Mon 23 November – Wed 25 November';
+  for (const [number, deliveryPeriod] of [
+    ['QUICK', '1'],
+    ['ENGRAVED', '4'],
+  ] as const) {
+    const productId = await givenProduct(shop, { number, facts: { deliveryPeriod } });
     await visitor.post('/cart/add', { productId, quantity: '1' });
   }
+  const product = await visitor.get('/Products/ENGRAVED');
+  expect(daysOn(mainOf(product))).toBe(days);
+  expect(mainOf(product)).not.toMatch(/4 days|Delivery time|shipped within/);
+  expect(product.text).toContain(
+    '"deliveryTime":{"@type":"ShippingDeliveryTime",' +
+      '"handlingTime":{"@type":"QuantitativeValue","minValue":4,"maxValue":4,"unitCode":"DAY"},' +
+      '"transitTime":{"@type":"QuantitativeValue","minValue":1,"maxValue":3,"unitCode":"DAY"}}',
+  );
+
   await visitor.post('/checkout', {
     'billing.firstName': 'Ada',
     'billing.lastName': 'Lindqvist',
@@ -66,14 +80,45 @@ test('the checkout names them for each method, by the product that takes longest
     'billing.country': 'DE',
     'billing.emailAddress': 'ada@mail.example',
   });
-  const page = await visitor.get('/checkout/delivery');
-  const text = mainOf(page);
-  expect(daysOn(text)).toBe('Mon 23 November – Wed 25 November');
+  const step = await visitor.get('/checkout/delivery');
+  const text = mainOf(step);
+  expect(daysOn(text)).toBe(days);
   expect(text.match(/Expected delivery: /g)).toHaveLength(1);
-  const [, paymentMethod] = /name="paymentMethod"\s+value="([^"]+)"/.exec(page.text)!;
+  // The promise of a method gives way to the days of this cart; a method without days keeps its description.
+  expect(text).not.toContain('On the next working day');
+  expect(text).toContain('When the ship sails');
+  const [, paymentMethod] = /name="paymentMethod"\s+value="([^"]+)"/.exec(step.text)!;
   await visitor.post('/checkout/delivery', {
     shippingMethod: await shippingId(shop, 'parcel'),
     paymentMethod: paymentMethod!,
   });
-  expect(daysOn(mainOf(await visitor.get('/checkout/review')))).toBe('Mon 23 November – Wed 25 November');
+  expect(daysOn(mainOf(await visitor.get('/cart')))).toBe(days);
+  const review = await visitor.get('/checkout/review');
+  expect(daysOn(mainOf(review))).toBe(days);
+  const [, reviewed] = /name="reviewed" value="([^"]+)"/.exec(review.text)!;
+  await visitor.post('/checkout/order', { reviewed: reviewed! });
+
+  // What was promised stays, on whichever day it is read.
+  service.setClock(new Date('2026-11-18T16:00:00Z'));
+  const confirmation = await visitor.get('/confirmation');
+  expect(daysOn(mainOf(confirmation))).toBe(days);
+  const [, orderPath] = /href="[^"]*(\/order\/[^"?]+)/.exec(confirmation.text)!;
+  expect(daysOn(mainOf(await visitor.get(orderPath!)))).toBe(days);
+  const email = (await queuedEmails(service, shop.shopId)).find(({ template }) => template === 'order')!;
+  const facts = await orderConfirmation.load!(service.db, email);
+  expect(facts!.deliveryDays!.replaceAll(/\s/g, ' ')).toBe(days);
+});
+
+test('a product without a handling time of its own has that of the shop', async () => {
+  service.setClock(MONDAY);
+  const slow = await givenSmallShop(service, {
+    shippingMethods: [{ key: 'parcel', name: 'Parcel', kind: 'flat', price: 4.9 }],
+    deliveryTimes: { handling: { from: 1, to: 2 }, methods: { parcel: { from: 1, to: 1 } } },
+  });
+  const page = async (number: string) =>
+    mainOf(await givenVisitor(service, slow.shopId).get(`/Products/${number}`));
+  await givenProduct(slow, { number: 'OF-SHOP' });
+  await givenProduct(slow, { number: 'OWN', facts: { deliveryPeriod: '3-4' } });
+  expect(daysOn(await page('OF-SHOP'))).toBe('Wed 18 November – Thu 19 November');
+  expect(daysOn(await page('OWN'))).toBe('Fri 20 November – Mon 23 November');
 });

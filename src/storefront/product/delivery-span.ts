@@ -1,84 +1,57 @@
 import type { ProductFacts } from '../../catalogue/products/facts.ts';
-import type { VisitorCart } from '../../checkout/visitor-cart.ts';
-import { languageTag } from '../../http/locale.ts';
-import { messagesIn } from '../../kernel/messages.ts';
-import { deliverySpan, parseDays, type DaySpan, type WorkingDays } from '../../pricing/delivery-span.ts';
-import { quantityOfProduct } from '../../pricing/quantity.ts';
+import type { PricedCart } from '../../carts/cart.ts';
+import { cartDelivery } from '../../checkout/cart-delivery.ts';
+import {
+  deliveryDays,
+  deliverySpan,
+  type DeliveredProduct,
+  type DeliveryDays,
+} from '../../pricing/delivery-span.ts';
+import { deliveryText } from '../../pricing/delivery-text.ts';
 import type { Settings, ShippingMethod } from '../../shops/settings/settings.ts';
 import type { Visit } from '../visit.ts';
 
-/** The product data that determines the day of delivery. */
-export interface DeliveredProduct {
+/** When a product arrives, and the working days from which that follows. */
+export interface ProductDelivery extends DeliveryDays {
+  text: string;
+}
+
+interface OfferedProduct extends DeliveredProduct {
   facts: Pick<ProductFacts, 'deliveryPeriod' | 'shippingMethodIds'>;
-  /** The ordered quantity is in stock. */
-  isInStock: boolean;
+  /** Nothing is shipped. */
+  isDigital: boolean;
 }
 
-/**
- * The days on which these products arrive with a shipping method; undefined where they are unknown: the shop has set
- * no days for the method, a product is out of stock, or its delivery period is not a number of days.
- */
-function deliveryDays(
-  products: readonly DeliveredProduct[],
-  method: ShippingMethod,
-  { deliveryTimes }: Settings,
-  now: Date,
-): DaySpan | undefined {
-  const transit = deliveryTimes.methods[method.key];
-  if (!transit || products.some(({ isInStock }) => !isInStock)) return undefined;
-  const periods = products.map(({ facts }) =>
-    facts.deliveryPeriod ? parseDays(facts.deliveryPeriod) : READY,
-  );
-  if (!periods.every((period) => period !== undefined)) return undefined;
-  // Everything is sent in one parcel, when the last product is ready.
-  const preparation = {
-    from: Math.max(0, ...periods.map(({ from }) => from)),
-    to: Math.max(0, ...periods.map(({ to }) => to)),
-  };
-  return deliverySpan(now, deliveryTimes, preparation, transit);
-}
-
-const READY: WorkingDays = { from: 0, to: 0 };
-
-/** When a product arrives with the first method that delivers it and has days; undefined: unknown. */
+/** When a product arrives with the first method that delivers it and has a transit time; undefined: unknown. */
 export function productDelivery(
-  { settings, locale }: Visit,
-  product: DeliveredProduct,
+  { settings, locale }: Pick<Visit, 'settings' | 'locale'>,
+  product: OfferedProduct,
   now: Date,
-): string | undefined {
+): ProductDelivery | undefined {
+  const days = productDeliveryDays(product, settings);
+  if (!days) return undefined;
+  const span = deliverySpan(now, settings.deliveryTimes, days.handling, days.transit);
+  return { text: deliveryText(span, locale), ...days };
+}
+
+/** The working days until it is dispatched, and on the way; undefined: unknown. */
+export function productDeliveryDays(product: OfferedProduct, settings: Settings): DeliveryDays | undefined {
   const { shippingMethodIds } = product.facts;
+  if (product.isDigital) return undefined;
   for (const method of settings.shippingMethods) {
-    const delivers = !shippingMethodIds || shippingMethodIds.includes(method.shippingMethodId);
-    const days = method.kind !== 'pickup' && delivers && deliveryDays([product], method, settings, now);
-    if (days) return deliveryText(days, locale);
+    if (shippingMethodIds && !shippingMethodIds.includes(method.shippingMethodId)) continue;
+    const days = deliveryDays([product], method, settings);
+    if (days) return days;
   }
   return undefined;
 }
 
 /** When a cart arrives with one of the methods; undefined: unknown. */
-export function cartDelivery(
-  { priced: { content, products }, settings }: VisitorCart,
-  method: ShippingMethod,
-  locale: string,
-  now: Date,
+export function cartDeliveryText(
+  cart: PricedCart,
+  method: ShippingMethod | null,
+  { locale, db }: Pick<Visit, 'locale' | 'db'>,
 ): string | undefined {
-  if (method.kind === 'pickup') return undefined;
-  const delivered = products.map(({ facts, stock, productId }) => ({
-    facts,
-    isInStock: stock === null || stock >= quantityOfProduct(content.lines, productId),
-  }));
-  const days = deliveryDays(delivered, method, settings, now);
-  return days && deliveryText(days, locale);
-}
-
-/** `Expected delivery: Tue 17 November – Thu 19 November` */
-function deliveryText({ from, to }: DaySpan, locale: string): string {
-  const format = new Intl.DateTimeFormat(languageTag(locale), {
-    weekday: 'short',
-    day: 'numeric',
-    month: 'long',
-    timeZone: 'UTC',
-  });
-  const messages = messagesIn(locale).deliverySpan;
-  return messages.arrives({ days: format.formatRange(new Date(from), new Date(to)) });
+  const days = method && cartDelivery(cart, method, db.now);
+  return days ? deliveryText(days, locale) : undefined;
 }

@@ -3,14 +3,14 @@ import { shownAttributes } from '../../catalogue/products/attributes.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { typeOf } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
-import { amountWithUnit, formatNumber } from '../amount-text.ts';
+import { amountWithUnit, formatNumber } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import { basePriceText } from './product-card.ts';
 import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
-/** The attributes, measures and delivery time of a product as a table. */
+/** The attributes and measures of a product as a table. */
 export function detailsView(visit: Visit, row: ProductRow, product: Product): Markup | false {
   const { locale, settings } = visit;
   const messages = messagesIn(locale).storefront.product;
@@ -29,7 +29,7 @@ export function detailsView(visit: Visit, row: ProductRow, product: Product): Ma
       ];
     },
   );
-  const { deliveryWeight, productLength, productWidth, productHeight, deliveryPeriod } = product;
+  const { deliveryWeight, productLength, productWidth, productHeight } = product;
   const hasSize = productLength !== null && productWidth !== null && productHeight !== null;
   const rows = [
     ...attributes,
@@ -53,9 +53,6 @@ export function detailsView(visit: Visit, row: ProductRow, product: Product): Ma
             ],
           },
         ]
-      : []),
-    ...(deliveryPeriod
-      ? [{ name: messages.delivery, value: [messages.days({ period: deliveryPeriod })] }]
       : []),
   ];
   if (rows.length === 0) return false;

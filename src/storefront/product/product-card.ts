@@ -6,7 +6,7 @@ import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { legalNames, productPath, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
-import { amountWithUnit, unitText } from '../amount-text.ts';
+import { amountWithUnit, unitText } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 
 /** The cards of the first row on wide screens. Pictures further down are loaded when they come into sight. */
@@ -38,7 +38,7 @@ function productCard(visit: Visit, product: Product, index: number, options: Car
   return html`<li class="card" data-product="${product.productId}" data-index="${index}">
     ${cardPicture(product, options.isBelow === true || index >= FIRST_ROW)}
     ${options.heading === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`} ${badges(product, messages)}
-    ${priceBlock(visit, product)} ${availability(product)}
+    ${priceBlock(visit, product)} ${availability(product, { isShort: true })}
     ${options.actions?.(product) ?? quickForm(visit, product)}
   </li>`;
 }
@@ -202,7 +202,10 @@ export function percentText(percent: number, locale: string): string {
   );
 }
 
-/** The API separates the lines of this text by `<br />`; the first says whether there is any stock. */
+/**
+ * The API separates the lines of this text by `<br />`. The first says whether there is any stock, the second how soon
+ * it is dispatched: a page that says when it arrives leaves that out.
+ */
 export function availability(
   { availabilityText, availability }: Product,
   { isShort = false } = {},

@@ -5,6 +5,7 @@ import { textIn } from '../../http/locale.ts';
 import type { Selection } from '../../catalogue/products/combinations.ts';
 import { inheritedFacts } from '../../catalogue/products/facts.ts';
 import { spanExpiry } from '../../pricing/delivery-span.ts';
+import { taxClassFor } from '../../pricing/tax.ts';
 import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { findProductRows } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
@@ -147,6 +148,7 @@ async function renderContent(
     {
       facts: inheritedFacts(offerRow.facts, offerRow.master?.facts ?? null),
       isInStock: offerRow.stock === null || offerRow.stock > 0,
+      isDigital: taxClassFor(offerRow.taxClassId ?? offerRow.master?.taxClassId ?? null, settings).digital,
     },
     db.now,
   );

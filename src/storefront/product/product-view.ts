@@ -18,7 +18,7 @@ import {
   productCards,
   shippingInformationLink,
 } from './product-card.ts';
-import { amountWithUnit, formatNumber } from '../amount-text.ts';
+import { amountWithUnit, formatNumber } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import { customTextField } from './customisation.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
@@ -26,6 +26,7 @@ import { safetyView } from './safety.ts';
 import { withdrawalNote } from './withdrawal-note.ts';
 import { picturePreload, pictureView, type ResponsivePicture } from './pictures.ts';
 import { PLENTY, type PageVariation } from './queries.ts';
+import type { ProductDelivery } from './delivery-span.ts';
 import { structuredProduct } from './structured-data.ts';
 import { variationChoices } from './variations.ts';
 import { messagesIn, type Messages } from '../../kernel/messages.ts';
@@ -42,7 +43,7 @@ export interface ProductPageModel {
   /** The visitor has it on the wish list. */
   isWished: boolean;
   /** When the offer arrives if ordered now; undefined: unknown. */
-  delivery: string | undefined;
+  delivery: ProductDelivery | undefined;
   pictures: readonly ResponsivePicture[];
   variations: readonly PageVariation[];
   /** The variation that is the offer. */
@@ -62,6 +63,7 @@ const MAX_SUMMARY_LENGTH = 5_000;
 export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
   const { locale, settings } = visit;
   const { row, product, offer, isWished, pictures, variations, chosen, crossSelling } = model;
+  const delivery = offer.forSale ? model.delivery : undefined;
   const messages = messagesIn(locale).storefront.product;
   const { name, shortDescription, description, essentialFeatures } = product;
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
@@ -80,8 +82,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
       visit,
       product,
       pictures.map(({ large }) => visit.pageOrigin + large),
-      variations.length,
-      summaryText,
+      { variations: variations.length, description: summaryText, delivery },
     )}`,
     main: html`${breadcrumbNavigation(visit, breadcrumbs)}
       <article class="product" data-viewed-product="${product.productId}">
@@ -94,8 +95,9 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
             ${priceBlock(visit, offer)} ${taxNote(visit, offer, facts.isVatInfoVisible ?? true)}
           </div>
           ${labelLinks(visit, offer)} ${withdrawalNote(visit, offer)}
-          ${chosen && variationChoices(visit, { row, variations, chosen })} ${availability(offer)}
-          ${offer.forSale && model.delivery !== undefined && html`<p class="arrival">${model.delivery}</p>`}
+          ${chosen && variationChoices(visit, { row, variations, chosen })}
+          ${availability(offer, { isShort: delivery !== undefined })}
+          ${delivery && html`<p class="arrival">${delivery.text}</p>`}
           ${
             offer.availability === 'WarnStock' &&
             html`<p>

@@ -243,7 +243,7 @@ describe('being told when a product is back', () => {
     expect(visitor.session()).toMatchObject({
       notice: 'Wir senden Ihnen eine E-Mail, sobald der Artikel wieder verfügbar ist.',
     });
-    await visitor.post(`/Products/${soldOut}/notify`, { email: 'ada@mail.example' });
+    await visitor.post(`/Products/${soldOut}/notify?locale=en_GB`, { email: 'ada@mail.example' });
     expect(await watchers()).toEqual([{ number: soldOut, email: 'ada@mail.example', locale: 'en_GB' }]);
   });
 

@@ -1,4 +1,4 @@
-import { languageTag } from '../http/locale.ts';
+import { languageTag } from './locale.ts';
 
 /** `1,234.5` */
 export function formatNumber(amount: number, locale: string): string {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { amountWithUnit } from './amount-text.ts';
-import { moneyText } from '../http/price-text.ts';
+import { moneyText } from './price-text.ts';
 
 test.each([
   [1, 'piece(s)', 'en_GB', '1 piece'],
