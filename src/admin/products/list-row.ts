@@ -93,7 +93,7 @@ function stockText({ language, messages }: ShopVisit, stock: number | null, isSh
   const text = decimalText(stock, language);
   if (!isShort) return html`${text}`;
   const { soldOut, lowStock } = messages.products;
-  return html`${text} ${stock <= 0 ? chip(soldOut, 'bad') : chip(lowStock, 'warning')}`;
+  return html`<span>${text} ${stock <= 0 ? chip(soldOut, 'bad') : chip(lowStock, 'warning')}</span>`;
 }
 
 export function pictureOf({ origin, shopId }: ShopVisit, { image }: Pick<ProductRow, 'image'>): Markup {
