@@ -24,6 +24,8 @@
       hooks: {
         setLegend: [({ legend, setLegend }) => legend.idx == null && setLegend({ idx: last }, false)],
       },
+      // The marks are drawn as the lines are.
+      legend: { markers: { dash: (_chart, series) => (series === 1 ? 'dashed' : 'solid') } },
       scales: { y: { range: (_chart, _low, high) => [0, Math.max(high * 1.1, 10)] } },
       axes: [
         { ...axis, values: (_chart, values) => values.map((value) => day.format(value * 1000)) },

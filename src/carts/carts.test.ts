@@ -444,10 +444,11 @@ describe('creating', () => {
   });
 
   test('where the cart’s language lacks a text, the default one stands in', async () => {
-    const { body } = await post({ locale: 'fr_FR', lineItems: [line('TE-110')] });
-    expect(body.lineItemContainer.productLineItems[0].name).toBe('Old Ferry Black Tea 250 g');
+    const productId = await givenProduct(demo, { facts: { name: { en_GB: 'Old Ferry Whistle' } } });
+    const { body } = await post({ locale: 'fr_FR', lineItems: [{ productId, quantity: 1 }] });
+    expect(body.lineItemContainer.productLineItems[0].name).toBe('Old Ferry Whistle');
     expect(body.shippingData.shippingMethod.name).toBe('Livraison standard');
-    expect(body.lineItemContainer.lineItemsSubTotal.formatted).toBe('8,95 €');
+    expect(body.lineItemContainer.lineItemsSubTotal.formatted).toBe('10,00 €');
   });
 
   test('nulls are as good as nothing, and unknown keys too', async () => {

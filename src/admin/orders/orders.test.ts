@@ -593,6 +593,15 @@ describe('many orders', () => {
     // It was sent already.
     expect(slips.text).not.toContain('Tidewater Espresso Beans');
     expect(slips.text).toContain('Beacon Burr Grinder');
+    // The parcel says where it comes from and how it is sent, in the language of the shop, whoever prints it.
+    await service.db.run(sql`update admin_user set language = 'de'`);
+    const german = await merchant.get(`/orders/packing-slips?${query}`);
+    await service.db.run(sql`update admin_user set language = null`);
+    expect(german.text).toContain('<html lang="de"');
+    for (const { text } of [slips, german]) {
+      expect(text).toContain('Return address: Harbour &amp; Hearth GmbH, Speicherweg 4, 20457 Hamburg');
+      expect(text).toMatch(/<p>Delivery: (?:Standard|Express) delivery<\/p>/);
+    }
     const list = await merchant.get(`/orders/pick-list?${query}`);
     expect(list.text).toContain('AP-120');
     expect((await merchant.get('/orders/pick-list')).text).toContain('No orders selected.');

@@ -1,6 +1,9 @@
 import { html, type Markup } from '../../http/html.ts';
 import { languageTag, textIn } from '../../http/locale.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
+import { messagesIn } from '../../kernel/messages.ts';
+import { anyText } from '../../catalogue/products/render.ts';
+import { countryName } from '../../shops/countries/countries.ts';
 import { lineText } from '../../orders/line-text.ts';
 import { unshippedLines } from '../../orders/manage-change.ts';
 import { isWaitingForPayment, orderState } from '../../orders/order-state.ts';
@@ -109,8 +112,10 @@ function packingSlip(visit: ShopVisit, { order, lines }: PackedOrder): Markup {
       <strong>${textIn(settings.name, locale, settings.defaultLocale)}</strong>
       <span>${dayText(createdAt, visit.language)}</span>
     </div>
+    ${senderLine(visit, order)}
     <p class="lines">${recipient}</p>
     <h2>${messages.orders.title({ number: orderNumber })}</h2>
+    ${deliveryLine(visit, order)}
     <ul class="boxes">
       ${lines.map(
         ({ line, quantity }) =>
@@ -123,6 +128,30 @@ function packingSlip(visit: ShopVisit, { order, lines }: PackedOrder): Markup {
     </ul>
     ${customerComment !== null && html`<p class="lines quiet">${customerComment}</p>`}
   </article>`;
+}
+
+/** Where a parcel returns to that can't be delivered, with the country if it goes abroad. */
+function senderLine({ settings }: ShopVisit, { billingAddress, shippingAddress }: OrderRow): Markup | false {
+  const { invoicing, country, defaultLocale } = settings;
+  const { company, street, zipCode, city } = invoicing;
+  if (!street) return false;
+  const isAbroad = (shippingAddress ?? billingAddress).country !== country;
+  const lines = [
+    company ?? textIn(settings.name, defaultLocale, defaultLocale),
+    street,
+    [zipCode, city].filter(Boolean).join(' '),
+    isAbroad && countryName(country, languageTag(defaultLocale)),
+  ].filter(Boolean);
+  const { labelled, returnAddress } = messagesIn(defaultLocale).documents;
+  return html`<p class="quiet">${labelled({ label: returnAddress, text: lines.join(', ') })}</p>`;
+}
+
+/** How the parcel is sent: the people who pack it read the language of the shop. */
+function deliveryLine({ settings }: ShopVisit, { content }: OrderRow): Markup | false {
+  const { defaultLocale } = settings;
+  const name = content.shipping && anyText(content.shipping.name, defaultLocale, defaultLocale);
+  const { labelled, shipping } = messagesIn(defaultLocale).documents;
+  return name ? html`<p>${labelled({ label: shipping, text: name })}</p>` : false;
 }
 
 function pickTable(visit: ShopVisit, packed: readonly PackedOrder[]): Markup {

@@ -91,7 +91,9 @@ function priceText(visit: ShopVisit, row: ProductRow): string {
 function stockText({ language, messages }: ShopVisit, stock: number | null, isShort: boolean): Markup {
   if (stock === null) return html`<span class="quiet">${messages.products.notTracked}</span>`;
   const text = decimalText(stock, language);
-  return isShort ? chip(text, stock <= 0 ? 'bad' : 'warning') : html`${text}`;
+  if (!isShort) return html`${text}`;
+  const { soldOut, lowStock } = messages.products;
+  return html`<span>${text} ${stock <= 0 ? chip(soldOut, 'bad') : chip(lowStock, 'warning')}</span>`;
 }
 
 export function pictureOf({ origin, shopId }: ShopVisit, { image }: Pick<ProductRow, 'image'>): Markup {

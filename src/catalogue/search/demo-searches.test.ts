@@ -111,7 +111,7 @@ const GERMAN: Expected[] = [
 ];
 
 const FRENCH: Expected[] = [
-  ['café', ['CB-100', 'CB-200']],
+  ['café', ['AP-120', 'CB-100', 'CB-200']],
   ['thé vert', 'TE-100'],
   ['lampe laiton', 'LA-100'],
   ['couteau', ['KN-100', 'KN-110', 'KN-120']],

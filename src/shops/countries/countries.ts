@@ -32,6 +32,24 @@ export function countryName(code2: string, language: string): string {
   return display.of(code2) ?? code2;
 }
 
+/** Codes by the names of countries in the languages that addresses of the demo and of most shops are written in. */
+let codesByName: ReadonlyMap<string, string> | undefined;
+
+function codeOfName(name: string): string | undefined {
+  codesByName ??= new Map(
+    Object.keys(iso.getAlpha2Codes()).flatMap((code) =>
+      ['en', 'de', 'fr'].map((language) => [countryName(code, language).toLowerCase(), code] as const),
+    ),
+  );
+  return codesByName.get(name.trim().toLowerCase());
+}
+
+/** The last line of a postal address, if it names a country, in this language: `Germany` is `Deutschland` in German. */
+export function withCountryIn(lines: readonly string[], language: string): string[] {
+  const code = codeOfName(lines.at(-1) ?? '');
+  return code === undefined ? [...lines] : [...lines.slice(0, -1), countryName(code, language)];
+}
+
 /** The native name of a country: in its likeliest language, according to Unicode's data. */
 export function nativeName(code2: string): string {
   return countryName(code2, new Intl.Locale(`und-${code2}`).maximize().language);

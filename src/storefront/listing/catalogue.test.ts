@@ -174,6 +174,10 @@ describe('a category', () => {
     expect(namesOf(main)).toEqual(['Quayside Filterkaffee, gemahlen 500 g', 'Tidewater Espressobohnen']);
     expect(text).toContain('href="/shop/DemoShop/Categories/beans?locale=de_DE"');
     const [beans, ground] = choicesOf(main);
+    const weights = choicesOf(main)
+      .map(({ name }) => name)
+      .filter((name) => name?.endsWith('g') && name.includes(' '));
+    expect(weights).toEqual(['250 g', '500 g', '1 kg']);
     expect([beans, ground]).toMatchObject([
       { name: 'Bohnen', hits: 1 },
       { name: 'Gemahlen', hits: 1 },

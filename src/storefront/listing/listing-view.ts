@@ -3,6 +3,8 @@ import type { Product } from '../../catalogue/products/schema.ts';
 import type { Facet } from '../../catalogue/search/facets.ts';
 import { isFiltered, listQuery, PER_PAGE, priceBound, type ListRequest, type Sort } from './list-request.ts';
 import { jsonScript } from '../page.ts';
+import { languageTag } from '../../http/locale.ts';
+import { inNaturalOrder } from '../../kernel/natural-order.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
 import { absoluteUrl, shopPath, type Visit } from '../visit.ts';
@@ -158,9 +160,13 @@ function facetView(visit: Visit, list: ProductListing, facet: Facet): Markup | u
       ? messages.category
       : messages.manufacturer;
   // A value that all products have would not narrow the list.
-  const values = facet.values.filter(
+  const offered = facet.values.filter(
     (value) => facetKey(value) !== ownFacet && (value.selectedValue !== undefined || value.matches < results),
   );
+  // Categories and manufacturers stay as they are: those with most products first.
+  const values = isStandard
+    ? offered
+    : inNaturalOrder(offered, ({ name }) => name, languageTag(visit.locale));
   if (values.length === 0) return undefined;
   const choice = (value: FacetValue) => {
     const key = facetKey(value);

@@ -6,7 +6,7 @@ import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { legalNames, productPath, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
-import { amountWithUnit, unitText } from '../../http/amount-text.ts';
+import { amountWithUnit, formatNumber, unitText } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 
 /** The cards of the first row on wide screens. Pictures further down are loaded when they come into sight. */
@@ -38,7 +38,7 @@ function productCard(visit: Visit, product: Product, index: number, options: Car
   return html`<li class="card" data-product="${product.productId}" data-index="${index}">
     ${cardPicture(product, options.isBelow === true || index >= FIRST_ROW)}
     ${options.heading === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`} ${badges(product, messages)}
-    ${priceBlock(visit, product)} ${availability(product, { isShort: true })}
+    ${priceBlock(visit, product)} ${availability(visit, product, { isShort: true })}
     ${options.actions?.(product) ?? quickForm(visit, product)}
   </li>`;
 }
@@ -207,11 +207,17 @@ export function percentText(percent: number, locale: string): string {
  * it is dispatched: a page that says when it arrives leaves that out.
  */
 export function availability(
-  { availabilityText, availability }: Product,
+  { locale }: Pick<Visit, 'locale'>,
+  { availabilityText, availability, stocklevel }: Product,
   { isShort = false } = {},
 ): Markup | false {
   if (availability === null) return false;
   const lines = availabilityText.split('<br />').slice(0, isShort ? 1 : undefined);
+  // The colour alone would not tell everybody.
+  if (availability === 'WarnStock') {
+    const amount = formatNumber(stocklevel!, locale);
+    lines[0] = messagesIn(locale).storefront.product.fewLeft({ amount });
+  }
   return html`<p class="availability" data-state="${availability}">
     ${lines.map((line, index) => html`${index > 0 && html`<br />`}${line}`)}
   </p>`;

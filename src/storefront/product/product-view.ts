@@ -96,16 +96,9 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           </div>
           ${labelLinks(visit, offer)} ${withdrawalNote(visit, offer)}
           ${chosen && variationChoices(visit, { row, variations, chosen })}
-          ${availability(offer, { isShort: delivery !== undefined })}
-          ${delivery && html`<p class="arrival">${delivery.text}</p>`}
-          ${
-            offer.availability === 'WarnStock' &&
-            html`<p>
-              <strong>${messages.fewLeft({ amount: formatNumber(offer.stocklevel!, locale) })}</strong>
-            </p>`
-          }
-          ${buyForm(visit, offer)} ${wishlistForm(visit, offer, isWished)} ${notifyForm(visit, offer)}
-          ${bulkPrices(visit, offer)}
+          ${availability(visit, offer, { isShort: delivery !== undefined })}
+          ${delivery && html`<p class="arrival">${delivery.text}</p>`} ${buyForm(visit, offer)}
+          ${wishlistForm(visit, offer, isWished)} ${notifyForm(visit, offer)} ${bulkPrices(visit, offer)}
         </div>
         <div class="more">
           ${
@@ -248,7 +241,9 @@ function buyBar(visit: Visit, product: Product): Markup | false {
   const messages = messagesIn(visit.locale).storefront;
   if (!product.forSale) return false;
   return html`<div class="buy-bar">
-    <div aria-hidden="true">${barPrice(visit, product)} ${availability(product, { isShort: true })}</div>
+    <div aria-hidden="true">
+      ${barPrice(visit, product)} ${availability(visit, product, { isShort: true })}
+    </div>
     ${
       isAvailable(visit, product)
         ? html`<button class="button" form="${BUY_FORM}">${messages.product.addToCart}</button>`

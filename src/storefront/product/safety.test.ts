@@ -61,6 +61,15 @@ describe('the safety data of a product', () => {
     expect(page.text).toContain('<a href="mailto:eu@harbour.example">');
   });
 
+  test.each([
+    ['', 'Pier 1 Hamburg Germany'],
+    ['?locale=de_DE', 'Pier 1 Hamburg Deutschland'],
+  ])('name the country in the language of the page%s', async (language, address) => {
+    const manufacturer = { name: 'Tide', address: 'Pier 1\nHamburg\nGermany', contact: 'tide@mail.example' };
+    const { text } = await shown({ safety: { manufacturer } }, language);
+    expect(text).toContain(`Tide ${address} tide@mail.example`);
+  });
+
   test('are its own, where it has any, and nothing is linked that is no address', async () => {
     const manufacturer = { name: 'Tide <b>', address: 'Pier 1', contact: 'javascript:alert(1)' };
     const { safetyInfo, page } = await shown({ manufacturer: 'Beacon', safety: { manufacturer } });

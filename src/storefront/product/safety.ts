@@ -1,5 +1,7 @@
 import type { Product } from '../../catalogue/products/schema.ts';
 import { html, webAddress, type Markup } from '../../http/html.ts';
+import { languageTag } from '../../http/locale.ts';
+import { withCountryIn } from '../../shops/countries/countries.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 
@@ -13,15 +15,16 @@ export function safetyView({ locale }: Visit, { safetyInfo }: Product): Markup |
   return html`<section class="safety">
     <h2>${messages.title}</h2>
     ${text && textLines(text).map((line) => html`<p>${line}</p>`)}
-    ${manufacturer && party(messages.manufacturer, manufacturer)}
-    ${responsiblePerson && party(messages.responsiblePerson, responsiblePerson)}
+    ${manufacturer && party(messages.manufacturer, manufacturer, languageTag(locale))}
+    ${responsiblePerson && party(messages.responsiblePerson, responsiblePerson, languageTag(locale))}
   </section>`;
 }
 
-function party(title: string, { name, address, contact }: Party): Markup {
+function party(title: string, { name, address, contact }: Party, language: string): Markup {
   return html`<h3>${title}</h3>
     <address>
-      ${[name, ...textLines(address)].map((line) => html`${line}<br />`)} ${contactLink(contact)}
+      ${[name, ...withCountryIn(textLines(address), language)].map((line) => html`${line}<br />`)}
+      ${contactLink(contact)}
     </address>`;
 }
 
