@@ -1,8 +1,10 @@
 import type { DocumentRow } from './documents/queries.ts';
-import { outstandingOf, unshippedLines } from './manage-change.ts';
+import { outstandingOf } from './manage-change.ts';
+import { unshippedLines } from './quantities.ts';
 import type { ReturnStep } from './history.ts';
 import type { Payment, Return, Shipment } from './manage-queries.ts';
 import { providerMethodOf } from './payments/providers.ts';
+import { isBack, orderedLines, returnedLines } from './returns.ts';
 import type { CustomerOrder } from './withdrawal-period.ts';
 
 /** The events of an order that its customer sees. */
@@ -46,7 +48,15 @@ export function orderTimeline(
   return entries.toSorted((left, right) => left.at.getTime() - right.at.getTime());
 }
 
-export type OrderStatus = 'cancelled' | 'delivered' | 'sent' | 'partlySent' | 'awaitingPayment' | 'preparing';
+export type OrderStatus =
+  | 'cancelled'
+  | 'returned'
+  | 'partlyReturned'
+  | 'delivered'
+  | 'sent'
+  | 'partlySent'
+  | 'awaitingPayment'
+  | 'preparing';
 
 /** The current stage of the order. */
 export function orderStatus(open: CustomerOrder): OrderStatus {
@@ -54,6 +64,9 @@ export function orderStatus(open: CustomerOrder): OrderStatus {
   const { content, cancelledAt, deliveredOn, dispatchedOn, partiallyDispatchedOn } = order;
   const { shipments } = activity;
   if (cancelledAt) return 'cancelled';
+  if (returnedLines(open).length > 0) {
+    return orderedLines(open, isBack).length === 0 ? 'returned' : 'partlyReturned';
+  }
   if (deliveredOn) return 'delivered';
   if (dispatchedOn || (shipments.length > 0 && unshippedLines(content, shipments).length === 0))
     return 'sent';

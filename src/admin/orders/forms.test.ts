@@ -39,7 +39,14 @@ const NO_STATES = Object.fromEntries(STATES.map((state) => [state, null])) as Re
   (typeof STATES)[number],
   unknown
 >;
-const order = (facts: object) => ({ ...NO_STATES, isCancelled: false, paid: 0, refunded: 0, ...facts });
+const order = (facts: object) => ({
+  ...NO_STATES,
+  isCancelled: false,
+  paid: 0,
+  refunded: 0,
+  isPartlyReturned: false,
+  ...facts,
+});
 
 test.each([
   [{}, ['toPay', 'toShip']],
@@ -48,6 +55,10 @@ test.each([
   [
     { paidOn: 1, paid: 10, refunded: 10, returnedOn: 1, deliveredOn: 1 },
     ['refunded', 'delivered', 'returned'],
+  ],
+  [
+    { paidOn: 1, paid: 10, refunded: 4, returnedOn: 1, isPartlyReturned: true, deliveredOn: 1 },
+    ['partlyRefunded', 'delivered', 'partlyReturned'],
   ],
   [{ isCancelled: true, rejectedOn: 1 }, ['cancelled']],
   [{ isCancelled: true, rejectedOn: 1, paid: 10 }, ['cancelled', 'toRefund']],

@@ -2,7 +2,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { languageTag, textIn } from '../../http/locale.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
 import { lineText } from '../../orders/line-text.ts';
-import { unshippedLines } from '../../orders/manage-change.ts';
+import { unshippedLines } from '../../orders/quantities.ts';
 import type { OrderRow } from '../../orders/queries.ts';
 import { dayText } from '../components/format.ts';
 import { PRINT_SCRIPT } from '../layout/assets.ts';

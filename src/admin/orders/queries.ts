@@ -7,7 +7,13 @@ import {
   type OrderFilter,
 } from '../../orders/list.ts';
 import type { PartLine } from '../../orders/manage-queries.ts';
-import { managedColumns, orderColumns, ordersWithCustomers, type OrderRow } from '../../orders/queries.ts';
+import {
+  isPartlyReturned,
+  managedColumns,
+  orderColumns,
+  ordersWithCustomers,
+  type OrderRow,
+} from '../../orders/queries.ts';
 import type { Window } from '../../orders/window.ts';
 import { foundCustomers } from '../customers/queries.ts';
 import { PART_STATES } from './states.ts';
@@ -107,7 +113,8 @@ export async function searchOrders(
 /** The orders among these that belong to the shop, newest first. */
 export function findListedOrders(db: Queries, shopId: string, orderIds: readonly string[]) {
   return db.many<ListedManagedOrder>(sql`
-    select ${columnsWithoutLines}, ${managedColumns} from ${ordersWithCustomers}
+    select ${columnsWithoutLines}, ${managedColumns}, ${isPartlyReturned(shopId)} as "isPartlyReturned"
+    from ${ordersWithCustomers}
     where customer_order.shop_id = ${shopId} and customer_order.order_id = any (${orderIds}::uuid[])
     order by customer_order.created_at desc, customer_order.order_id desc`);
 }

@@ -46,6 +46,8 @@ export type ChippedOrder = Readonly<Record<State, unknown>> & {
   isCancelled: boolean;
   paid: number;
   refunded: number;
+  /** Some of the items came back, and not all. */
+  isPartlyReturned: boolean;
 };
 
 export type ChipName =
@@ -61,6 +63,7 @@ export type ChipName =
   | 'shipped'
   | 'delivered'
   | 'returned'
+  | 'partlyReturned'
   | 'onHold'
   | 'closed'
   | 'archived';
@@ -78,6 +81,7 @@ const KINDS: Readonly<Record<ChipName, ChipKind>> = {
   shipped: 'good',
   delivered: 'good',
   returned: 'neutral',
+  partlyReturned: 'neutral',
   onHold: 'warning',
   closed: 'neutral',
   archived: 'neutral',
@@ -106,7 +110,7 @@ export function paymentChips(order: ChippedOrder): OrderChip[] {
 export function goodsChips(order: ChippedOrder): OrderChip[] {
   const isCancelled = order.isCancelled || Boolean(order.rejectedOn);
   const rest = chips(
-    order.returnedOn ? 'returned' : null,
+    order.returnedOn ? (order.isPartlyReturned ? 'partlyReturned' : 'returned') : null,
     order.pendingOn ? 'onHold' : null,
     order.archivedOn ? 'archived' : order.closedOn ? 'closed' : null,
   );

@@ -50,6 +50,7 @@ export function settings(
       'emailNewOrders',
       'mandatoryAddressFields',
       'orderPage',
+      'returns',
       'withdrawal',
     ],
   });

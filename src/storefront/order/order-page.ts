@@ -13,6 +13,7 @@ import type { OrderTokens } from '../../orders/order-link.ts';
 import { paymentState } from '../../orders/payments/payment-state.ts';
 import { toOrder } from '../../orders/render.ts';
 import { orderStatus, orderTimeline, type TimelineEntry } from '../../orders/timeline.ts';
+import { returnedLines } from '../../orders/returns.ts';
 import { trackingUrl } from '../../orders/tracking.ts';
 import { withdrawalEnd } from '../../orders/withdrawal-period.ts';
 import { nextSteps } from '../checkout/confirmation.ts';
@@ -23,7 +24,7 @@ import { otherMethods } from '../payment/other-methods.ts';
 import { paymentNotice } from '../payment/payment-notice.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { openOrderByToken, orderPageWith, partList, type OpenedOrder } from './customer-order.ts';
+import { openOrderByToken, orderPageWith, partList, partText, type OpenedOrder } from './customer-order.ts';
 
 /** An order has few documents; more are not listed. */
 const MAX_DOCUMENTS = 50;
@@ -76,6 +77,7 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
     main: html`<h1>${messages.title({ number: order.orderNumber })}</h1>
       ${problem !== undefined && html`<div class="notice" role="alert"><p class="error">${problem}</p></div>`}
       <p class="lead">${messages.status[orderStatus(opened)]}</p>
+      ${returnedList(visit, opened)}
       <div class="columns">
         <section aria-labelledby="history">
           <h2 id="history">${messages.history}</h2>
@@ -89,6 +91,26 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
       </div>
       ${orderParties(visit, view, { hasLinks: false })} ${linesAndTotals(visit, view, order.content)}`,
   });
+}
+
+/** Which items came back, and how many of how many. */
+function returnedList(visit: Visit, opened: OpenedOrder): Markup | false {
+  const { locale } = visit;
+  const returned = returnedLines(opened);
+  return (
+    returned.length > 0 &&
+    html`<ul class="parts">
+      ${returned.map(
+        ({ ordered, ...part }) =>
+          html`<li>
+            ${messagesIn(locale).storefront.order.returnedOf({
+              items: partText(visit, opened, part),
+              ordered: Number(ordered).toLocaleString(locale.replace('_', '-')),
+            })}
+          </li>`,
+      )}
+    </ul>`
+  );
 }
 
 function timeline(visit: Visit, opened: OpenedOrder, entries: readonly TimelineEntry[]): Markup {
