@@ -130,7 +130,8 @@ export function amountsText(visit: ShopVisit, { dueAmount, refundedAmount }: Ord
   const money = moneyIn(visit);
   if (dueAmount.amount === 0 && refundedAmount.amount === 0) return false;
   return html`<p class="quiet">
-    ${messages.due({ amount: money(dueAmount) })} ${messages.refundedSoFar({ amount: money(refundedAmount) })}
+    ${messages.due({ amount: money(dueAmount) })}
+    ${refundedAmount.amount > 0 && messages.refundedSoFar({ amount: money(refundedAmount) })}
   </p>`;
 }
 
