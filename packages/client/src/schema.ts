@@ -7004,6 +7004,11 @@ export interface components {
              * @example true
              */
             isCustomizableTextRequired?: boolean;
+            /**
+             * @description With a text, it still has the right of withdrawal; absent: it has not.
+             * @example true
+             */
+            isCustomizableTextWithdrawable?: boolean;
             /** @description What the text costs with each unit; absent: nothing. */
             customizablePrice?: components["schemas"]["Price"];
             /**
