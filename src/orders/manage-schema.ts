@@ -96,7 +96,7 @@ const Management = Type.Object(
           dueAmount: {
             ...Price,
             description:
-              'The refund of the return: the share of its items after discounts, and with the last item of the order the cost of delivery and payment, if the shop refunds it. Of a return that is still expected: what it will be.',
+              'The refund of the return: the share of its items after discounts, and with the last item of the order the cost of delivery and payment, if the shop refunds it. Of one that is approved or withdrawn: what it will be. 0 before.',
           },
           refundedAmount: {
             ...Price,

@@ -1,9 +1,9 @@
 import type { Content } from '../pricing/content.ts';
 import { sum } from '../pricing/shares.ts';
 import type { Settings } from '../shops/settings/settings.ts';
-import { partOf, quantityOf, unitsByLine, unitsOf } from './documents/part.ts';
+import { totalUpTo, unitsByLine, unitsOf } from './documents/part.ts';
 import { quantityText } from './quantities.ts';
-import type { OrderActivity, PartLine, Return } from './manage-queries.ts';
+import type { OrderActivity, Return } from './manage-queries.ts';
 import type { ManagedOrder } from './queries.ts';
 import { isBack, sentQuantities } from './returns.ts';
 
@@ -38,11 +38,18 @@ export interface OrderRefunds {
   returns: ReadonlyMap<string, ReturnRefund>;
 }
 
-/** The refunds of an order and of its returns. A return that is still expected is counted as if its items were back. */
+/** A customer can withdraw in many parts; the next ones tell what they come to, so the work stays small. */
+const MAX_EXPECTED = 5;
+
+/**
+ * The refunds of an order and of its returns. Of those that are expected, because they were approved or withdrawn, the
+ * first ones are counted as if their items were back.
+ */
 export function orderRefunds(open: RefundableOrder): OrderRefunds {
   const { left, returns } = countRefunds(open);
   const expected = open.activity.returns
-    .filter((returned) => !isBack(returned))
+    .filter(({ state }) => state === 'approved' || state === 'withdrawn')
+    .slice(0, MAX_EXPECTED)
     .map(({ returnId, ...returned }) => {
       const arrived = countRefunds(withReceived(open, { ...returned, returnId }));
       return [returnId, arrived.returns.get(returnId)!] as const;
@@ -117,7 +124,7 @@ export function includesServices(open: RefundableOrder, returned: Pick<Return, '
 /**
  * The due amount of the items of each return that is back. It is the value of everything that is back with it, less the
  * due amounts before it, so the amounts of all returns sum to the order, to the cent, in whichever order they come.
- * `partOf` shares the amounts, as it does for documents.
+ * The amounts are shared as in documents.
  */
 function returnDues(open: RefundableOrder): Map<string, number> {
   const { content } = open.order;
@@ -127,7 +134,7 @@ function returnDues(open: RefundableOrder): Map<string, number> {
   for (const returned of back.filter(({ dueAmount }) => dueAmount === null)) {
     counted.push(returned);
     const units = unitsIn(content, counted);
-    const value = valueOf(content, units, hasServices(open, counted, units));
+    const value = totalUpTo(content, units, { services: hasServices(open, counted, units) });
     dues.set(returned.returnId, Math.max(0, value - sum([...dues.values()])));
   }
   return dues;
@@ -159,7 +166,7 @@ function goneValue(open: RefundableOrder, dues: ReadonlyMap<string, number>): nu
     }),
   );
   const isUnsent = cancelledAt !== null && sent.size === 0;
-  const value = valueOf(content, units, isUnsent || hasServices(open, back, units));
+  const value = totalUpTo(content, units, { services: isUnsent || hasServices(open, back, units) });
   return Math.max(value, sum([...dues.values()]), creditedAmount(open));
 }
 
@@ -209,14 +216,6 @@ function unitsIn({ lines }: Content, returns: readonly Return[]): Map<string, bi
       least(units.get(lineItemId) ?? 0n, unitsOf(quantity)),
     ]),
   );
-}
-
-function valueOf(content: Content, units: ReadonlyMap<string, bigint>, services: boolean): number {
-  const lines: PartLine[] = [...units].map(([lineItemId, some]) => ({
-    lineItemId,
-    quantity: quantityOf(some),
-  }));
-  return partOf(content, lines, [], { services }).grandTotal;
 }
 
 const least = (one: bigint, other: bigint) => (one < other ? one : other);

@@ -4857,7 +4857,7 @@ export interface components {
              * @example ada.lindqvist@mail.example
              */
             contact: string | null;
-            /** @description The refund of the return: the share of its items after discounts, and with the last item of the order the cost of delivery and payment, if the shop refunds it. Of a return that is still expected: what it will be. */
+            /** @description The refund of the return: the share of its items after discounts, and with the last item of the order the cost of delivery and payment, if the shop refunds it. Of one that is approved or withdrawn: what it will be. 0 before. */
             dueAmount: components["schemas"]["Price"];
             /** @description The part of it that was refunded; goodwill does not count. */
             refundedAmount: components["schemas"]["Price"];
