@@ -4,6 +4,7 @@ import { statementsOf } from '../../../test/carts.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
+import { newId } from '../../kernel/ids.ts';
 
 let service: Service;
 let merchant: Merchant;
@@ -591,6 +592,40 @@ describe('an order by hand', () => {
     const unpayable = { ...there, paymentMethodId: '00000000-0000-0000-0000-000000000000' };
     expect((await merchant.post('/orders/new', unpayable)).status).toBe(400);
     expect(await fingerprint(service)).toEqual(before);
+  });
+});
+
+test('a return is received and refunded at once when it arrives, or not at all', async () => {
+  const orderId = await idOf('1008');
+  const [{ lineItemId }] = (await managed(orderId)).lineItemContainer.productLineItems;
+  const returnId = newId(service.db.now);
+  await service.db.run(sql`
+    insert into order_return (shop_id, order_id, return_id, at, lines, restocked, state, origin)
+    values ('DemoShop', ${orderId}, ${returnId}, ${service.db.now}, ${JSON.stringify([{ lineItemId, quantity: '1' }])},
+      false, 'approved', 'customer')`);
+  const path = `/orders/${orderId}/returns/${returnId}`;
+  const { text } = await merchant.get(path);
+  const paid = (await managed(orderId)).management.paidAmount.amount;
+  const refund = valueIn(text, 'refund')!;
+  // It is all of the order, so delivery is refunded as well.
+  expect(Number(refund)).toBe(paid);
+  const before = await fingerprint(service);
+  const fields = { version: valueIn(text, 'version')!, state: 'receivedAndRefunded', restock: 'yes', refund };
+  expect((await merchant.post(path, { ...fields, creditNote: '9999' })).status).toBe(400);
+  const tooMuch = await merchant.post(path, { ...fields, refund: String(paid + 1), goodwill: 'late' });
+  expect([tooMuch.status, tooMuch.text.includes('because no more was paid')]).toEqual([409, true]);
+  expect(await fingerprint(service)).toEqual(before);
+  const creditNote = valueIn(text, 'creditNote')!;
+  expect((await merchant.post(path, { ...fields, creditNote })).status).toBe(303);
+  const { management } = await managed(orderId);
+  expect(management.returns).toMatchObject([
+    { state: 'refunded', restocked: true, refundableAmount: { amount: 0 } },
+  ]);
+  expect(management.refundedAmount.amount).toBe(paid);
+  const { body } = await service.call('GET', `/DemoShop/orders/${orderId}/documents`, { token });
+  expect(body.items[0]).toMatchObject({
+    documentType: 'CreditNote',
+    lineItemContainer: { grandTotal: { amount: paid } },
   });
 });
 
