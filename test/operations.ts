@@ -1308,7 +1308,7 @@ const managedReturn = shape(
 const management = shape(
   object('editing', 'appId: string\nsince: string', 'object|null'),
   'state: string\ncancelledOn: string|null',
-  priced('paidAmount', 'refundedAmount', 'outstandingAmount'),
+  priced('paidAmount', 'refundedAmount', 'refundableAmount', 'outstandingAmount'),
   array(
     'shipments',
     shape(
@@ -1317,13 +1317,15 @@ const management = shape(
       'carrier: string|null\ntrackingCode: string|null',
     ),
   ),
-  array('returns', managedReturn),
+  array('returns', shape(managedReturn, priced('dueAmount', 'refundedAmount', 'refundableAmount'))),
   array(
     'payments',
     shape(
       'paymentId: string\nrecordedOn: string\nkind: string',
       priced('amount'),
       'reference: string|null\nnote: string|null\nreturnId: string|null\nstate?: string',
+      'goodwill?~: object',
+      under('goodwill', shape(priced('amount'), 'reason: string|null')),
     ),
   ),
   'paymentAttempts?~: array',
@@ -1827,7 +1829,11 @@ export const OPERATIONS: readonly Operation[] = [
     status: 201,
     params: { orderId: invoicedOrder },
     body: wantedDocument,
-    request: shape(documentRequest, 'invoiceNumber?: string|null', 'refund?: boolean|null'),
+    request: shape(
+      documentRequest,
+      'invoiceNumber?: string|null',
+      'returnId?: string|null\nrefund?: boolean|null',
+    ),
     answer: shape('documentId: string', partOfOrder),
   }),
 
@@ -1879,7 +1885,10 @@ export const OPERATIONS: readonly Operation[] = [
       status: 201,
       params: { orderId: openOrder },
       body: () => ({ amount: 1.5, reference: 'QP-4711', note: 'by bank transfer' }),
-      request: 'amount: number|string\nreference?: string|null\nnote?: string|null',
+      request: shape(
+        'amount: number|string\nreference?: string|null\nnote?: string|null',
+        part === 'refunds' ? 'returnId?: string|null\ngoodwill?: string|null' : '',
+      ),
     }),
   ),
   managing('POST', 'capture', { params: { orderId: reservedOrder } }),
@@ -1912,14 +1921,17 @@ export const OPERATIONS: readonly Operation[] = [
     }),
     request: shape(
       'lines: array\nlines[].lineItemId: string\nlines[].quantity: number|string',
-      'restock?: boolean|null\nrefund?: number|string|null\nnote?: string|null',
+      'restock?: boolean|null\nrefund?: number|string|null\ngoodwill?: string|null\nnote?: string|null',
     ),
   }),
 
   managing('PUT', 'returns/{returnId}', {
     params: { orderId: openOrder, returnId: requestedReturn },
     body: () => ({ state: 'received', restock: true, refund: null, note: 'unopened' }),
-    request: shape('state: string\nrestock?: boolean|null\nrefund?: number|string|null\nnote?: string|null'),
+    request: shape(
+      'state: string\nrestock?: boolean|null\nrefund?: number|string|null',
+      'goodwill?: string|null\nnote?: string|null',
+    ),
   }),
   operation('GET /manage/returns', 'orders_read', {
     labels: [],

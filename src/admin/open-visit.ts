@@ -135,7 +135,7 @@ export async function openShopVisit(
     call: callIn(undefined),
     inTransaction: (work) =>
       joinCalls(deps.db.ofShop(shopId), { appId: user.userId, log: request.log }, (joined) =>
-        work(callIn(joined)),
+        work(callIn(joined), joined.tx),
       ),
   };
   request.adminVisit = shopVisit;

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Transaction } from '../db/database.ts';
 import type { CallOperation } from '../http/internal-call.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { DomainPolicy } from '../shops/shop/domain-policy.ts';
@@ -67,9 +67,10 @@ export interface ShopVisit extends AnyVisit {
   call: CallOperation;
   /**
    * Makes several calls in one transaction: `inTransaction(async (call) => ...)`. All of them succeed, or none does.
-   * Only `call` is used inside: any other read or write would wait for a second connection.
+   * Only `call` and `tx` are used inside: any other read or write would wait for a second connection. `tx` is for
+   * locks; what is written belongs to operations.
    */
-  inTransaction: <Result>(work: (call: CallOperation) => Promise<Result>) => Promise<Result>;
+  inTransaction: <Result>(work: (call: CallOperation, tx: Transaction) => Promise<Result>) => Promise<Result>;
 }
 
 /** The path of a page of this shop: `adminPath(visit, '/orders', { page: '2' })`. Empty parameters are left out. */

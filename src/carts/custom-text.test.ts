@@ -169,15 +169,23 @@ describe('what a product says about its text', () => {
     expect(plain.body).toMatchObject(value);
     expect(plain.body).not.toHaveProperty('customizablePrice');
     expect(plain.body).not.toHaveProperty('isCustomizableTextRequired');
-    const more = { isCustomizableTextRequired: true, customizablePrice: 4.5 };
+    expect(plain.body).not.toHaveProperty('isCustomizableTextWithdrawable');
+    const kept = { isCustomizableTextRequired: true, isCustomizableTextWithdrawable: true };
+    const more = { ...kept, customizablePrice: 4.5 };
     await patch(product, { ...value, ...more });
     const shown = {
       ...value,
-      isCustomizableTextRequired: true,
+      ...kept,
       customizablePrice: { taxType: 'GROSS', formatted: '4.50 €', amount: 4.5, currency: 'EUR' },
     };
     expect((await patch(product, value)).body).toMatchObject(shown);
-    const none = await patch(product, { ...value, isCustomizableTextRequired: false, customizablePrice: 0 });
+    const none = await patch(product, {
+      ...value,
+      isCustomizableTextRequired: false,
+      isCustomizableTextWithdrawable: false,
+      customizablePrice: 0,
+    });
+    expect(none.body).not.toHaveProperty('isCustomizableTextWithdrawable');
     expect(none.body).not.toHaveProperty('customizablePrice');
     expect(none.body).not.toHaveProperty('isCustomizableTextRequired');
   });

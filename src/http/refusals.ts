@@ -209,9 +209,30 @@ export const SHARED_REFUSALS = {
     message: 'A return that is {from} can not become {to}',
     field: 'state',
   },
+  RETURN_NOT_REFUNDABLE: { status: 409, message: 'A return that is {state} can not be refunded', field: 'returnId' },
+  REFUND_BEYOND_RETURN: {
+    status: 409,
+    message: 'More than the {amount} that are left of the return needs goodwill',
+    field: 'amount',
+  },
+  SHIPMENT_ANNOUNCED: {
+    status: 409,
+    message: 'The shipment can not be undone any more, the customer has been told of it',
+  },
+  SHIPMENT_DELIVERED: { status: 409, message: 'The order is delivered, its shipments can not be undone' },
+  SHIPMENT_BEING_RETURNED: {
+    status: 409,
+    message: 'Items of this shipment are being returned, it can not be undone',
+  },
 
   // Invoices and credit notes
   NOTHING_TO_INVOICE: { status: 409, message: 'Nothing is left to invoice' },
+  RETURN_NOT_CREDITABLE: { status: 409, message: 'A return that is {state} can not be credited', field: 'returnId' },
+  RETURN_CREDITED_BY_LINES: {
+    status: 400,
+    message: 'A credit note of a return is over its items, leave out lines',
+    field: 'lines',
+  },
   NOTHING_TO_CREDIT: { status: 409, message: 'Nothing is left to credit of invoice {invoice}' },
   TOO_MUCH_INVOICED: {
     status: 409,

@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/database.ts';
+import type { Content } from '../pricing/content.ts';
 import { recordEntry } from '../http/audit-entry.ts';
 import { dateTimeText } from '../http/dates.ts';
 import { notFound, Refusal } from '../http/errors.ts';
@@ -8,16 +9,8 @@ import { recordEvents } from '../platform/events/log.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { recordCancellation } from './cancel.ts';
 import { changeOrder } from './change.ts';
-import {
-  millionths,
-  moneyChange,
-  moveStock,
-  numbered,
-  quantitiesOf,
-  quantityText,
-  record,
-  statesReached,
-} from './manage-change.ts';
+import { moneyChange, moveStock, numbered, record, statesReached } from './manage-change.ts';
+import { millionths, quantitiesOf, quantityText } from './quantities.ts';
 import { findOrderActivity, insertReturn, type OrderActivity, type PartLine } from './manage-queries.ts';
 import { lineOf, partsOf, partText } from './manage-shipments.ts';
 import { lockOrder } from './queries.ts';
@@ -147,17 +140,21 @@ export async function withdraw(
   const withdrawn = partsOf(parts, open, withdrawableLines(open, tx.now), 'withdrawn');
   const { lines, unsentLines } = splitWithdrawal(open, withdrawn);
   const returnId = newId(tx.now);
+  /** null: nothing is left, and the order is cancelled. */
+  const rest = isWhole(open, unsentLines) ? null : contentWithout(open, unsentLines);
   await insertReturn(tx, shopId, orderId, {
     returnId,
     lines,
+    unsentDueAmount:
+      unsentLines.length === 0 ? null : Math.max(0, order.content.grandTotal - (rest?.grandTotal ?? 0)),
     unsentLines: unsentLines.map((part) => ({ ...part, text: partText(part, open) })),
     state: 'withdrawn',
     origin: 'withdrawal',
     declaredBy: name,
     contact,
   });
-  if (isWhole(open, unsentLines)) await recordCancellation(tx, shopId, open, null, 'withdrawal');
-  else await removeUnsent(tx, shopId, open, unsentLines);
+  if (rest === null) await recordCancellation(tx, shopId, open, null, 'withdrawal');
+  else await removeUnsent(tx, shopId, open, unsentLines, rest);
   recordEvents(tx, shopId, [{ type: 'ORDER_WITHDRAWN', resourceId: orderId, data: { returnId } }]);
   await record({ tx, shopId }, open, 'withdrawn', {
     returnId,
@@ -221,20 +218,9 @@ function isWhole({ order }: OpenCustomerOrder, unsentLines: readonly PartLine[])
   );
 }
 
-/** Removes unsent goods from the order and returns them to stock; the sums follow. */
-async function removeUnsent(
-  tx: Transaction,
-  shopId: string,
-  open: OpenCustomerOrder,
-  unsentLines: readonly PartLine[],
-): Promise<void> {
-  const { order, activity } = open;
-  await moveStock(
-    { tx, shopId },
-    open,
-    unsentLines.map((part) => ({ productId: lineOf(part, open).productId, quantity: Number(part.quantity) })),
-  );
-  let { content } = order;
+/** The content of the order without these goods. */
+function contentWithout(open: OpenCustomerOrder, unsentLines: readonly PartLine[]): Content {
+  let { content } = open.order;
   for (const { lineItemId, quantity } of unsentLines) {
     const left = millionths(lineOf({ lineItemId }, open).quantity) - millionths(quantity);
     content = revised(
@@ -242,6 +228,23 @@ async function removeUnsent(
       left === 0 ? { removed: lineItemId } : { changed: { lineItemId, quantity: quantityText(left) } },
     );
   }
+  return content;
+}
+
+/** Removes unsent goods from the order and returns them to stock; the sums follow. */
+async function removeUnsent(
+  tx: Transaction,
+  shopId: string,
+  open: OpenCustomerOrder,
+  unsentLines: readonly PartLine[],
+  content: Content,
+): Promise<void> {
+  const { order, activity } = open;
+  await moveStock(
+    { tx, shopId },
+    open,
+    unsentLines.map((part) => ({ productId: lineOf(part, open).productId, quantity: Number(part.quantity) })),
+  );
   const isChanged = unsentLines.length > 0;
   const states = statesReached({ ...order, content }, activity.shipments, tx.now);
   await changeOrder(tx, shopId, order, isChanged ? { content, ...states } : {}, {

@@ -2,6 +2,7 @@ import type { Queries } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import type { Content } from '../pricing/content.ts';
 import {
+  isPartlyReturned,
   managedColumns,
   orderColumnsWith,
   type ListedOrder,
@@ -50,11 +51,11 @@ export function findWholeOrders(db: Queries, shopId: string, filter: OrderFilter
   return findPage<OrderRow>(db, { shopId, filter, sort, columns: columnsWithLines });
 }
 
-export type ListedManagedOrder = Omit<ManagedOrder, 'content'> & ListedOrder;
+export type ListedManagedOrder = Omit<ManagedOrder, 'content'> & ListedOrder & { isPartlyReturned: boolean };
 
 /** With the data for the back office. */
 export function findManagedOrders(db: Queries, shopId: string, filter: OrderFilter, sort: OrderSort) {
-  const columns = sql`${columnsWithoutLines}, ${managedColumns}`;
+  const columns = sql`${columnsWithoutLines}, ${managedColumns}, ${isPartlyReturned(shopId)} as "isPartlyReturned"`;
   return findPage<ListedManagedOrder>(db, { shopId, filter, sort, columns });
 }
 

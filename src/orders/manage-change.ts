@@ -19,6 +19,8 @@ import { orderState } from './order-state.ts';
 import { findOrderActivity, type OrderActivity, type PartLine, type Return } from './manage-queries.ts';
 import { ManagedOrderAnswer } from './manage-schema.ts';
 import { lockOrder, type ManagedOrder } from './queries.ts';
+import { unshippedLines } from './quantities.ts';
+import { orderRefunds } from './refund-due.ts';
 import { toOrder } from './render.ts';
 import { changeStock, type StockMove } from '../catalogue/products/stock-queries.ts';
 import { amountOf } from '../http/request-fields.ts';
@@ -118,7 +120,8 @@ export function payableOf({ content, cancelledAt, paidAmount }: ManagedOrder): n
   return cancelledAt ? 0 : Math.max(0, content.grandTotal - paidAmount);
 }
 
-function managementOf(order: ManagedOrder, activity: OrderActivity, { locale }: RenderContext) {
+function managementOf(order: ManagedOrder, activity: OrderActivity, { locale, settings }: RenderContext) {
+  const refunds = orderRefunds({ order, activity, settings });
   const price = (minor: number) => priceOf(minor, order.currency, 'GROSS', locale);
   return {
     editing:
@@ -129,6 +132,7 @@ function managementOf(order: ManagedOrder, activity: OrderActivity, { locale }: 
     cancelledOn: order.cancelledAt && toMilliseconds(order.cancelledAt),
     paidAmount: price(order.paidAmount),
     refundedAmount: price(order.refundedAmount),
+    refundableAmount: price(refunds.left),
     outstandingAmount: price(outstandingOf(order)),
     shipments: activity.shipments.map(({ shipmentId, at, lines, carrier, trackingCode }) => ({
       shipmentId,
@@ -137,16 +141,25 @@ function managementOf(order: ManagedOrder, activity: OrderActivity, { locale }: 
       carrier,
       trackingCode,
     })),
-    returns: activity.returns.map(toReturn),
-    payments: activity.payments.map(({ paymentId, at, kind, amount, reference, note, returnId, state }) => ({
-      paymentId,
-      recordedOn: moment(at),
-      kind,
-      amount: price(amount),
-      reference,
-      note,
-      returnId,
+    returns: activity.returns.map((returned) => {
+      const { due, refunded, left } = refunds.returns.get(returned.returnId)!;
+      return {
+        ...toReturn(returned),
+        dueAmount: price(due),
+        refundedAmount: price(refunded),
+        refundableAmount: price(left),
+      };
+    }),
+    payments: activity.payments.map(({ state, goodwillAmount, goodwillReason, ...payment }) => ({
+      paymentId: payment.paymentId,
+      recordedOn: moment(payment.at),
+      kind: payment.kind,
+      amount: price(payment.amount),
+      reference: payment.reference,
+      note: payment.note,
+      returnId: payment.returnId,
       ...(state !== 'done' && { state }),
+      ...(goodwillAmount > 0 && { goodwill: { amount: price(goodwillAmount), reason: goodwillReason } }),
     })),
     ...(activity.attempts.length > 0 && {
       paymentAttempts: activity.attempts.map((attempt) => ({
@@ -234,32 +247,6 @@ export function statesReached(
       !states.dispatchedOn &&
       (isSent ? { dispatchedOn: now } : { partiallyDispatchedOn: states.partiallyDispatchedOn ?? now })),
   };
-}
-
-/** Quantities have up to six decimals; in millionths they are whole numbers for exact arithmetic. */
-const MILLION = 1_000_000;
-export const millionths = (quantity: string | number) => Math.round(Number(quantity) * MILLION);
-export const quantityText = (parts: number) => String(parts / MILLION);
-
-/** Sent, or returned, quantity of each line, in millionths. */
-export function quantitiesOf(parts: readonly { lines: readonly PartLine[] }[]): Map<string, number> {
-  const sums = new Map<string, number>();
-  for (const { lineItemId, quantity } of parts.flatMap(({ lines }) => lines)) {
-    sums.set(lineItemId, (sums.get(lineItemId) ?? 0) + millionths(quantity));
-  }
-  return sums;
-}
-
-/** The unsent quantities. */
-export function unshippedLines(
-  { lines }: Pick<Content, 'lines'>,
-  shipments: readonly Pick<OrderActivity['shipments'][number], 'lines'>[],
-): PartLine[] {
-  const shipped = quantitiesOf(shipments);
-  return lines.flatMap(({ lineItemId, quantity }) => {
-    const rest = millionths(quantity) - (shipped.get(lineItemId) ?? 0);
-    return rest > 0 ? [{ lineItemId, quantity: quantityText(rest) }] : [];
-  });
 }
 
 /** An amount in minor units; one with too many decimals for the currency is refused. */

@@ -15,18 +15,16 @@ import {
   exactAmount,
   manageOperation,
   managedOrder,
-  millionths,
   moneyChange,
   moveStock,
   openOrder,
-  quantitiesOf,
-  quantityText,
   record,
   requireEditing,
   statesReached,
   type OpenOrder,
   type OrderCall,
 } from './manage-change.ts';
+import { millionths, quantitiesOf, quantityText } from './quantities.ts';
 import { findOffer } from './manage-queries.ts';
 import { requestCancel } from './payments/queries.ts';
 import {

@@ -10,7 +10,8 @@ import {
   outstandingOf,
   refuseCancelled,
 } from './manage-change.ts';
-import { MoneyRequest } from './manage-schema.ts';
+import { MoneyRequest, NewRefund } from './manage-schema.ts';
+import { refundForReturn } from './manage-returns.ts';
 import { queuePaymentReceived } from './payment-emails.ts';
 import { requestCancel, requestCapture } from './payments/queries.ts';
 import { recordPayment } from './record-payment.ts';
@@ -35,8 +36,8 @@ export const createOrderRefund = operation({
   name: 'createOrderRefund',
   summary: 'Create order refund',
   description:
-    'Refunds a payment through its provider, or records a refund made by hand; then informs the customer by email. A refund through a provider is requested first and done a moment later. 409: more than is left of the payments.',
-  body: MoneyRequest,
+    'Refunds a payment through its provider, or records a refund made by hand; then informs the customer by email. A refund through a provider is requested first and done a moment later. With returnId it belongs to that return, which becomes refunded; more than is left of the refund of the return needs goodwill, a reason. 409: more than is left of the payments or of the return, or the items of the return are not back.',
+  body: NewRefund,
   status: 201,
 });
 
@@ -77,13 +78,15 @@ export function managedPayments(api: Operations): void {
     const { tx, body } = call;
     const open = await openOrder(call);
     const { order, settings } = open;
+    const { reference = null, note = null, goodwill = null, returnId = null } = body;
     const amount = exactAmount(body.amount, order, 'amount', { min: 1 });
-    const paymentId = newId(tx.now);
-    const after = await refunded(call, open, amount, {
-      paymentId,
-      reference: body.reference ?? null,
-      note: body.note ?? null,
-      returnId: null,
+    if (returnId !== null) {
+      const after = await refundForReturn(call, open, { returnId, amount, reference, note, goodwill });
+      return managedOrder(tx, call, after, settings);
+    }
+    const refund = { paymentId: newId(tx.now), reference, note, returnId };
+    const after = await refunded(call, open, amount, refund, {
+      goodwill: goodwill === null ? null : { amount, reason: goodwill },
     });
     return managedOrder(tx, call, after, settings);
   });

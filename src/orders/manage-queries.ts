@@ -56,6 +56,10 @@ export interface Return {
   /** The person who has withdrawn, and the email address of the acknowledgement. */
   declaredBy: string | null;
   contact: string | null;
+  /** The refund for its items, frozen when they are back, in minor units; null: they are not, or it is an old return. */
+  dueAmount: number | null;
+  /** The refund for items that were withdrawn before they were sent; null: there are none. */
+  unsentDueAmount: number | null;
 }
 
 export interface Payment {
@@ -71,6 +75,9 @@ export interface Payment {
   state: 'requested' | 'done' | 'failed';
   /** The attempt that is refunded through the provider; null: by hand. */
   attemptId: string | null;
+  /** The part of a refund that only the goodwill of the merchant justifies. */
+  goodwillAmount: number;
+  goodwillReason: string | null;
 }
 
 /** A payment that was begun through a provider. */
@@ -94,6 +101,7 @@ export interface OrderActivity {
   invoicedIds: string[];
   /** The invoiced amount less the credited amount; minor units. */
   invoicedAmount: number;
+  documents: { kind: 'Invoice' | 'CreditNote'; grandTotal: number; lines: PartLine[] }[];
 }
 
 /** The activity of an order, as columns. */
@@ -108,13 +116,15 @@ const activityColumns = (shopId: string, orderId: string) => sql`
     select coalesce(json_agg(json_build_object(
       'returnId', upper(return_id::text), 'at', at, 'state', state, 'origin', origin,
       'lines', lines, 'unsentLines', unsent_lines, 'restocked', restocked, 'reason', reason, 'note', note,
-      'declaredBy', declared_by, 'contact', contact) order by at, return_id), '[]')
+      'declaredBy', declared_by, 'contact', contact, 'dueAmount', due_amount, 'unsentDueAmount', unsent_due_amount)
+      order by at, return_id), '[]')
     from order_return where shop_id = ${shopId} and order_id = ${orderId}
   ) as returns,
   (
     select coalesce(json_agg(json_build_object(
       'paymentId', upper(payment_id::text), 'at', at, 'kind', kind, 'amount', amount, 'reference', reference,
-      'note', note, 'returnId', upper(return_id::text), 'state', state, 'attemptId', upper(attempt_id::text))
+      'note', note, 'returnId', upper(return_id::text), 'state', state, 'attemptId', upper(attempt_id::text),
+      'goodwillAmount', goodwill_amount, 'goodwillReason', goodwill_reason)
       order by at, payment_id), '[]')
     from order_payment where shop_id = ${shopId} and order_id = ${orderId}
   ) as payments,
@@ -134,7 +144,16 @@ const activityColumns = (shopId: string, orderId: string) => sql`
   (
     select coalesce(sum((content ->> 'grandTotal')::bigint * case kind when 'Invoice' then 1 else -1 end), 0)::bigint
     from order_document where shop_id = ${shopId} and order_id = ${orderId}
-  ) as "invoicedAmount"`;
+  ) as "invoicedAmount",
+  (
+    select coalesce(json_agg(json_build_object(
+      'kind', kind, 'grandTotal', content -> 'grandTotal', 'lines', (
+        select coalesce(json_agg(json_build_object('lineItemId', line -> 'lineItemId', 'quantity', line -> 'quantity')),
+          '[]')
+        from jsonb_array_elements(content -> 'lines') line
+      )) order by created_at, number), '[]')
+    from order_document where shop_id = ${shopId} and order_id = ${orderId}
+  ) as documents`;
 
 export async function findOrderActivity(
   db: Queries,
@@ -195,11 +214,13 @@ export function insertReturn(
 ) {
   const { returnId, lines, state = 'received', origin = 'merchant', unsentLines = [] } = given;
   const { restocked = false, reason = null, note = null, declaredBy = null, contact = null } = given;
+  const { dueAmount = null, unsentDueAmount = null } = given;
   return tx.run(sql`
     insert into order_return (shop_id, order_id, return_id, at, state, origin, lines, unsent_lines, restocked, reason,
-      note, declared_by, contact)
+      note, declared_by, contact, due_amount, unsent_due_amount)
     values (${shopId}, ${orderId}, ${returnId}, ${tx.now}, ${state}, ${origin}, ${JSON.stringify(lines)},
-      ${JSON.stringify(unsentLines)}, ${restocked}, ${reason}, ${note}, ${declaredBy}, ${contact})`);
+      ${JSON.stringify(unsentLines)}, ${restocked}, ${reason}, ${note}, ${declaredBy}, ${contact},
+      ${dueAmount}, ${unsentDueAmount})`);
 }
 
 /** Moves a return of an order that is locked to its next state. */
@@ -207,10 +228,30 @@ export function updateReturnRow(
   tx: Transaction,
   shopId: string,
   orderId: string,
-  { returnId, state, restocked, note }: Pick<Return, 'returnId' | 'state' | 'restocked' | 'note'>,
+  {
+    returnId,
+    state,
+    restocked,
+    note,
+    dueAmount,
+  }: Pick<Return, 'returnId' | 'state' | 'restocked' | 'note' | 'dueAmount'>,
 ) {
   return tx.run(sql`
-    update order_return set state = ${state}, restocked = ${restocked}, note = ${note}
+    update order_return
+    set state = ${state}, restocked = ${restocked}, note = ${note}, due_amount = ${dueAmount}
+    where shop_id = ${shopId} and order_id = ${orderId} and return_id = ${returnId}`);
+}
+
+/** The refund of a return of an order that is locked is the amount of its credit note. */
+export function updateDueAmount(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+  returnId: string,
+  dueAmount: number,
+) {
+  return tx.run(sql`
+    update order_return set due_amount = ${dueAmount}
     where shop_id = ${shopId} and order_id = ${orderId} and return_id = ${returnId}`);
 }
 
@@ -246,7 +287,7 @@ export function findReturns(
         where customer_order.shop_id = ${shopId} and customer_order.order_id = order_return.order_id
       ) as "orderNumber",
       upper(return_id::text) as "returnId", at, state, origin, lines, unsent_lines as "unsentLines", restocked, reason,
-      note, declared_by as "declaredBy", contact
+      note, declared_by as "declaredBy", contact, due_amount as "dueAmount", unsent_due_amount as "unsentDueAmount"
     from order_return where ${isListed(shopId, state)}
     order by at, return_id limit ${limit} offset ${offset}`);
 }
@@ -258,20 +299,24 @@ export async function countReturns(db: Queries, shopId: string, state: ReturnSta
   return row!.count;
 }
 
+type OptionalPart = 'attemptId' | 'goodwillAmount' | 'goodwillReason';
+
 export function insertPayment(
   tx: Transaction,
   shopId: string,
   orderId: string,
-  payment: Omit<Payment, 'at' | 'state' | 'attemptId'> & Partial<Pick<Payment, 'attemptId'>>,
+  payment: Omit<Payment, 'at' | 'state' | OptionalPart> & Partial<Pick<Payment, OptionalPart>>,
 ) {
   const { paymentId, kind, amount, reference, note, returnId, attemptId = null } = payment;
+  const { goodwillAmount = 0, goodwillReason = null } = payment;
   // A refund through a provider is due at once.
   const isRequested = attemptId !== null;
   return tx.run(sql`
     insert into order_payment (shop_id, order_id, payment_id, at, kind, amount, reference, note, return_id, state,
-      attempt_id, check_at)
+      attempt_id, check_at, goodwill_amount, goodwill_reason)
     values (${shopId}, ${orderId}, ${paymentId}, ${tx.now}, ${kind}, ${amount}, ${reference}, ${note}, ${returnId},
-      ${isRequested ? 'requested' : 'done'}, ${attemptId}, ${isRequested ? tx.now : null})`);
+      ${isRequested ? 'requested' : 'done'}, ${attemptId}, ${isRequested ? tx.now : null}, ${goodwillAmount},
+      ${goodwillReason})`);
 }
 
 /** The placing of the order, and the number of later events. */

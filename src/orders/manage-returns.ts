@@ -20,12 +20,20 @@ import {
   type OpenOrder,
   type OrderCall,
 } from './manage-change.ts';
-import { countReturns, findReturns, RETURN_STATES, updateReturnRow, type Return } from './manage-queries.ts';
+import {
+  countReturns,
+  findReturns,
+  RETURN_STATES,
+  updateReturnRow,
+  type Payment,
+  type Return,
+} from './manage-queries.ts';
 import { ListedReturnAnswer, ReturnUpdate } from './manage-schema.ts';
 import { lineOf, partsOf, partText } from './manage-shipments.ts';
 import { emailAddressOf } from './order-email.ts';
 import type { ManagedOrder } from './queries.ts';
-import { refunded } from './refund.ts';
+import { goodwillBeyond, refunded, type Goodwill } from './refund.ts';
+import { receivedDue, returnRefund } from './refund-due.ts';
 import { queueOrderReturned } from './return-email.ts';
 import { returnApprovedEmail, returnRejectedEmail } from './return-request-emails.ts';
 import { isBack, mayBecome, orderedLines, sentLines } from './returns.ts';
@@ -98,7 +106,9 @@ export function managedReturns(api: Operations): void {
   });
 }
 
-type UpdateCall = OrderCall & { body: { restock?: boolean | null; refund?: number | string | null } };
+type UpdateCall = OrderCall & {
+  body: { restock?: boolean | null; refund?: number | string | null; goodwill?: string | null };
+};
 type NextStep = (call: UpdateCall, open: OpenOrder, returned: Return) => Promise<ManagedOrder>;
 
 const NEXT_STEPS: Readonly<Record<'approved' | 'rejected' | 'received' | 'refunded', NextStep>> = {
@@ -137,7 +147,8 @@ async function receiveGoods(call: UpdateCall, open: OpenOrder, returned: Return)
   const available = returned.origin === 'withdrawal' ? orderedLines(open, isBack) : sentLines(open, isBack);
   const lines = partsOf(returned.lines, open, available, 'returned');
   const restocked = body.restock ?? true;
-  await updateReturnRow(tx, shopId, order.orderId, { ...returned, restocked });
+  const dueAmount = receivedDue(open, returned);
+  await updateReturnRow(tx, shopId, order.orderId, { ...returned, restocked, dueAmount });
   if (restocked) {
     await moveStock(
       call,
@@ -154,21 +165,74 @@ async function receiveGoods(call: UpdateCall, open: OpenOrder, returned: Return)
 }
 
 async function refundReturn(call: UpdateCall, open: OpenOrder, returned: Return): Promise<ManagedOrder> {
-  const { tx, shopId, body } = call;
+  const { body } = call;
+  const amount = exactAmount(body.refund!, open.order, 'refund', { min: 1 });
+  return recordReturnRefund(call, open, returned, {
+    amount,
+    reference: null,
+    note: returned.note,
+    goodwill: goodwillBeyond(returnRefund(open, returned).left, amount, body.goodwill),
+  });
+}
+
+type RefundCall = Pick<OrderCall, 'tx' | 'shopId'>;
+
+/**
+ * Refunds a return whose items are back, once more if a part of its refund is left. More than is left of it needs a
+ * goodwill reason.
+ */
+export async function refundForReturn(
+  call: RefundCall,
+  open: OpenOrder,
+  {
+    returnId,
+    goodwill: reason,
+    ...refund
+  }: Pick<Payment, 'amount' | 'reference' | 'note'> & { returnId: string; goodwill: string | null },
+): Promise<ManagedOrder> {
   const { order } = open;
-  const { returnId, note } = returned;
-  const amount = exactAmount(body.refund!, order, 'refund', { min: 1 });
-  const paymentId = newId(tx.now);
-  await updateReturnRow(tx, shopId, order.orderId, returned);
-  const refund = { paymentId, returnId, reference: null, note };
-  const changed = await refunded(call, open, amount, refund, { also: ['returns'] });
-  recordReturnEvent(call, open, 'RETURN_REFUNDED', returned);
+  const returned = open.activity.returns.find((one) => one.returnId === returnId.toUpperCase());
+  if (!returned) throw invalid('UNKNOWN_VALUE', 'returnId');
+  if (returned.state !== 'refunded' && !mayBecome(returned, 'refunded')) {
+    throw new Refusal('RETURN_NOT_REFUNDABLE', { state: returned.state });
+  }
+  const { left } = returnRefund(open, returned);
+  const goodwill = goodwillBeyond(left, refund.amount, reason);
+  if (refund.amount > left && goodwill === null) {
+    throw new Refusal('REFUND_BEYOND_RETURN', { amount: { minor: left, currency: order.currency } });
+  }
+  return recordReturnRefund(call, open, { ...returned, state: 'refunded' }, { ...refund, goodwill });
+}
+
+export async function recordReturnRefund(
+  { tx, shopId }: RefundCall,
+  open: Pick<OpenOrder, 'order'> & { appId: string | null },
+  returned: Return,
+  {
+    amount,
+    goodwill,
+    ...refund
+  }: Pick<Payment, 'amount' | 'reference' | 'note'> & { goodwill: Goodwill | null },
+): Promise<ManagedOrder> {
+  const { returnId } = returned;
+  await updateReturnRow(tx, shopId, open.order.orderId, returned);
+  const changed = await refunded(
+    { tx, shopId },
+    open,
+    amount,
+    { ...refund, paymentId: newId(tx.now), returnId },
+    {
+      also: ['returns'],
+      goodwill,
+    },
+  );
+  recordReturnEvent({ tx, shopId }, open, 'RETURN_REFUNDED', returned);
   return changed;
 }
 
 function recordReturnEvent(
-  { tx, shopId }: UpdateCall,
-  { order }: OpenOrder,
+  { tx, shopId }: RefundCall,
+  { order }: Pick<OpenOrder, 'order'>,
   type: 'RETURN_APPROVED' | 'RETURN_REJECTED' | 'RETURN_RECEIVED' | 'RETURN_REFUNDED',
   { returnId }: Return,
 ): void {

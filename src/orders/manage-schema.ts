@@ -72,6 +72,11 @@ const Management = Type.Object(
     cancelledOn: Nullable(moment('Cancelled.')),
     paidAmount: { ...Price, description: 'What came in.' },
     refundedAmount: { ...Price, description: 'What of it went back.' },
+    refundableAmount: {
+      ...Price,
+      description:
+        'The refund that returns, cancellations, credit notes and overpayment justify, less the refunds that were made. More than that is goodwill.',
+    },
     outstandingAmount: {
       ...Price,
       description:
@@ -90,7 +95,25 @@ const Management = Type.Object(
       ),
       { description: 'Oldest first.' },
     ),
-    returns: Type.Array(Type.Object(returnFields, { title: 'return' }), { description: 'Oldest first.' }),
+    returns: Type.Array(
+      Type.Object(
+        {
+          ...returnFields,
+          dueAmount: {
+            ...Price,
+            description:
+              'The refund of the return: the share of its items after discounts, and with the last item of the order the cost of delivery and payment, if the shop refunds it. Of one that is approved or withdrawn: what it will be. 0 before.',
+          },
+          refundedAmount: {
+            ...Price,
+            description: 'The part of it that was refunded; goodwill does not count.',
+          },
+          refundableAmount: { ...Price, description: 'The rest of it, as far as it was paid.' },
+        },
+        { title: 'return' },
+      ),
+      { description: 'Oldest first.' },
+    ),
     payments: Type.Array(
       Type.Object(
         {
@@ -107,6 +130,15 @@ const Management = Type.Object(
                 'Of a refund through a payment provider that is not done: requested until the provider has made it; one that has failed counts for nothing. Absent: it is done.',
               examples: ['requested'],
             }),
+          ),
+          goodwill: Type.Optional(
+            Type.Object(
+              {
+                amount: { ...Price, description: 'The part of the refund that is goodwill.' },
+                reason: text('Why.', 'arrived late'),
+              },
+              { title: 'goodwill', description: 'Of a goodwill refund; absent: it is none.' },
+            ),
           ),
         },
         { title: 'order payment' },
@@ -226,6 +258,20 @@ export const MoneyRequest = Type.Object(
   { title: 'order payment (create request)' },
 );
 
+const goodwill = (description: string) =>
+  Given(Type.String({ description, minLength: 1, maxLength: 1_000, examples: ['arrived late'] }));
+
+export const NewRefund = Type.Object(
+  {
+    ...MoneyRequest.properties,
+    returnId: Given({ ...Id, description: 'The return that it is for; absent: the order.' }),
+    goodwill: goodwill(
+      'Why it is a goodwill refund, which returns and cancellations do not justify: the whole amount, or with returnId the part beyond the refund of the return.',
+    ),
+  },
+  { title: 'order refund (create request)' },
+);
+
 const PartLinesRequest = Type.Array(
   Type.Object({ lineItemId: Id, quantity: Decimal('How many.', 2) }, { title: 'line quantity (request)' }),
   { minItems: 1, maxItems: MAX_LINES, description: 'What of the lines.' },
@@ -247,6 +293,7 @@ export const NewReturn = Type.Object(
       Type.Boolean({ description: 'Whether it goes back into the stock; absent: yes.', examples: [true] }),
     ),
     refund: Given(amount('What is refunded for it; absent: nothing.', 12.5)),
+    goodwill: goodwill('Why more is refunded than the items justify.'),
     note,
   },
   { title: 'return (create request)' },
@@ -274,6 +321,7 @@ export const ReturnUpdate = Type.Object(
       }),
     ),
     refund: Given(amount('What is refunded; needed for refunded, and only there.', 12.5)),
+    goodwill: goodwill('Why more is refunded than the return justifies.'),
     note: Given(
       Text(
         'Note of the merchant; the customer reads it when the return is approved or rejected.',

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ID, NOW, price, queuedEmails } from '../../test/carts.ts';
+import { givenCoupon, givenProduct, ID, NOW, price, queuedEmails } from '../../test/carts.ts';
 import {
+  historyOf,
+  lineIds,
+  placed,
+  SETTINGS,
   on,
   well,
   refused,
@@ -14,6 +18,8 @@ import {
 } from '../../test/managed-orders.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../kernel/ids.ts';
+import type { Answer } from '../../test/service.ts';
+import type { SettingsFile } from '../shops/settings/file.ts';
 
 beforeAll(startManaging);
 afterAll(() => service.close());
@@ -169,6 +175,9 @@ describe('shipments and returns', () => {
         note: 'unopened',
         declaredBy: null,
         contact: null,
+        dueAmount: price(10),
+        refundedAmount: price(10),
+        refundableAmount: price(0),
       },
     ]);
     expect(back.management.payments[1]).toMatchObject({
@@ -222,6 +231,146 @@ describe('shipments and returns', () => {
     );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(2);
     expect((await well(order, 'GET')).management.shipments).toHaveLength(2);
+  });
+});
+
+/** 3 x 10.00 less a coupon of 5.00, delivery 4.90: paid and sent. */
+async function givenDiscounted(settings: SettingsFile = {}) {
+  const { shop } = await givenOrder({ ...SETTINGS, ...settings });
+  await givenCoupon(shop, 'SAVE5', { name: 'FIX', amount: 5 });
+  const tea = await givenProduct(shop, { number: 'T', price: 1000, stock: 100 });
+  const order = await placed(shop, { [tea]: 3 }, 'SAVE5');
+  await well(order, 'POST', '/payments', { amount: 29.9 });
+  await well(order, 'POST', '/shipments', {});
+  const lineItemId = lineIds(order.body)[0]!;
+  const giveBack = (quantity: number, body: object = {}) =>
+    well(order, 'POST', '/returns', { lines: [{ lineItemId, quantity }], ...body });
+  return { order, giveBack };
+}
+
+const amountsOf = ({ management }: Answer['body']) => ({
+  due: management.returns.map((returned: { dueAmount: { amount: number } }) => returned.dueAmount.amount),
+  left: management.returns.map(
+    (returned: { refundableAmount: { amount: number } }) => returned.refundableAmount.amount,
+  ),
+  all: management.refundableAmount.amount,
+});
+
+describe('the refund of a return', () => {
+  test('is the share of its items after discounts, and all returns sum to the payment', async () => {
+    const { order, giveBack } = await givenDiscounted();
+    const first = await giveBack(1);
+    expect(amountsOf(first)).toEqual({ due: [8.33], left: [8.33], all: 8.33 });
+    const { returnId } = first.management.returns[0];
+    const paidBack = await well(order, 'PUT', `/returns/${returnId}`, { state: 'refunded', refund: 8.33 });
+    expect(amountsOf(paidBack)).toEqual({ due: [8.33], left: [0], all: 0 });
+    expect(amountsOf(await giveBack(1))).toEqual({ due: [8.33, 8.34], left: [0, 8.34], all: 8.34 });
+    // Delivery comes back with the last item.
+    const all = await giveBack(1, { refund: 13.23 });
+    expect(amountsOf(all)).toEqual({ due: [8.33, 8.34, 13.23], left: [0, 8.34, 0], all: 8.34 });
+    expect(all.management.refundedAmount).toEqual(price(21.56));
+  });
+
+  test('leaves delivery out where the shop keeps it', async () => {
+    const { giveBack } = await givenDiscounted({ returns: { refundDelivery: false } });
+    expect(amountsOf(await giveBack(3))).toEqual({ due: [25], left: [25], all: 25 });
+  });
+
+  test('belongs to the return, and more than it needs a reason', async () => {
+    const { order, giveBack } = await givenDiscounted();
+    const { returnId } = (await giveBack(1)).management.returns[0];
+    const refund = (body: object) => refused(order, 'POST', '/refunds', { returnId, ...body });
+    const tooMuch = 'More than the 8.33 EUR that are left of the return needs goodwill';
+    expect(await refund({ amount: 8.34 })).toEqual([409, tooMuch]);
+    expect(await refund({ amount: 29.91, goodwill: 'late' })).toEqual([
+      409,
+      'No more than 29.9 EUR can be refunded',
+    ]);
+    expect(await refund({ amount: 1, goodwill: '' })).toMatchObject([
+      400,
+      expect.stringContaining('goodwill'),
+    ]);
+    expect(await refund({ amount: 1, returnId: newId(NOW) })).toEqual([
+      400,
+      'Update order failed:\n\tvalidation error UNKNOWN_VALUE on field returnId',
+    ]);
+    const part = await well(order, 'POST', '/refunds', { returnId, amount: 5 });
+    expect(part.management.returns[0]).toMatchObject({
+      state: 'refunded',
+      refundedAmount: price(5),
+      refundableAmount: price(3.33),
+    });
+    const more = await well(order, 'POST', '/refunds', { returnId, amount: 5, goodwill: 'arrived late' });
+    expect(more.management.returns[0]).toMatchObject({
+      refundedAmount: price(8.33),
+      refundableAmount: price(0),
+    });
+    expect(more.management.payments.at(-1)).toMatchObject({
+      returnId,
+      amount: price(5),
+      goodwill: { amount: price(1.67), reason: 'arrived late' },
+    });
+    // The goodwill takes nothing from the next return.
+    expect(amountsOf(await giveBack(1))).toEqual({ due: [8.33, 8.34], left: [0, 8.34], all: 8.34 });
+    expect(
+      (await historyOf(order)).find(({ details }: { details: object }) => 'goodwill' in details),
+    ).toMatchObject({
+      kind: 'refunded',
+      details: { returnId, goodwill: 1.67, reason: 'arrived late' },
+    });
+  });
+
+  test('is not proposed again when the money went back for the order', async () => {
+    const { order, giveBack } = await givenDiscounted();
+    await giveBack(1);
+    const sent = await well(order, 'POST', '/refunds', { amount: 8.33 });
+    expect(amountsOf(sent)).toEqual({ due: [8.33], left: [0], all: 0 });
+    // Clients may refund any part of the payments of an order, as before.
+    expect((await well(order, 'POST', '/refunds', { amount: 21.57 })).management.refundedAmount).toEqual(
+      price(29.9),
+    );
+  });
+
+  test('is the amount of its credit note, also when an earlier return has none', async () => {
+    const { order, giveBack } = await givenDiscounted();
+    await well(order, 'POST', '/invoices', {});
+    const { returnId: earlier } = (await giveBack(1)).management.returns[0];
+    const { returnId } = (await giveBack(1)).management.returns[1];
+    const credit = await well(order, 'POST', '/credit-notes', { returnId, refund: true });
+    expect(credit.lineItemContainer.grandTotal).toEqual(price(8.33));
+    const credited = await well(order, 'GET');
+    expect(amountsOf(credited)).toEqual({ due: [8.33, 8.33], left: [8.33, 0], all: 8.34 });
+    expect(credited.management.returns[1].state).toBe('refunded');
+    expect(credited.management.payments.at(-1)).toMatchObject({ returnId, amount: price(8.33) });
+    expect(await refused(order, 'POST', '/credit-notes', { returnId })).toEqual([
+      409,
+      'A return that is refunded can not be credited',
+    ]);
+    expect(await refused(order, 'POST', '/credit-notes', { returnId: newId(NOW) })).toEqual([
+      400,
+      'Finalise credit note failed:\n\tvalidation error UNKNOWN_VALUE on field returnId',
+    ]);
+    const { lines } = credited.management.returns[0];
+    expect(await refused(order, 'POST', '/credit-notes', { returnId: earlier, lines })).toEqual([
+      400,
+      'A credit note of a return is over its items, leave out lines',
+    ]);
+    await well(order, 'POST', '/credit-notes', { returnId: earlier, refund: true });
+    const { returnId: last } = (await giveBack(1)).management.returns[2];
+    const rest = await well(order, 'POST', '/credit-notes', { returnId: last, refund: true });
+    expect(rest.lineItemContainer.grandTotal).toEqual(price(13.23));
+    expect((await well(order, 'GET')).management.refundedAmount).toEqual(price(29.9));
+  });
+
+  test('of twenty at once only one is made', async () => {
+    const { order, giveBack } = await givenDiscounted();
+    const { returnId } = (await giveBack(1)).management.returns[0];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => on(order, 'POST', '/refunds', { returnId, amount: 8.33 })),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
+    expect((await well(order, 'GET')).management.refundedAmount).toEqual(price(8.33));
   });
 });
 

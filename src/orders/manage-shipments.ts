@@ -16,20 +16,19 @@ import {
   numbered,
   openOrder,
   payableOf,
-  quantitiesOf,
-  quantityText,
   record,
   refuseCancelled,
-  unshippedLines,
   statesReached,
   type OpenOrder,
 } from './manage-change.ts';
-import { insertReturn, insertShipment, type PartLine } from './manage-queries.ts';
+import { quantitiesOf, quantityText, unshippedLines } from './quantities.ts';
+import { insertReturn, insertShipment, type PartLine, type Return } from './manage-queries.ts';
 import { NewReturn, NewShipment } from './manage-schema.ts';
 import { emailAddressOf } from './order-email.ts';
 import { captureWhenSent } from './payments/capture.ts';
 import { providerMethodOf } from './payments/providers.ts';
-import { refunded } from './refund.ts';
+import { goodwillBeyond, refunded } from './refund.ts';
+import { receivedDue, returnRefund } from './refund-due.ts';
 import { queueOrderReturned } from './return-email.ts';
 import { isBack, sentLines } from './returns.ts';
 import { shipmentEmail } from './shipment-email.ts';
@@ -125,7 +124,23 @@ export function managedShipments(api: Operations): void {
     const restocked = body.restock ?? true;
     const note = body.note ?? null;
     const state = refund === null ? 'received' : 'refunded';
-    await insertReturn(tx, shopId, order.orderId, { returnId, state, lines, restocked, note });
+    const counted: Return = {
+      returnId,
+      at: tx.now.toISOString(),
+      state,
+      origin: 'merchant',
+      lines,
+      unsentLines: [],
+      restocked,
+      reason: null,
+      note,
+      declaredBy: null,
+      contact: null,
+      dueAmount: null,
+      unsentDueAmount: null,
+    };
+    const recorded = { ...counted, dueAmount: receivedDue(open, counted) };
+    await insertReturn(tx, shopId, order.orderId, recorded);
     if (restocked) {
       await moveStock(
         call,
@@ -148,18 +163,22 @@ export function managedShipments(api: Operations): void {
       return managedOrder(tx, call, returned, settings);
     }
     const paymentId = newId(tx.now);
+    const returns = [...open.activity.returns, recorded];
+    const { left } = returnRefund({ ...open, activity: { ...open.activity, returns } }, recorded);
+    const goodwill = goodwillBeyond(left, refund, body.goodwill);
     const returned = await refunded(
       call,
       open,
       refund,
       { paymentId, returnId, reference: null, note },
-      { changes, also, isPartOfReturn: true },
+      { changes, also, isPartOfReturn: true, goodwill },
     );
     recordEvents(tx, shopId, [received, { ...received, type: 'RETURN_REFUNDED' }]);
     await record(call, open, 'returned', {
       ...details,
       paymentId,
       refund: toDecimal(refund, order.currency),
+      ...(goodwill && { goodwill: toDecimal(goodwill.amount, order.currency), reason: goodwill.reason }),
     });
     await queueOrderReturned(tx, shopId, open, lines);
     return managedOrder(tx, call, returned, settings);

@@ -64,6 +64,7 @@ test('the order as it was placed', async () => {
     cancelledOn: null,
     paidAmount: price(0),
     refundedAmount: price(0),
+    refundableAmount: price(0),
     outstandingAmount: price(39.9),
     shipments: [],
     returns: [],

@@ -108,7 +108,8 @@ function findOrderRecords(
           (content ->> 'grandTotal')::bigint as total
         from order_document where ${ofOrder} order by created_at, document_id`)} as documents,
       ${listOf(sql`
-        select upper(payment_id::text) as "paymentId", at, kind, amount, reference, note
+        select upper(payment_id::text) as "paymentId", at, kind, amount, reference, note,
+          goodwill_reason as "goodwillReason"
         from order_payment where ${ofOrder} order by at, payment_id`)} as payments,
       ${listOf(sql`
         select upper(shipment_id::text) as "shipmentId", at, lines, carrier, tracking_code as "trackingCode"
@@ -224,7 +225,8 @@ async function anonymiseOrdersOf(tx: Transaction, shopId: string, { customerId }
 async function eraseRemarks(tx: Transaction, shopId: string, orderIds: readonly string[]): Promise<void> {
   const ofOrders = sql`shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])`;
   await tx.run(sql`
-    update order_payment set note = null, error = null where ${ofOrders} and (note is not null or error is not null)`);
+    update order_payment set note = null, error = null, goodwill_reason = null
+    where ${ofOrders} and (note is not null or error is not null or goodwill_reason is not null)`);
   // Provider messages may name a person; the address leads to a page that shows the order.
   await tx.run(sql`update payment_attempt set error = null, redirect_to = null where ${ofOrders}`);
   await tx.run(sql`

@@ -70,6 +70,22 @@ export const managedColumns = sql`
   refunded_amount as "refundedAmount", erased_at as "erasedAt", is_new as "isNew",
   payment_wait as "paymentWait"`;
 
+/**
+ * Some of the items of an order came back, and not all; a column of `customer_order`. What was not sent of a cancelled
+ * order does not come back.
+ */
+export const isPartlyReturned = (shopId: string) => sql`
+  case when returned_at is not null and cancelled_at is null then coalesce((
+      select sum(line.quantity) from order_return
+      cross join jsonb_to_recordset(order_return.lines) as line (quantity numeric)
+      where order_return.shop_id = ${shopId} and order_return.order_id = customer_order.order_id
+        and order_return.state in ('received', 'refunded', 'refundFailed')
+    ) < (
+      select sum(line.quantity)
+      from jsonb_to_recordset(customer_order.content -> 'lines') as line (quantity numeric)
+    ), false)
+    else false end`;
+
 export const ordersWithCustomers = sql`
   customer_order join customer on customer.shop_id = customer_order.shop_id
     and customer.customer_id = customer_order.customer_id`;

@@ -21,6 +21,13 @@ export interface RefundOptions {
   reason?: string;
   /** The history entry of a return says what was refunded by hand. */
   isPartOfReturn?: boolean;
+  /** The part of the amount that only the merchant's goodwill justifies. */
+  goodwill?: Goodwill | null;
+}
+
+export interface Goodwill {
+  amount: number;
+  reason: string;
 }
 
 /**
@@ -33,7 +40,7 @@ export async function refunded(
   { order, appId }: { order: ManagedOrder; appId: string | null },
   amount: number,
   refund: Pick<Payment, 'paymentId' | 'reference' | 'note' | 'returnId'>,
-  { changes = {}, also = [], reason, isPartOfReturn = false }: RefundOptions = {},
+  { changes = {}, also = [], reason, isPartOfReturn = false, goodwill = null }: RefundOptions = {},
 ): Promise<ManagedOrder> {
   const left = order.paidAmount - order.refundedAmount;
   if (amount > left)
@@ -47,9 +54,12 @@ export async function refunded(
     { ...changes, refundedAmount },
     { also: [...also, 'payments'] },
   );
+  let goodwillLeft = goodwill?.amount ?? 0;
   for (const [index, part] of parts.entries()) {
     const paymentId = index === 0 ? refund.paymentId : newId(tx.now);
     const isByHand = part.attemptId === null;
+    const goodwillAmount = Math.min(goodwillLeft, part.amount);
+    goodwillLeft -= goodwillAmount;
     await insertPayment(tx, shopId, order.orderId, {
       ...refund,
       ...part,
@@ -57,6 +67,8 @@ export async function refunded(
       kind: 'refund',
       // A provider assigns its own refund ids.
       reference: isByHand ? refund.reference : null,
+      goodwillAmount,
+      goodwillReason: goodwillAmount > 0 ? goodwill!.reason : null,
     });
     if (!isByHand || !isPartOfReturn) {
       const details = {
@@ -64,6 +76,10 @@ export async function refunded(
         amount: toDecimal(part.amount, order.currency),
         ...(refund.returnId !== null && { returnId: refund.returnId }),
         ...(reason && { reason }),
+        ...(goodwillAmount > 0 && {
+          goodwill: toDecimal(goodwillAmount, order.currency),
+          reason: goodwill!.reason,
+        }),
       };
       const kind = isByHand ? 'refunded' : 'refund requested';
       await recordHistory(tx, shopId, order.orderId, { appId, kind, details });
@@ -71,6 +87,15 @@ export async function refunded(
     if (isByHand) await tellOfRefund(tx, shopId, after, part.amount);
   }
   return after;
+}
+
+/** The part of a refund beyond the justified amount, if the merchant gives a reason for it. */
+export function goodwillBeyond(
+  justified: number,
+  amount: number,
+  reason: string | null | undefined,
+): Goodwill | null {
+  return reason && amount > justified ? { amount: amount - justified, reason } : null;
 }
 
 /** A refund was made: records the event and tells the customer. */

@@ -1,4 +1,4 @@
-import { quantitiesOf, quantityText } from './manage-change.ts';
+import { quantitiesOf, quantityText } from './quantities.ts';
 import type { OrderActivity, PartLine, Return, ReturnState } from './manage-queries.ts';
 import type { ManagedOrder } from './queries.ts';
 
@@ -35,6 +35,15 @@ export function orderedLines(
   counts: (one: Return) => boolean,
 ): PartLine[] {
   return without(quantitiesOf([order.content]), quantitiesOf(activity.returns.filter(counts)));
+}
+
+/** The quantity of each line of the order that came back, with the ordered one. */
+export function returnedLines({ order, activity }: ReturnableOrder): (PartLine & { ordered: string })[] {
+  const back = quantitiesOf(activity.returns.filter(isBack));
+  return order.content.lines.flatMap(({ lineItemId, quantity: ordered }) => {
+    const quantity = back.get(lineItemId) ?? 0;
+    return quantity > 0 ? [{ lineItemId, quantity: quantityText(quantity), ordered }] : [];
+  });
 }
 
 /** In millionths, by line. */

@@ -1,8 +1,9 @@
 import type { DocumentRow } from './documents/queries.ts';
-import { unshippedLines } from './manage-change.ts';
+import { unshippedLines } from './quantities.ts';
 import type { ReturnStep } from './history.ts';
 import type { Payment, Return, Shipment } from './manage-queries.ts';
 import { orderState } from './order-state.ts';
+import { isBack, orderedLines, returnedLines } from './returns.ts';
 import type { CustomerOrder } from './withdrawal-period.ts';
 
 /** The events of an order that its customer sees. */
@@ -48,6 +49,8 @@ export function orderTimeline(
 
 export type OrderStatus =
   | 'cancelled'
+  | 'returned'
+  | 'partlyReturned'
   | 'delivered'
   | 'sent'
   | 'partlySent'
@@ -56,11 +59,16 @@ export type OrderStatus =
   | 'preparing';
 
 /** The current stage of the order, for its customer: a closed or archived one was still sent. */
-export function orderStatus({ order, activity }: CustomerOrder): OrderStatus {
+export function orderStatus(open: CustomerOrder): OrderStatus {
+  const { order, activity } = open;
   const { shipments } = activity;
   const isAllSent = shipments.length > 0 && unshippedLines(order.content, shipments).length === 0;
   const state = orderState({ ...order, returnedOn: null, closedOn: null, archivedOn: null });
-  if (state === 'cancelled' || state === 'delivered') return state;
+  if (state === 'cancelled') return state;
+  if (returnedLines(open).length > 0) {
+    return orderedLines(open, isBack).length === 0 ? 'returned' : 'partlyReturned';
+  }
+  if (state === 'delivered') return state;
   if (state === 'shipped' || isAllSent) return 'sent';
   if (state === 'partlyShipped' || shipments.length > 0) return 'partlySent';
   if (state === 'paymentFailed') return state;

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { conflict, notFound } from '../http/errors.ts';
+import { notFound, Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
@@ -11,12 +11,11 @@ import {
   manageOperation,
   numbered,
   openOrder,
-  quantitiesOf,
   record,
   refuseCancelled,
-  unshippedLines,
   type OpenOrder,
 } from './manage-change.ts';
+import { quantitiesOf, unshippedLines } from './quantities.ts';
 import { deleteShipment, type Shipment } from './manage-queries.ts';
 import { emailAddressOf } from './order-email.ts';
 import { withdrawCapture } from './payments/queries.ts';
@@ -53,7 +52,7 @@ export function shipmentUndo(api: Operations): void {
     const isInTime = tx.now < undoEnd(new Date(shipment.at));
     const isUntold = isInTime && ((await discardEmail(tx, shopId, shipment.shipmentId)) || !hasEmail);
     if (!isUntold)
-      throw conflict('The shipment can not be undone any more, the customer has been told of it');
+      throw new Refusal('SHIPMENT_ANNOUNCED');
     await deleteShipment(tx, shopId, order.orderId, shipment.shipmentId);
     if (activity.attempts.length > 0) await withdrawCapture(tx, shopId, order.orderId);
     const changes = statesWithout(order, shipments, rest);
@@ -69,12 +68,12 @@ export function shipmentUndo(api: Operations): void {
 
 /** Goods that have arrived, or are on their way back, were sent. */
 function refuseUsed({ order, activity }: OpenOrder, rest: readonly Shipment[]): void {
-  if (order.deliveredOn) throw conflict('The order is delivered, its shipments can not be undone');
+  if (order.deliveredOn) throw new Refusal('SHIPMENT_DELIVERED');
   const sent = quantitiesOf(rest);
   const returned = quantitiesOf(activity.returns.filter(isAnnounced));
   for (const [lineItemId, quantity] of returned) {
     if (quantity > (sent.get(lineItemId) ?? 0)) {
-      throw conflict('Items of this shipment are being returned, it can not be undone');
+      throw new Refusal('SHIPMENT_BEING_RETURNED');
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Settings } from '../shops/settings/settings.ts';
-import { unshippedLines } from './manage-change.ts';
+import { unshippedLines } from './quantities.ts';
 import type { OrderActivity } from './manage-queries.ts';
 import type { ManagedOrder } from './queries.ts';
 

@@ -1,7 +1,7 @@
 import type { Localised } from '../http/locale.ts';
 import type { TaxType } from '../http/price.ts';
 import type { ImageSizes } from '../platform/media/images.ts';
-import { headlineTexts } from '../catalogue/products/custom-text.ts';
+import { headlineTexts, withdrawalExclusion } from '../catalogue/products/custom-text.ts';
 import type { ProductFacts, WithdrawalExclusion } from '../catalogue/products/facts.ts';
 import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../catalogue/products/prices.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
@@ -273,6 +273,11 @@ function contentLine(
     unitDeposit: priceIn(product.depositPrices, currency, settings) ?? 0,
     unitEcoParticipation: priceIn(product.ecoParticipationPrices, currency, settings) ?? 0,
   };
+  const withdrawalExcluded = withdrawalExclusion(
+    facts.withdrawalExcluded,
+    product.customisation,
+    line.customText,
+  );
   const inTerms = (minor: number) => toTaxBasis(taxType, minor, totals.taxClass, country, settings);
   return {
     lineItemId: line.lineItemId,
@@ -306,7 +311,7 @@ function contentLine(
     energyLabel: facts.energyLabel ?? null,
     dataSheet: facts.dataSheet?.url ?? null,
     ...(line.customText !== undefined && typedFor(line.customText, product, settings)),
-    ...(facts.withdrawalExcluded && { withdrawalExcluded: facts.withdrawalExcluded }),
+    ...(withdrawalExcluded && { withdrawalExcluded }),
   };
 }
 

@@ -160,10 +160,11 @@ async function orders({ page, click, fill, look, step }: Merchant): Promise<void
     await click(button(page, 'Print'));
     await page.locator('body.printed').waitFor();
   });
-  await step('Refund a part', async () => {
+  await step('Refund a part, as goodwill', async () => {
     await click(link(page, `Order ${orderNumber}`));
     await click(link(page, 'Refund'));
     await fill(page.getByLabel('Amount'), '2,50');
+    await fill(page.getByLabel('Goodwill: reason'), 'arrived late');
     await look();
     await click(button(page, 'Refund'));
     await page.getByText('Refunded: €2.50.').waitFor();

@@ -841,7 +841,7 @@ export interface paths {
         put?: never;
         /**
          * Create order refund
-         * @description Refunds a payment through its provider, or records a refund made by hand; then informs the customer by email. A refund through a provider is requested first and done a moment later. 409: more than is left of the payments.
+         * @description Refunds a payment through its provider, or records a refund made by hand; then informs the customer by email. A refund through a provider is requested first and done a moment later. With returnId it belongs to that return, which becomes refunded; more than is left of the refund of the return needs goodwill, a reason. 409: more than is left of the payments or of the return, or the items of the return are not back.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -975,7 +975,7 @@ export interface paths {
         put?: never;
         /**
          * Finalise credit note
-         * @description Credits a whole invoice or some of its lines, never more than was invoiced: 409 names the rest. With refund, the money is refunded as by createOrderRefund; 409 if none is left.
+         * @description Credits a whole invoice or some of its lines, never more than was invoiced: 409 names the rest. With returnId it credits the items of a return that are back, and delivery as the return refunds it. With refund, the money is refunded as by createOrderRefund; 409 if none is left.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -4901,6 +4901,22 @@ export interface components {
              * @example ada.lindqvist@mail.example
              */
             contact: string | null;
+            /** @description The refund of the return: the share of its items after discounts, and with the last item of the order the cost of delivery and payment, if the shop refunds it. Of one that is approved or withdrawn: what it will be. 0 before. */
+            dueAmount: components["schemas"]["Price"];
+            /** @description The part of it that was refunded; goodwill does not count. */
+            refundedAmount: components["schemas"]["Price"];
+            /** @description The rest of it, as far as it was paid. */
+            refundableAmount: components["schemas"]["Price"];
+        };
+        /** Goodwill */
+        Goodwill: {
+            /** @description The part of the refund that is goodwill. */
+            amount: components["schemas"]["Price"];
+            /**
+             * @description Why.
+             * @example arrived late
+             */
+            reason: string | null;
         };
         /** OrderPayment */
         OrderPayment: {
@@ -4943,6 +4959,8 @@ export interface components {
              * @enum {string}
              */
             state?: "requested" | "failed";
+            /** @description Of a goodwill refund; absent: it is none. */
+            goodwill?: components["schemas"]["Goodwill"];
         };
         /** PaymentAttempt */
         PaymentAttempt: {
@@ -4999,6 +5017,8 @@ export interface components {
             paidAmount: components["schemas"]["Price"];
             /** @description What of it went back. */
             refundedAmount: components["schemas"]["Price"];
+            /** @description The refund that returns, cancellations, credit notes and overpayment justify, less the refunds that were made. More than that is goodwill. */
+            refundableAmount: components["schemas"]["Price"];
             /** @description What is missing of the grand total, when refunds are taken off what came in; nothing when cancelled. */
             outstandingAmount: components["schemas"]["Price"];
             /** @description Oldest first. */
@@ -5339,6 +5359,11 @@ export interface components {
              */
             refund?: components["schemas"]["Decimal"] | null;
             /**
+             * @description Why more is refunded than the items justify.
+             * @example arrived late
+             */
+            goodwill?: string | null;
+            /**
              * @description Note of the merchant.
              * @example by bank transfer
              */
@@ -5369,6 +5394,34 @@ export interface components {
              * @example by bank transfer
              */
             note?: string | null;
+        };
+        /** OrderRefundCreateRequest */
+        OrderRefundCreateRequest: {
+            /**
+             * @description How much. In the currency of the order, with no more decimals than it has.
+             * @example 46.33
+             */
+            amount: components["schemas"]["Decimal"];
+            /**
+             * @description What the provider calls it.
+             * @example QP-4711
+             */
+            reference?: string | null;
+            /**
+             * @description Note of the merchant.
+             * @example by bank transfer
+             */
+            note?: string | null;
+            /**
+             * @description The return that it is for; absent: the order.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            returnId?: string | null;
+            /**
+             * @description Why it is a goodwill refund, which returns and cancellations do not justify: the whole amount, or with returnId the part beyond the refund of the return.
+             * @example arrived late
+             */
+            goodwill?: string | null;
         };
         /** ReturnWithOrder */
         ReturnWithOrder: {
@@ -5472,6 +5525,11 @@ export interface components {
              * @example 12.5
              */
             refund?: components["schemas"]["Decimal"] | null;
+            /**
+             * @description Why more is refunded than the return justifies.
+             * @example arrived late
+             */
+            goodwill?: string | null;
             /**
              * @description Note of the merchant; the customer reads it when the return is approved or rejected.
              * @example unopened
@@ -5640,6 +5698,11 @@ export interface components {
              * @example 1001
              */
             invoiceNumber?: string | null;
+            /**
+             * @description The return whose items are credited, in place of lines: the refund of the return becomes the amount of the credit note.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            returnId?: string | null;
             /**
              * @description Whether what it comes to is paid back with it, as far as it was paid and has not been paid back before; absent: no.
              * @example false
@@ -6991,6 +7054,11 @@ export interface components {
              * @example true
              */
             isCustomizableTextRequired?: boolean;
+            /**
+             * @description With a text, it still has the right of withdrawal; absent: it has not.
+             * @example true
+             */
+            isCustomizableTextWithdrawable?: boolean;
             /** @description What the text costs with each unit; absent: nothing. */
             customizablePrice?: components["schemas"]["Price"];
             /**
@@ -8430,6 +8498,7 @@ export type LineQuantity = components['schemas']['LineQuantity'];
 export type Shipment = components['schemas']['Shipment'];
 export type UnsentLine = components['schemas']['UnsentLine'];
 export type Return = components['schemas']['Return'];
+export type Goodwill = components['schemas']['Goodwill'];
 export type OrderPayment = components['schemas']['OrderPayment'];
 export type PaymentAttempt = components['schemas']['PaymentAttempt'];
 export type OrderManagement = components['schemas']['OrderManagement'];
@@ -8446,6 +8515,7 @@ export type ShipmentCreateRequest = components['schemas']['ShipmentCreateRequest
 export type ReturnCreateRequest = components['schemas']['ReturnCreateRequest'];
 export type OrderEmailCreateRequest = components['schemas']['OrderEmailCreateRequest'];
 export type OrderPaymentCreateRequest = components['schemas']['OrderPaymentCreateRequest'];
+export type OrderRefundCreateRequest = components['schemas']['OrderRefundCreateRequest'];
 export type ReturnWithOrder = components['schemas']['ReturnWithOrder'];
 export type ReturnList = components['schemas']['ReturnList'];
 export type ReturnUpdateRequest = components['schemas']['ReturnUpdateRequest'];
@@ -14828,7 +14898,7 @@ export interface operations {
                  *       "note": "Sorry for the delay"
                  *     }
                  */
-                "application/json": components["schemas"]["OrderPaymentCreateRequest"];
+                "application/json": components["schemas"]["OrderRefundCreateRequest"];
             };
         };
         responses: {

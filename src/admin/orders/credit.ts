@@ -1,4 +1,5 @@
 import { finaliseCreditNote } from '../../orders/documents/routes.ts';
+import { createOrderRefund } from '../../orders/manage-payments.ts';
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
@@ -10,7 +11,7 @@ import type { ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
 import { contentLineName } from './chosen-lines.ts';
 import { decimalText, typedDecimal } from '../components/decimal.ts';
-import type { OrderView } from './order-view.ts';
+import { readOrder, type OrderAmount, type OrderView } from './order-view.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
 const CREDIT = declareForm(finaliseCreditNote, ({ form, orders: { documents: messages } }) => ({
@@ -46,22 +47,31 @@ export const credit: OrderAction = {
     const invoiceNumber = form.field('invoiceNumber');
     const { note, refund } = readFields(CREDIT, form, visit);
     const shipping = { yes: true, no: false }[form.field('shipping')] ?? null;
-    const { documentId, documentNumber } = await visit.call(finaliseCreditNote, {
+    const { documentId, documentNumber, lineItemContainer } = await visit.call(finaliseCreditNote, {
       params: { orderId },
       body: {
         invoiceNumber: invoiceNumber || null,
         lines: typedLines(visit, form, invoiceNumber),
         note,
         shipping,
-        refund,
       },
     });
+    const isRefunded = refund === true && (await refundCredit(visit, orderId, lineItemContainer.grandTotal));
     const messages = visit.messages.orders.documents;
     const number = documentNumber;
-    const text = refund ? messages.creditedAndRefunded({ number }) : messages.credited({ number });
+    const text = isRefunded ? messages.creditedAndRefunded({ number }) : messages.credited({ number });
     return { text, query: { document: documentId } };
   },
 };
+
+/** Refunds the amount of a credit note, less what was refunded for the same items. false: nothing is left. */
+async function refundCredit(visit: ShopVisit, orderId: string, total: OrderAmount): Promise<boolean> {
+  const { management } = await readOrder(visit, orderId);
+  const amount = Math.min(total.amount, management.refundableAmount.amount);
+  if (amount <= 0) return false;
+  await visit.call(createOrderRefund, { params: { orderId }, body: { amount } });
+  return true;
+}
 
 interface Creditable {
   invoice: DocumentRow;

@@ -167,7 +167,7 @@ function lineTexts(order: ManagedOrder, settings: Settings): string[] {
   );
 }
 
-function orderCells(order: ListedManagedOrder): string[] {
+function orderCells(order: Omit<ListedManagedOrder, 'isPartlyReturned'>): string[] {
   const { billingAddress, shippingAddress, currency, content } = order;
   const day = (moment: Date | null) => moment?.toISOString().slice(0, 10) ?? '';
   const money = (minor: number) => String(toDecimal(minor, currency));

@@ -29,6 +29,7 @@ const order = (facts: object) => ({
   state: 'readyToShip' as const,
   paid: 0,
   refunded: 0,
+  isPartlyReturned: false,
   ...facts,
 });
 
@@ -39,6 +40,10 @@ test.each([
   [
     { paidOn: 1, paid: 10, refunded: 10, returnedOn: 1, deliveredOn: 1 },
     ['refunded', 'delivered', 'returned'],
+  ],
+  [
+    { paidOn: 1, paid: 10, refunded: 4, returnedOn: 1, isPartlyReturned: true, deliveredOn: 1 },
+    ['partlyRefunded', 'delivered', 'partlyReturned'],
   ],
   [{ state: 'cancelled', rejectedOn: 1 }, ['cancelled']],
   [{ state: 'cancelled', rejectedOn: 1, paid: 10 }, ['cancelled', 'toRefund']],

@@ -1,10 +1,14 @@
 import { captureOrderPayment, createOrderPayment, createOrderRefund } from '../../orders/manage-payments.ts';
+import { conflict } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { currencyDigits } from '../../kernel/money.ts';
+import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { decimalText } from '../components/decimal.ts';
 import { declareForm, readFields, showFields } from '../components/declared-form.ts';
+import { plainDay } from '../components/format.ts';
+import type { ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
-import { moneyIn, payableAmount } from './order-view.ts';
+import { moneyIn, payableAmount, type OrderAmount } from './order-view.ts';
 
 const PAYMENT = declareForm(createOrderPayment, ({ orders: { payment: messages } }) => ({
   amount: { kind: 'decimal', label: messages.amount, isRequired: true },
@@ -45,9 +49,38 @@ export const capture: OrderAction = {
 };
 
 const REFUND = declareForm(createOrderRefund, ({ orders: { payment: messages } }) => ({
+  returnId: { kind: 'choice', label: messages.refundFor, empty: messages.refundForOrder },
   amount: { kind: 'decimal', label: messages.amount, isRequired: true },
+  goodwill: { label: messages.goodwill },
   note: { label: messages.refundNote },
 }));
+
+/** Refuses, in the reader's language, a refund of more than is left of the payments, or due without a goodwill reason. */
+export function requireJustified(
+  visit: ShopVisit,
+  { management: { paidAmount, refundedAmount } }: ManagedOrderAnswer,
+  {
+    amount,
+    left,
+    goodwill,
+  }: { amount: number | string; left: OrderAmount; goodwill: string | null | undefined },
+): void {
+  const messages = visit.messages.orders.payment;
+  const paid = difference(paidAmount, refundedAmount);
+  if (Number(amount) > paid.amount) throw conflict(messages.tooMuch({ amount: moneyIn(visit)(paid) }));
+  if (Number(amount) > left.amount && !goodwill) {
+    throw conflict(messages.needsGoodwill({ amount: moneyIn(visit)(left) }));
+  }
+}
+
+const difference = (whole: OrderAmount, part: OrderAmount): OrderAmount => ({
+  ...whole,
+  amount: Number((whole.amount - part.amount).toFixed(4)),
+});
+
+/** The returns whose items are back. Those that are refunded in full can take a goodwill refund. */
+const refundableReturns = ({ management: { returns } }: ManagedOrderAnswer) =>
+  returns.filter(({ state }) => state === 'received' || state === 'refunded' || state === 'refundFailed');
 
 export const refund: OrderAction = {
   name: 'refund',
@@ -55,19 +88,43 @@ export const refund: OrderAction = {
   form: REFUND,
   fields: ({ visit, order }, draft) => {
     const messages = visit.messages.orders.payment;
-    const { paidAmount, refundedAmount, paymentAttempts = [] } = order.management;
-    const left = { ...paidAmount, amount: Number((paidAmount.amount - refundedAmount.amount).toFixed(4)) };
+    const money = moneyIn(visit);
+    const { paidAmount, refundedAmount, refundableAmount, paymentAttempts = [] } = order.management;
+    const returns = refundableReturns(order);
+    // The refund of a return belongs to it, so that the return does not ask for it again.
+    const proposed = returns.find((returned) => returned.refundableAmount.amount > 0);
+    const due = proposed?.refundableAmount ?? refundableAmount;
     const provider = paymentAttempts.find(({ state }) => state === 'paid')?.provider;
-    const values = { amount: decimalText(left.amount, visit.language, currencyDigits(left.currency)) };
-    const hint = messages.refundable({ amount: moneyIn(visit)(left) });
+    const values = {
+      returnId: proposed?.returnId,
+      amount: decimalText(due.amount, visit.language, currencyDigits(due.currency)),
+    };
     const field = showFields(REFUND, visit, { values, draft });
-    return html`<div class="row">${field('amount', { unit: left.currency, hint })} ${field('note')}</div>
+    const choices = returns.map((returned) => ({
+      value: returned.returnId,
+      text: messages.refundForReturn({
+        date: plainDay(new Date(returned.returnedOn), visit.language),
+        amount: money(returned.refundableAmount),
+      }),
+    }));
+    const hint = messages.refundable({ amount: money(difference(paidAmount, refundedAmount)) });
+    return html`<p>${messages.refundDue({ amount: money(refundableAmount) })}</p>
+      ${choices.length > 0 && field('returnId', { choices })}
+      <div class="row">
+        ${field('amount', { unit: due.currency, hint })}
+        ${field('goodwill', { hint: messages.goodwillHint({ amount: money(due) }) })}
+      </div>
+      ${field('note')}
       <p class="hint">
         ${provider === undefined ? messages.refundByHand : messages.refundThrough({ provider })}
       </p>`;
   },
-  save: async (visit, form, { orderId, currencyId }) => {
+  save: async (visit, form, order) => {
+    const { orderId, currencyId } = order;
     const body = readFields(REFUND, form, visit);
+    const returned = order.management.returns.find(({ returnId }) => returnId === body.returnId);
+    const { refundableAmount: left } = returned ?? order.management;
+    requireJustified(visit, order, { amount: body.amount, left, goodwill: body.goodwill });
     await visit.call(createOrderRefund, { params: { orderId }, body });
     const money = moneyIn(visit)({ amount: Number(body.amount), currency: currencyId });
     return { text: visit.messages.orders.payment.refunded({ amount: money }) };

@@ -8,10 +8,11 @@ import { undoEnd } from '../../orders/undo-shipment.ts';
 import { buttonForm } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import { adminPath } from '../visit.ts';
-import { stepsOf, undoPath } from './shipment-actions.ts';
+import { undoPath } from './shipment-actions.ts';
+import { amountsText, isWaiting } from './return-actions.ts';
 import { lineName, linePicture } from './line-view.ts';
 import { linesOf, moneyIn, payableAmount, type OrderLine, type OrderView } from './order-view.ts';
-import { leftToShip } from './quantities.ts';
+import { leftToShip, returnedQuantities } from './quantities.ts';
 
 /** The read-only parts of an order's page. */
 
@@ -19,17 +20,21 @@ export function linesCard(view: OrderView): Markup {
   const { visit, order } = view;
   const messages = visit.messages.orders.lines;
   const left = leftToShip(order);
+  const returned = returnedQuantities(order);
   const isOpen = order.dispatchedOn === null && order.management.cancelledOn === null;
   return html`<section class="card">
     <h2>${messages.title}</h2>
     <ul class="order-lines">
-      ${linesOf(order).map((line) => lineItem(view, line, isOpen ? (left.get(line.lineItemId) ?? 0) : 0))}
+      ${linesOf(order).map((line) => {
+        const { lineItemId } = line;
+        return lineItem(view, line, isOpen ? (left.get(lineItemId) ?? 0) : 0, returned.get(lineItemId) ?? 0);
+      })}
     </ul>
     ${totals(view)}
   </section>`;
 }
 
-function lineItem({ visit, order }: OrderView, line: OrderLine, left: number): Markup {
+function lineItem({ visit, order }: OrderView, line: OrderLine, left: number, returned: number): Markup {
   const messages = visit.messages.orders.lines;
   const money = moneyIn(visit);
   const { quantity, sku, productId } = line;
@@ -46,6 +51,15 @@ function lineItem({ visit, order }: OrderView, line: OrderLine, left: number): M
       }
       ${isPartlySent && html`<p class="quiet">${messages.left({ quantity: left })}</p>`}
       ${isSent && html`<p class="quiet">${messages.sent}</p>`}
+      ${
+        returned > 0 &&
+        html`<p class="quiet">
+          ${messages.returned({
+            quantity: returned.toLocaleString(visit.language),
+            ordered: quantity.amount.toLocaleString(visit.language),
+          })}
+        </p>`
+      }
     </div>
     <span class="number quiet"
       >${quantity.amount.toLocaleString(visit.language)} × ${money(line.singleItemPrice)}</span
@@ -152,10 +166,11 @@ function returnsCard(view: OrderView): Markup {
             <strong>${messages.states[state]}</strong> ${momentText(new Date(returnedOn), visit.language)}
           </p>
           <p>${goods.join(', ')}</p>
+          ${amountsText(visit, returned)}
           ${[reason, note].map((text) => text !== null && html`<p class="quiet">${text}</p>`)}
           ${
             visit.may('orders_write') &&
-            stepsOf(returned).length > 0 &&
+            isWaiting(returned) &&
             html`<p>
               <a class="button" href="${adminPath(visit, `/orders/${order.orderId}/returns/${returnId}`)}"
                 >${messages.next}</a
@@ -176,12 +191,12 @@ function paymentsCard({ visit, order }: OrderView): Markup {
     <h2>${messages.title}</h2>
     <ul class="plain">
       ${payments.map(
-        ({ recordedOn, kind, amount, reference, note, state }) =>
+        ({ recordedOn, kind, amount, reference, note, state, goodwill }) =>
           html`<li class="split">
             <span
               >${messages.kinds[kind]}${state !== undefined && ` (${messages.states[state]})`}
               <span class="quiet">${momentText(new Date(recordedOn), visit.language)}</span>
-              ${[reference, note].filter((text) => text !== null).map((text) => html`<br /><span class="quiet">${text}</span>`)}</span
+              ${[reference, note, goodwill ? messages.goodwillOf({ reason: goodwill.reason ?? '' }) : null].filter((text) => text !== null).map((text) => html`<br /><span class="quiet">${text}</span>`)}</span
             >
             <span class="number"
               >${money(kind === 'refund' ? { ...amount, amount: -amount.amount } : amount)}</span

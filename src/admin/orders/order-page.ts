@@ -14,13 +14,17 @@ import { credit } from './credit.ts';
 import { billingAddress, cancel, note, shippingAddress } from './data-actions.ts';
 import { email, invoice } from './document-actions.ts';
 import { documentsCard } from './documents.ts';
-import { RETURN_OPTIONS, returnFields, saveReturn, ship, stepsOf, recordReturn } from './shipment-actions.ts';
+import { isWaiting, recordReturn, RETURN_OPTIONS, returnFields, saveReturn } from './return-actions.ts';
+import { ship } from './shipment-actions.ts';
 import { historyCard } from './history-view.ts';
 import { capture, pay, refund } from './money-actions.ts';
 import { dealingsCards, linesCard, sideCards } from './order-cards.ts';
 import { loadView, readOrder, type OrderReturn, type OrderView } from './order-view.ts';
+import { isPartlyReturned } from './quantities.ts';
 import { goodsChips, paymentChips } from './states.ts';
-import { type PageRequest, Redirect } from '../../http/page-kit.ts';
+import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
+import { isId } from '../../kernel/ids.ts';
+import { lockOrder } from '../../orders/queries.ts';
 
 /** Actions with a button, in this order; the others are reached from the card that they change. */
 const BUTTONS: readonly OrderAction[] = [pay, capture, ship, invoice, refund];
@@ -44,12 +48,7 @@ export function orderPages(pages: ShopPages): void {
       {
         show: async (visit, request, draft) =>
           orderPage(await loadView(visit, request.params['orderId']!), request, { action }, draft),
-        save: async (visit, form) => {
-          const order = await readOrder(visit, form.params['orderId']!);
-          requireUnchanged(form, order, visit.messages);
-          const { query, ...notice } = await action.save(visit, form, order);
-          return new Redirect(adminPath(visit, `/orders/${order.orderId}`, query), notice);
-        },
+        save: (visit, form) => saveUnchanged(visit, form, action.save),
       },
       action.form && optionsOf(action.form),
     );
@@ -66,20 +65,36 @@ export function orderPages(pages: ShopPages): void {
         if (!returned) throw notFound();
         return orderPage(view, request, { returned }, draft);
       },
-      save: async (visit, form) => {
-        const order = await readOrder(visit, form.params['orderId']!);
-        requireUnchanged(form, order, visit.messages);
-        const notice = await saveReturn(visit, form, order);
-        return new Redirect(adminPath(visit, `/orders/${order.orderId}`), notice);
-      },
+      save: (visit, form) => saveUnchanged(visit, form, saveReturn),
     },
     RETURN_OPTIONS,
   );
 }
 
+/**
+ * Saves an action on an order that is still as the form has shown it. The order is locked first: of two people at once,
+ * or two clicks, one is second and sees what the first has done.
+ */
+async function saveUnchanged(
+  visit: ShopVisit,
+  form: FormRequest,
+  save: OrderAction['save'],
+): Promise<Redirect> {
+  const orderId = form.params['orderId']!;
+  if (!isId(orderId)) throw notFound();
+  const { query, ...notice } = await visit.inTransaction(async (call, tx) => {
+    await lockOrder(tx, visit.shopId, orderId);
+    const inside = { ...visit, call };
+    const order = await readOrder(inside, orderId);
+    requireUnchanged(form, order, visit.messages);
+    return save(inside, form, order);
+  });
+  return new Redirect(adminPath(visit, `/orders/${orderId}`, query), notice);
+}
+
 /** The most likely next step; its form is already open. */
 function nextStep(view: OrderView): Panel | undefined {
-  const returned = view.order.management.returns.find((one) => stepsOf(one).length > 0);
+  const returned = view.order.management.returns.find(isWaiting);
   if (returned) return { returned };
   const steps = isWaitingForPayment(view.order.management.state)
     ? [capture, pay, ship]
@@ -123,6 +138,7 @@ function stateChips({ visit, order }: OrderView): Markup {
     state: management.state,
     paid: management.paidAmount.amount,
     refunded: management.refundedAmount.amount,
+    isPartlyReturned: isPartlyReturned(order),
   };
   return chipsView([...paymentChips(chipped), ...goodsChips(chipped)], visit.messages);
 }

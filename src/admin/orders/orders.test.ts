@@ -4,6 +4,7 @@ import { statementsOf } from '../../../test/carts.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
+import { newId } from '../../kernel/ids.ts';
 
 let service: Service;
 let merchant: Merchant;
@@ -323,11 +324,23 @@ describe('an order', () => {
   });
 
   test('is refunded in part, and that is not asked for again', async () => {
-    const saved = await send('1003', 'refund', { amount: '5', note: 'scratched' });
+    // Nothing came back, so it needs a reason.
+    const before = await fingerprint(service);
+    const refused = await send('1003', 'refund', { amount: '5', note: 'by phone' });
+    expect([refused.status, refused.text.includes('Only €0.00 is still to be refunded.')]).toEqual([
+      409,
+      true,
+    ]);
+    expect(await fingerprint(service)).toEqual(before);
+    const saved = await send('1003', 'refund', { amount: '5', note: 'by phone', goodwill: 'scratched' });
     expect(saved.status).toBe(303);
     const { management } = await managed(await idOf('1003'));
     expect(management.refundedAmount.amount).toBe(5);
+    expect(management.payments.at(-1)).toMatchObject({
+      goodwill: { amount: { amount: 5 }, reason: 'scratched' },
+    });
     const { text } = await merchant.get(`/orders/${await idOf('1003')}`);
+    expect(text).toContain('Goodwill: scratched');
     expect(text).toContain('Partly refunded');
     expect(text).not.toContain('Outstanding');
   });
@@ -523,6 +536,82 @@ describe('an order', () => {
     expect((await merchant.get(`/orders/${orderId}/returns/${orderId}`)).status).toBe(404);
   });
 
+  test('is refunded once for an item that came back, even when the money is sent with the button of the order', async () => {
+    const orderId = await idOf('1001');
+    const [, line] = (await managed(orderId)).lineItemContainer.productLineItems;
+    expect((await send('1001', 'return', { [`quantity-${line.lineItemId}`]: '1' })).status).toBe(303);
+    const [returned] = (await managed(orderId)).management.returns;
+    const path = `/orders/${orderId}/returns/${returned.returnId}`;
+    const amount = String(line.singleItemPrice.amount);
+    expect((await send('1001', 'refund', { amount })).status).toBe(303);
+    const { text } = await merchant.get(`/orders/${orderId}`);
+    expect(text).not.toContain(`action="/admin/shops/DemoShop${path}"`);
+    const form = await merchant.get(path);
+    expect(valueIn(form.text, 'refund')).toBe('0.00');
+    const version = valueIn(form.text, 'version')!;
+    const again = await merchant.post(path, { version, state: 'refunded', refund: amount });
+    expect([again.status, again.text.includes('enter a reason for goodwill')]).toEqual([409, true]);
+    expect((await managed(orderId)).management.refundedAmount.amount).toBe(line.singleItemPrice.amount);
+  });
+
+  test('is refunded and credited in one step, of two people one is second, and all refunds sum to the payment', async () => {
+    const orderId = await idOf('1001');
+    const before = await managed(orderId);
+    const [knife, tea] = before.lineItemContainer.productLineItems;
+    const [invoice] = (await service.call('GET', `/DemoShop/orders/${orderId}/documents`, { token })).body
+      .items;
+    expect((await send('1001', 'return', { [`quantity-${tea.lineItemId}`]: '1' })).status).toBe(303);
+    const page = (await merchant.get(`/orders/${orderId}`)).text;
+    expect(page).toContain('2 of 2 returned');
+    expect(page).toContain('Partly returned');
+    expect((await merchant.get('/orders?state=returned')).text).toContain('Partly returned');
+    const path = /action="\/admin\/shops\/DemoShop(\/orders\/[^"]*\/returns\/[^"]*)"/.exec(page)![1]!;
+    const fields = {
+      version: valueIn(page, 'version')!,
+      state: 'refunded',
+      refund: valueIn(page, 'refund')!,
+      creditNote: valueIn(page, 'creditNote')!,
+    };
+    expect(fields).toMatchObject({
+      refund: tea.singleItemPrice.amount.toFixed(2),
+      creditNote: invoice.documentNumber,
+    });
+    const beyond = await merchant.post(path, { ...fields, refund: String(Number(fields.refund) + 1) });
+    expect([beyond.status, beyond.text.includes('enter a reason for goodwill')]).toEqual([409, true]);
+    const answers = await Promise.all([merchant.post(path, fields), merchant.post(path, fields)]);
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+    const second = answers.find(({ status }) => status === 409)!;
+    expect(second.text).toContain('Somebody else has changed this');
+    expect(second.text).toContain(`Already refunded: €${fields.refund}.`);
+    const paidBack = await managed(orderId);
+    expect(paidBack.management.refundedAmount.amount).toBe(2 * tea.singleItemPrice.amount);
+    const [credit] = (await service.call('GET', `/DemoShop/orders/${orderId}/documents`, { token })).body
+      .items;
+    expect(credit).toMatchObject({
+      documentType: 'CreditNote',
+      lineItemContainer: { grandTotal: { amount: tea.singleItemPrice.amount } },
+    });
+    expect(await merchant.get(`/orders/${orderId}`)).toMatchObject({
+      text: expect.not.stringContaining(`action="/admin/shops/DemoShop${path}"`),
+    });
+    // The rest comes back, and delivery with it.
+    expect((await send('1001', 'return', { [`quantity-${knife.lineItemId}`]: '1' })).status).toBe(303);
+    const rest = (await merchant.get(`/orders/${orderId}/refund`)).text;
+    expect(rest).not.toContain('Partly returned');
+    const { status } = await send('1001', 'refund', {
+      amount: valueIn(rest, 'amount')!,
+      returnId: /<option value="([^"]*)" selected/.exec(rest)![1]!,
+    });
+    expect(status).toBe(303);
+    const { management } = await managed(orderId);
+    expect(management.refundedAmount).toEqual(management.paidAmount);
+    expect(management.returns.map(({ state }: { state: string }) => state)).toEqual([
+      'received',
+      'refunded',
+      'refunded',
+    ]);
+  });
+
   test('is cancelled', async () => {
     const saved = await send('1009', 'cancel', { reason: 'ordered twice' });
     expect(saved.status).toBe(303);
@@ -675,7 +764,41 @@ describe('an order by hand', () => {
   });
 });
 
-test('an order is opened in 8 statements, and shipped in one transaction of 16', async () => {
+test('a return is received and refunded at once when it arrives, or not at all', async () => {
+  const orderId = await idOf('1008');
+  const [{ lineItemId }] = (await managed(orderId)).lineItemContainer.productLineItems;
+  const returnId = newId(service.db.now);
+  await service.db.run(sql`
+    insert into order_return (shop_id, order_id, return_id, at, lines, restocked, state, origin)
+    values ('DemoShop', ${orderId}, ${returnId}, ${service.db.now}, ${JSON.stringify([{ lineItemId, quantity: '1' }])},
+      false, 'approved', 'customer')`);
+  const path = `/orders/${orderId}/returns/${returnId}`;
+  const { text } = await merchant.get(path);
+  const paid = (await managed(orderId)).management.paidAmount.amount;
+  const refund = valueIn(text, 'refund')!;
+  // It is all of the order, so delivery is refunded as well.
+  expect(Number(refund)).toBe(paid);
+  const before = await fingerprint(service);
+  const fields = { version: valueIn(text, 'version')!, state: 'receivedAndRefunded', restock: 'yes', refund };
+  expect((await merchant.post(path, { ...fields, creditNote: '9999' })).status).toBe(400);
+  const tooMuch = await merchant.post(path, { ...fields, refund: String(paid + 1), goodwill: 'late' });
+  expect([tooMuch.status, tooMuch.text.includes('because no more was paid')]).toEqual([409, true]);
+  expect(await fingerprint(service)).toEqual(before);
+  const creditNote = valueIn(text, 'creditNote')!;
+  expect((await merchant.post(path, { ...fields, creditNote })).status).toBe(303);
+  const { management } = await managed(orderId);
+  expect(management.returns).toMatchObject([
+    { state: 'refunded', restocked: true, refundableAmount: { amount: 0 } },
+  ]);
+  expect(management.refundedAmount.amount).toBe(paid);
+  const { body } = await service.call('GET', `/DemoShop/orders/${orderId}/documents`, { token });
+  expect(body.items[0]).toMatchObject({
+    documentType: 'CreditNote',
+    lineItemContainer: { grandTotal: { amount: paid } },
+  });
+});
+
+test('an order is opened in 8 statements, and shipped in one transaction of 18', async () => {
   const path = `/orders/${await idOf('1013')}`;
   await merchant.get(path);
   expect(await statementsOf(() => merchant.get(path))).toHaveLength(8);
@@ -687,5 +810,5 @@ test('an order is opened in 8 statements, and shipped in one transaction of 16',
     expect((await merchant.post(`${path}/ship`, { version, unpaid: 'yes', ...fields })).status).toBe(303);
   });
   expect(sent.filter((statement) => statement.startsWith('begin'))).toHaveLength(1);
-  expect(sent.length - sent.findIndex((statement) => statement.startsWith('begin'))).toBe(16);
+  expect(sent.length - sent.findIndex((statement) => statement.startsWith('begin'))).toBe(18);
 });

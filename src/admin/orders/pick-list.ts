@@ -1,5 +1,5 @@
 import type { ContentLine } from '../../pricing/content.ts';
-import { millionths, quantityText } from '../../orders/manage-change.ts';
+import { millionths, quantityText } from '../../orders/quantities.ts';
 
 /** A line of an order, with the quantity still to be sent. */
 export interface PackedLine {

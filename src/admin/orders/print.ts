@@ -5,7 +5,7 @@ import { messagesIn } from '../../kernel/messages.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import { lineText } from '../../orders/line-text.ts';
-import { unshippedLines } from '../../orders/manage-change.ts';
+import { unshippedLines } from '../../orders/quantities.ts';
 import { isWaitingForPayment, orderState } from '../../orders/order-state.ts';
 import type { ManagedOrder } from '../../orders/queries.ts';
 import { dayText } from '../components/format.ts';
@@ -131,7 +131,7 @@ function packingSlip(visit: ShopVisit, { order, lines }: PackedOrder): Markup {
 }
 
 /** Where a parcel returns to that can't be delivered, with the country if it goes abroad. */
-function senderLine({ settings }: ShopVisit, { billingAddress, shippingAddress }: OrderRow): Markup | false {
+function senderLine({ settings }: ShopVisit, { billingAddress, shippingAddress }: ManagedOrder): Markup | false {
   const { invoicing, country, defaultLocale } = settings;
   const { company, street, zipCode, city } = invoicing;
   if (!street) return false;
@@ -147,7 +147,7 @@ function senderLine({ settings }: ShopVisit, { billingAddress, shippingAddress }
 }
 
 /** How the parcel is sent: the people who pack it read the language of the shop. */
-function deliveryLine({ settings }: ShopVisit, { content }: OrderRow): Markup | false {
+function deliveryLine({ settings }: ShopVisit, { content }: ManagedOrder): Markup | false {
   const { defaultLocale } = settings;
   const name = content.shipping && anyText(content.shipping.name, defaultLocale, defaultLocale);
   const { labelled, shipping } = messagesIn(defaultLocale).documents;

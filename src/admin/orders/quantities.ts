@@ -1,4 +1,5 @@
-import { millionths } from '../../orders/manage-change.ts';
+import { millionths } from '../../orders/quantities.ts';
+import { isBack } from '../../orders/returns.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 
 interface Part {
@@ -42,8 +43,20 @@ export function leftToReturn(order: ManagedOrderAnswer): Map<string, number> {
   const { shipments, returns } = order.management;
   const isMarked = order.dispatchedOn !== null || order.deliveredOn !== null;
   const sent = shipments.length === 0 && isMarked ? [orderedIn(order)] : shipments;
-  const back = returns.filter(({ state }) => state === 'received' || state === 'refunded');
-  return difference(quantitiesIn(sent), quantitiesIn(back));
+  return difference(quantitiesIn(sent), quantitiesIn(returns.filter(isBack)));
+}
+
+/** The quantity of each line that came back. */
+export function returnedQuantities(order: ManagedOrderAnswer): Map<string, number> {
+  return difference(quantitiesIn(order.management.returns.filter(isBack)), new Map());
+}
+
+/** Some of the items came back, and not all. What was not sent of a cancelled order does not come back. */
+export function isPartlyReturned(order: ManagedOrderAnswer): boolean {
+  const { returns, cancelledOn } = order.management;
+  const back = quantitiesIn(returns.filter(isBack));
+  const kept = difference(quantitiesIn([orderedIn(order)]), back);
+  return cancelledOn === null && back.size > 0 && !isNothing(kept);
 }
 
 export const isNothing = (quantities: ReadonlyMap<string, number>) =>

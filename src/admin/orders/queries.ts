@@ -11,6 +11,7 @@ import {
 import type { PartLine } from '../../orders/manage-queries.ts';
 import type { PaymentWait } from '../../orders/order-state.ts';
 import {
+  isPartlyReturned,
   managedColumns,
   orderColumns,
   ordersWithCustomers,
@@ -152,7 +153,8 @@ export async function searchOrders(
 /** The orders among these that belong to the shop, newest first. */
 export function findListedOrders(db: Queries, shopId: string, orderIds: readonly string[]) {
   return db.many<ListedManagedOrder>(sql`
-    select ${columnsWithoutLines}, ${managedColumns} from ${ordersWithCustomers}
+    select ${columnsWithoutLines}, ${managedColumns}, ${isPartlyReturned(shopId)} as "isPartlyReturned"
+    from ${ordersWithCustomers}
     where customer_order.shop_id = ${shopId} and customer_order.order_id = any (${orderIds}::uuid[])
     order by customer_order.created_at desc, customer_order.order_id desc`);
 }

@@ -1,23 +1,21 @@
-import { updateReturn } from '../../orders/manage-returns.ts';
-import { createReturn, createShipment } from '../../orders/manage-shipments.ts';
-import { badRequest, notFound } from '../../http/errors.ts';
+import { createShipment } from '../../orders/manage-shipments.ts';
+import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { isWaitingForPayment } from '../../orders/order-state.ts';
 import { isProviderName } from '../../orders/payments/providers.ts';
 import { recogniseCarrier } from '../../orders/recognise-carrier.ts';
-import { mayBecome } from '../../orders/returns.ts';
 import { carrierNames } from '../../orders/tracking.ts';
 import { UNDO_MINUTES } from '../../orders/undo-shipment.ts';
 import { decimalText, typedDecimal } from '../components/decimal.ts';
-import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { declareForm, readFields, showFields } from '../components/declared-form.ts';
 import { choiceField, tickField } from '../components/form.ts';
 import type { Draft } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import type { OrderAction, SavedAction } from './action.ts';
+import type { OrderAction } from './action.ts';
 import { lineName } from './line-view.ts';
-import { linesOf, moneyIn, payableAmount, type OrderReturn, type OrderView } from './order-view.ts';
-import { isNothing, leftToReturn, leftToShip } from './quantities.ts';
+import { linesOf, moneyIn, payableAmount, type OrderView } from './order-view.ts';
+import { isNothing, leftToShip } from './quantities.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
 const SHIPMENT = declareForm(createShipment, ({ orders: { shipping: messages } }) => ({
@@ -106,100 +104,8 @@ export function carrierOf(
   return recognised;
 }
 
-const RETURN = declareForm(createReturn, ({ orders: { returns: messages } }) => ({
-  restock: { kind: 'tick', label: messages.restock },
-  refund: { kind: 'decimal', label: messages.refund },
-  note: { label: messages.note },
-}));
-
-/** Goods returned without a request of the customer. */
-export const recordReturn: OrderAction = {
-  name: 'return',
-  form: RETURN,
-  isPossible: ({ order }) => !isNothing(leftToReturn(order)),
-  fields: (view, draft) => {
-    const { visit, order } = view;
-    const hint = visit.messages.orders.returns.refundHint;
-    const field = showFields(RETURN, visit, { values: { restock: true }, draft });
-    return html`${lineQuantityFields(view, leftToReturn(order), new Map(), draft)} ${field('restock')}
-      <div class="row">${field('refund', { unit: order.currencyId, hint })} ${field('note')}</div>`;
-  },
-  save: async (visit, form, order) => {
-    await visit.call(createReturn, {
-      params: { orderId: order.orderId },
-      body: { lines: typedLines(visit, form, order), ...readFields(RETURN, form, visit) },
-    });
-    return { text: visit.messages.orders.returns.recorded };
-  },
-};
-
-const STEPS = ['approved', 'rejected', 'received', 'refunded'] as const;
-
-export const stepsOf = (returned: Pick<OrderReturn, 'state' | 'lines'>) =>
-  STEPS.filter((step) => mayBecome({ ...returned, lines: returned.lines as never }, step));
-
-const NEXT_STEP = declareForm(updateReturn, ({ orders: { returns: messages } }) => ({
-  restock: { kind: 'tick', label: messages.restock },
-  refund: { kind: 'decimal', label: messages.refund },
-  note: { kind: 'long text', label: messages.note, rows: 2 },
-}));
-export const RETURN_OPTIONS = optionsOf(NEXT_STEP);
-
-/** A return that waits for the merchant: each button is a possible step. */
-export function returnFields(view: OrderView, returned: OrderReturn, draft: Draft | undefined): Markup {
-  const { visit, order } = view;
-  const messages = visit.messages.orders.returns;
-  const steps = stepsOf(returned);
-  const field = showFields(NEXT_STEP, visit, { values: { restock: true, note: returned.note }, draft });
-  return html`<ul class="plain">
-      ${returned.lines.map(({ lineItemId, quantity }) => {
-        const line = linesOf(order).find((one) => one.lineItemId === lineItemId);
-        return html`<li>${quantity} × ${line ? lineName(line) : lineItemId}</li>`;
-      })}
-      ${returned.unsentLines.map(({ text }) => html`<li>${text}</li>`)}
-    </ul>
-    ${returned.reason !== null && html`<p>${messages.reason({ text: returned.reason })}</p>`}
-    ${steps.includes('received') && field('restock')}
-    ${steps.includes('refunded') && field('refund', { unit: order.currencyId })}
-    ${field('note', { hint: steps.includes('approved') && messages.noteIsRead })}
-    <div class="actions">
-      ${steps.map(
-        (step, index) =>
-          html`<button
-            name="state"
-            value="${step}"
-            class="${index === 0 ? 'main' : step === 'rejected' ? 'danger' : ''}"
-          >
-            ${messages.steps[step]}
-          </button>`,
-      )}
-    </div>`;
-}
-
-export async function saveReturn(
-  visit: ShopVisit,
-  form: FormRequest,
-  order: ManagedOrderAnswer,
-): Promise<SavedAction> {
-  const { returnId } = form.params;
-  const returned = order.management.returns.find((one) => one.returnId === returnId);
-  if (!returned) throw notFound();
-  const state = form.field('state') as (typeof STEPS)[number];
-  const { note, restock, refund } = readFields(NEXT_STEP, form, visit);
-  await visit.call(updateReturn, {
-    params: { orderId: order.orderId, returnId: returned.returnId },
-    body: {
-      state,
-      note,
-      ...(state === 'received' && { restock }),
-      ...(state === 'refunded' && { refund: refund ?? '' }),
-    },
-  });
-  return { text: visit.messages.orders.returns.saved };
-}
-
 /** A quantity field for each line, named after the line. */
-function lineQuantityFields(
+export function lineQuantityFields(
   { visit, order }: OrderView,
   most: ReadonlyMap<string, number>,
   values: ReadonlyMap<string, number>,

@@ -54,6 +54,8 @@ export type ChippedOrder = Readonly<Record<State, unknown>> & {
   state: OrderState;
   paid: number;
   refunded: number;
+  /** Some of the items came back, and not all. */
+  isPartlyReturned: boolean;
 };
 
 export type ChipName =
@@ -72,6 +74,7 @@ export type ChipName =
   | 'shipped'
   | 'delivered'
   | 'returned'
+  | 'partlyReturned'
   | 'onHold'
   | 'closed'
   | 'archived';
@@ -92,6 +95,7 @@ const KINDS: Readonly<Record<ChipName, ChipKind>> = {
   shipped: 'good',
   delivered: 'good',
   returned: 'neutral',
+  partlyReturned: 'neutral',
   onHold: 'warning',
   closed: 'neutral',
   archived: 'neutral',
@@ -121,7 +125,7 @@ export function paymentChips(order: ChippedOrder): OrderChip[] {
 /** The delivery state, and any exceptional state. */
 export function goodsChips(order: ChippedOrder): OrderChip[] {
   const rest = chips(
-    order.returnedOn ? 'returned' : null,
+    order.returnedOn ? (order.isPartlyReturned ? 'partlyReturned' : 'returned') : null,
     order.pendingOn ? 'onHold' : null,
     order.archivedOn ? 'archived' : order.closedOn ? 'closed' : null,
   );

@@ -254,6 +254,7 @@ export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
         ${fields.number('custom.price', messages.customPrice, { unit: visit.settings.defaultCurrency })}
       </div>
       ${fields.tick('custom.required', messages.customRequired)}
+      ${fields.tick('custom.withdrawable', messages.customWithdrawable)}
     </details>
     <details>
       <summary>${messages.media}</summary>

@@ -203,6 +203,7 @@ function changeCustomText(
         customizableTextLength: Number(optionalDecimal('custom.length') ?? 0),
         customizableHeadlineText: valueOf(name),
         isCustomizableTextRequired: isTicked('custom.required'),
+        isCustomizableTextWithdrawable: isTicked('custom.withdrawable'),
         customizablePrice: optionalDecimal('custom.price') ?? '0',
       },
       { locale },

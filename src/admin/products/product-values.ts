@@ -103,6 +103,7 @@ export function productFormValues(row: ProductRow, context: ProductFormContext):
     'custom.is': flag(customisation !== undefined),
     'custom.length': customisation ? String(customisation.textLength) : '',
     'custom.required': flag(customisation?.isRequired),
+    'custom.withdrawable': flag(customisation?.isWithdrawable),
     'custom.price': amountText(customisation?.prices?.[settings.defaultCurrency], context),
     'dataSheet.url': facts.dataSheet?.url ?? '',
     'dataSheet.fileName': facts.dataSheet?.fileName ?? '',

@@ -18,6 +18,7 @@ export const PAGE_SECTIONS = {
     'emailNewOrders',
     'mandatoryAddressFields',
     'orderPage',
+    'returns',
     'withdrawal',
   ],
   catalogue: [

@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../../http/errors.ts';
 import type { Localised } from '../../http/locale.ts';
-import type { ProductFacts } from './facts.ts';
+import type { ProductFacts, WithdrawalExclusion } from './facts.ts';
 
 /** The longest text that a product may ask for, in characters; printed or engraved texts are far shorter. */
 export const MAX_CUSTOM_TEXT_LENGTH = 10_000;
@@ -47,6 +47,20 @@ export function withHeadline(
 
 export function longestText({ textLength }: Pick<Customisation, 'textLength'>): number {
   return textLength || STANDARD_LENGTH;
+}
+
+/**
+ * Why a consumer can't withdraw from a product that was ordered with or without a text; undefined: it has the right.
+ * Goods with a text are personalised (Consumer Rights Directive, article 16, letter c), unless the merchant takes them
+ * back all the same.
+ */
+export function withdrawalExclusion(
+  withdrawalExcluded: WithdrawalExclusion | undefined,
+  customisation: ProductFacts['customisation'],
+  text: string | undefined,
+): WithdrawalExclusion | undefined {
+  const isPersonalised = text !== undefined && !customisation?.isWithdrawable;
+  return withdrawalExcluded ?? (isPersonalised ? 'madeToMeasure' : undefined);
 }
 
 export type CustomTextProblem = Extract<

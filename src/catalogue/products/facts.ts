@@ -103,6 +103,8 @@ export interface ProductFacts {
     headline: string;
     headlines?: Localised;
     isRequired?: boolean;
+    /** A customer may withdraw from it even with a text. Missing: goods with a text are made for the customer. */
+    isWithdrawable?: boolean;
     /** The price of the text per unit; missing: none. */
     prices?: Prices;
   };

@@ -299,13 +299,15 @@ const paths: Record<string, ProductPath> = {
       customizableTextLength: Given(Type.Integer({ minimum: 0, maximum: MAX_CUSTOM_TEXT_LENGTH })),
       customizableHeadlineText: Given(Text('Headline, in the locale.', 'Your engraving', MAX_LENGTHS.line)),
       isCustomizableTextRequired: Given(Type.Boolean()),
+      isCustomizableTextWithdrawable: Given(Type.Boolean()),
       customizablePrice: Given(Decimal('What the text costs with each unit; 0: nothing.', 4.5)),
     }),
     (product, value, { field, currency, locale, settings }) => {
       if (!value?.isCustomizable) return setFact(product, 'customisation', undefined);
-      // Clients that only know the other three keys must not remove these two.
+      // Clients that only know the other three keys must not remove these.
       const old = product.facts.customisation;
       const { isCustomizableTextRequired: isRequired = old?.isRequired, customizablePrice: price } = value;
+      const { isCustomizableTextWithdrawable: isWithdrawable = old?.isWithdrawable } = value;
       const prices =
         price !== undefined && price !== null
           ? withPrice(
@@ -318,6 +320,7 @@ const paths: Record<string, ProductPath> = {
         textLength: value.customizableTextLength ?? 0,
         ...withHeadline(old, value.customizableHeadlineText ?? '', locale, settings.defaultLocale),
         ...(isRequired && { isRequired }),
+        ...(isWithdrawable && { isWithdrawable }),
         ...(prices && { prices }),
       });
     },

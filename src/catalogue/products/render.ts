@@ -112,6 +112,7 @@ export function renderProduct(
     customizableHeadlineText:
       (facts.customisation && text(headlineTexts(facts.customisation, settings.defaultLocale))) ?? '',
     ...(facts.customisation?.isRequired && { isCustomizableTextRequired: true }),
+    ...(facts.customisation?.isWithdrawable && { isCustomizableTextWithdrawable: true }),
     ...(textPrice && { customizablePrice: textPrice }),
     newnessDate: facts.newUntil ? toSeconds(new Date(facts.newUntil)) : null,
     refAmount: reference.amount,

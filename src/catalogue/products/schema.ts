@@ -216,6 +216,9 @@ export const Product = Type.Object(
     isCustomizableTextRequired: Type.Optional(
       flag('Only sold with a text; absent: the customer may leave it out.', true),
     ),
+    isCustomizableTextWithdrawable: Type.Optional(
+      flag('With a text, it still has the right of withdrawal; absent: it has not.', true),
+    ),
     customizablePrice: Type.Optional({
       ...Price,
       description: 'What the text costs with each unit; absent: nothing.',

@@ -12,7 +12,9 @@ import { currencyDigits } from '../../kernel/money.ts';
 import { changeOrder, type OrderChanges } from '../change.ts';
 import { recordHistory } from '../history.ts';
 import { lockOrder, type ManagedOrder } from '../queries.ts';
+import { recordReturnRefund } from '../manage-returns.ts';
 import { refunded } from '../refund.ts';
+import { includesServices } from '../refund-due.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { documentEmail, type DocumentFinalised } from './document-email.ts';
@@ -21,7 +23,7 @@ import { partOf, quantityOf, servicesHeld, unitsByLine, unitsHeld, unitsOf, type
 import { findFinalised, insertDocument, type DocumentRow } from './queries.ts';
 import { takeNumber } from '../../platform/counters.ts';
 import { decimalOf } from '../../http/request-fields.ts';
-import type { PartLine } from '../manage-queries.ts';
+import { findOrderActivity, updateDueAmount, type PartLine, type Return } from '../manage-queries.ts';
 
 export interface DocumentRequest {
   kind: DocumentKind;
@@ -33,6 +35,8 @@ export interface DocumentRequest {
   shipping?: boolean | null | undefined;
   /** The credited invoice; absent: the only one. */
   invoiceNumber?: string | null | undefined;
+  /** The return whose items are credited. */
+  returnId?: string | null | undefined;
   /** Whether the amount of a credit note is refunded with it. */
   refund?: boolean | null | undefined;
 }
@@ -59,10 +63,13 @@ export async function finaliseDocument(
   const settings = await shopSettings(tx, shopId);
   const whole = wholeOf(order, await findFinalised(tx, shopId, orderId), request);
   const left = linesLeft(whole);
-  const lines = request.lines ? chosenLines(request.lines, left, whole) : left;
+  const returned = await findCredited(tx, shopId, { order, settings }, request);
+  const requested = returned?.lines ?? request.lines;
+  const lines = requested ? chosenLines(requested, left, whole) : left;
   if (lines.length === 0) throw whole.refusals.nothingLeft();
   const isRest = takesAll(lines, left);
-  const hasServices = carriesServices(request, whole, isRest);
+  const shipping = request.shipping ?? (returned && returned.hasServices && !servicesHeld(whole.held));
+  const hasServices = carriesServices({ ...request, shipping }, whole, isRest);
   const content = partOf(whole.content, lines, whole.held, { services: hasServices });
 
   const documentId = newId(tx.now);
@@ -83,9 +90,19 @@ export async function finaliseDocument(
 
   const reached = stateOf(order, kind, isRest, tx.now);
   const changed = await changeOrder(tx, shopId, order, reached, { moves: true, also: ['documents'] });
+  if (returned) await updateDueAmount(tx, shopId, orderId, returned.returnId, content.grandTotal);
   if (request.refund) {
-    const refund = { paymentId: newId(tx.now), reference: null, note: request.note ?? null, returnId: null };
-    await refunded({ tx, shopId }, { order: changed, appId }, amountToRefund(changed, content), refund);
+    const amount = amountToRefund(changed, content);
+    const note = request.note ?? null;
+    const open = { order: changed, appId };
+    if (returned) {
+      const refund = { amount, note, reference: null, goodwill: null };
+      const next = { ...returned, state: 'refunded' as const, dueAmount: content.grandTotal };
+      await recordReturnRefund({ tx, shopId }, open, next, refund);
+    } else {
+      const refund = { paymentId: newId(tx.now), reference: null, note, returnId: null };
+      await refunded({ tx, shopId }, open, amount, refund);
+    }
   }
   // The number is taken last, because others who finalise in this shop wait for it; nothing is refused after it.
   const number = await takeNumber(tx, shopId, kind);
@@ -101,6 +118,27 @@ export async function finaliseDocument(
   });
   if (!order.erasedAt) await queueEmails(tx, shopId, documentEmail, emailsOf(document));
   return document;
+}
+
+/**
+ * The return whose items are credited, before it is refunded: its refund becomes the amount of the credit note.
+ * null: the credit note belongs to none.
+ */
+async function findCredited(
+  tx: Transaction,
+  shopId: string,
+  { order, settings }: { order: ManagedOrder; settings: Settings },
+  { returnId, lines }: DocumentRequest,
+): Promise<(Return & { hasServices: boolean }) | null> {
+  if (returnId === null || returnId === undefined) return null;
+  if (lines) throw new Refusal('RETURN_CREDITED_BY_LINES');
+  const activity = await findOrderActivity(tx, shopId, order.orderId);
+  const returned = activity.returns.find((one) => one.returnId === returnId.toUpperCase());
+  if (!returned) throw invalid('UNKNOWN_VALUE', 'returnId');
+  if (returned.state !== 'received' && returned.state !== 'refundFailed') {
+    throw new Refusal('RETURN_NOT_CREDITABLE', { state: returned.state });
+  }
+  return { ...returned, hasServices: includesServices({ order, activity, settings }, returned) };
 }
 
 /** The amount of a credit note, as far as it was paid and not refunded before. */

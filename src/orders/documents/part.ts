@@ -105,6 +105,17 @@ export function partOf(
   };
 }
 
+/** The grand total of these units, as their documents come to it together. */
+export function totalUpTo(
+  content: Content,
+  units: ReadonlyMap<string, bigint>,
+  { services }: { services: boolean },
+): number {
+  const { taxes } = sumsUpTo(content, units, services);
+  const total = sum(taxes.map(({ amount }) => amount));
+  return content.taxType === 'GROSS' ? total : total + sum(taxes.map(({ tax }) => tax));
+}
+
 type LineShare = Pick<
   ContentLine,
   'amount' | 'deposit' | 'ecoParticipation' | 'discountShare' | 'couponShare'
@@ -171,7 +182,9 @@ function sumsUpTo(content: Content, units: ReadonlyMap<string, bigint>, hasServi
 /** The rest of a line after its discounts never falls as its quantity grows, so no part is negative. */
 function lineShare(line: ContentLine, units: bigint): LineShare {
   const whole = unitsOf(line.quantity);
-  const share = (minor: number) => shareOf(minor, units, whole);
+  // Most lines are taken as a whole or not at all, which needs no division.
+  const share = (minor: number) =>
+    units === 0n ? 0 : units === whole ? minor : shareOf(minor, units, whole);
   const amount = share(line.amount);
   const discounted = share(line.amount - line.discountShare);
   const left = share(line.amount - line.discountShare - line.couponShare);

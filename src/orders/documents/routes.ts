@@ -66,7 +66,7 @@ export const finaliseCreditNote = operation({
   name: 'finaliseCreditNote',
   summary: 'Finalise credit note',
   description:
-    'Credits a whole invoice or some of its lines, never more than was invoiced: 409 names the rest. With refund, the money is refunded as by createOrderRefund; 409 if none is left.',
+    'Credits a whole invoice or some of its lines, never more than was invoiced: 409 names the rest. With returnId it credits the items of a return that are back, and delivery as the return refunds it. With refund, the money is refunded as by createOrderRefund; 409 if none is left.',
   body: NewCreditNote,
 });
 

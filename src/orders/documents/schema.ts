@@ -79,6 +79,11 @@ export const NewCreditNote = Type.Object(
     invoiceNumber: Given(
       Text('The invoice that is credited; may be absent when the order has one.', '1001', 32),
     ),
+    returnId: Given({
+      ...Id,
+      description:
+        'The return whose items are credited, in place of lines: the refund of the return becomes the amount of the credit note.',
+    }),
     refund: Given(
       Type.Boolean({
         description:

@@ -651,6 +651,16 @@ const OrderPage = Section(
   { description: 'What customers may do on the page of their order.' },
 );
 
+const Returns = Section(
+  {
+    refundDelivery: Flag(
+      'The cost of delivery and payment is refunded when everything of an order has come back. After a withdrawal from the whole order it always is.',
+      true,
+    ),
+  },
+  { description: 'What is refunded for returns.' },
+);
+
 const Withdrawal = Section(
   {
     days: OrElse(
@@ -949,6 +959,7 @@ export const SettingsSchema = Section(
     appScripts: Setting(AppScripts, {}),
     feeds: Setting(Feeds, {}),
     orderPage: Setting(OrderPage, {}),
+    returns: Setting(Returns, {}),
     withdrawal: Setting(Withdrawal, {}),
     accessibility: Setting(
       NullableText(

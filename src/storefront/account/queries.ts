@@ -4,6 +4,7 @@ import { sql } from '../../db/sql.ts';
 import { isWaiting } from '../../orders/list.ts';
 import { secretHash } from '../../kernel/ids.ts';
 import type { Address } from '../../shops/countries/address.ts';
+import { isPartlyReturned } from '../../orders/queries.ts';
 import { isOpenSession } from '../../people/accounts/queries.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
 import { wishlistHash } from '../wishlist/queries.ts';
@@ -56,6 +57,7 @@ export type AccountOrderStatus =
   | 'sent'
   | 'delivered'
   | 'returned'
+  | 'partlyReturned'
   | 'rejected'
   | 'cancelled';
 
@@ -89,6 +91,7 @@ export function findAccountOrders(
       case
         when cancelled_at is not null then 'cancelled'
         when rejected_at is not null then 'rejected'
+        when ${isPartlyReturned(shopId)} then 'partlyReturned'
         when returned_at is not null then 'returned'
         when delivered_at is not null then 'delivered'
         when dispatched_at is not null then 'sent'

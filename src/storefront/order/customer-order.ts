@@ -43,7 +43,7 @@ export function orderPageWith(
 }
 
 /** `2 pieces Harbour Tea (Size: small)` */
-function partText(
+export function partText(
   visit: Visit,
   { order }: Pick<CustomerOrder, 'order'>,
   { lineItemId, quantity }: PartLine,

@@ -14,6 +14,7 @@ import type { OrderTokens } from '../../orders/order-link.ts';
 import { paymentState } from '../../orders/payments/payment-state.ts';
 import { toOrder } from '../../orders/render.ts';
 import { orderStatus, orderTimeline, type TimelineEntry } from '../../orders/timeline.ts';
+import { returnedLines } from '../../orders/returns.ts';
 import { trackingUrl } from '../../orders/tracking.ts';
 import { withdrawalEnd } from '../../orders/withdrawal-period.ts';
 import { nextSteps } from '../checkout/confirmation.ts';
@@ -24,7 +25,7 @@ import { otherMethods } from '../payment/other-methods.ts';
 import { paymentNotice } from '../payment/payment-notice.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { openOrderByToken, orderPageWith, partList, type OpenedOrder } from './customer-order.ts';
+import { openOrderByToken, orderPageWith, partList, partText, type OpenedOrder } from './customer-order.ts';
 
 /** An order has few documents; more are not listed. */
 const MAX_DOCUMENTS = 50;
@@ -81,7 +82,7 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
         <h2 id="now">${messages.status[orderStatus(opened)]}</h2>
         ${isUnpaid && (paymentNotice(visit, opened.token, order, payment) ?? nextSteps(visit, view))}
         ${otherMethods(visit, opened.token, methods)} ${parcels(visit, opened)}
-        ${delivery !== undefined && html`<p>${delivery}</p>`}
+        ${delivery !== undefined && html`<p>${delivery}</p>`} ${returnedList(visit, opened)}
       </section>
       <div class="columns">
         <section aria-labelledby="history">
@@ -114,6 +115,26 @@ function parcels(visit: Visit, { order, activity, settings }: OpenedOrder): Mark
       </p>`,
     ];
   });
+}
+
+/** Which items came back, and how many of how many. */
+function returnedList(visit: Visit, opened: OpenedOrder): Markup | false {
+  const { locale } = visit;
+  const returned = returnedLines(opened);
+  return (
+    returned.length > 0 &&
+    html`<ul class="parts">
+      ${returned.map(
+        ({ ordered, ...part }) =>
+          html`<li>
+            ${messagesIn(locale).storefront.order.returnedOf({
+              items: partText(visit, opened, part),
+              ordered: Number(ordered).toLocaleString(locale.replace('_', '-')),
+            })}
+          </li>`,
+      )}
+    </ul>`
+  );
 }
 
 function timeline(visit: Visit, opened: OpenedOrder, entries: readonly TimelineEntry[]): Markup {

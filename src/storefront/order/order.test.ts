@@ -250,6 +250,7 @@ describe('a customer asks for a return', () => {
     expect(received.returnedOn).not.toBeNull();
     expect(await stockOf(shop, tea)).toBe(9);
     expect(await page()).toContain('Your return has arrived');
+    expect(await page()).toContain('Part of your order has come back to us. Returned: 1 piece TEA (of 2)');
     expect(await refused(order, 'PUT', at, { state: 'refunded' })).toEqual([
       400,
       'Update order failed:\n\tvalidation error MISSING on field refund',

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { changesNothing, changeSettings, DAY, givenProduct, NOW, queuedEmails } from '../../../test/carts.ts';
+import {
+  changesNothing,
+  changeSettings,
+  DAY,
+  done,
+  givenFullCart,
+  givenProduct,
+  NOW,
+  queuedEmails,
+} from '../../../test/carts.ts';
 import {
   givenOrder,
   historyOf,
@@ -218,6 +227,47 @@ describe('withdrawing from a contract', () => {
     await changesNothing(service, async () => {
       const [line] = order.body.lineItemContainer.productLineItems;
       const form = { [`quantity-${line.lineItemId}`]: '1', ...PERSON };
+      expect((await visitor.post(`${path}/withdraw/confirm`, form)).status).toBe(409);
+    });
+  });
+
+  test('does not cover what was made with a text, unless the merchant takes it back all the same', async () => {
+    const { shop } = await givenOrder();
+    const customisation = { textLength: 20, headline: 'Engraving' };
+    const ring = await givenProduct(shop, { number: 'RING', facts: { customisation } });
+    const bowl = await givenProduct(shop, {
+      number: 'BOWL',
+      facts: { customisation: { ...customisation, isRequired: true } },
+    });
+    const mug = await givenProduct(shop, {
+      number: 'MUG',
+      facts: { customisation: { ...customisation, isWithdrawable: true } },
+    });
+    const visitor = givenVisitor(service, shop.shopId);
+    const pages = await Promise.all(
+      ['RING', 'BOWL', 'MUG'].map(async (number) => mainOf(await visitor.get(`/Products/${number}`))),
+    );
+    expect(pages[0]).toContain('No right of withdrawal if you order it with your own text');
+    expect(pages[1]).toContain('No right of withdrawal: this product is made to your specifications');
+    expect(pages[2]).not.toContain('No right of withdrawal');
+    const cart = await givenFullCart(shop, { [ring]: 1 });
+    for (const productId of [ring, bowl, mug]) {
+      await done(cart, 'POST', '/line-items', { productId, quantity: 1, customText: 'For Anna' });
+    }
+    const body = await done(cart, 'POST', '/order');
+    const path = await pathOf({ shop, id: body.orderId, body });
+    const choice = (await visitor.get(`${path}/withdraw`)).text;
+    const ids = body.lineItemContainer.productLineItems.map(
+      ({ lineItemId }: { lineItemId: string }) => lineItemId,
+    );
+    expect(ids.map((id: string) => choice.includes(`name="quantity-${id}"`))).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
+    await changesNothing(service, async () => {
+      const form = { [`quantity-${ids[1]}`]: '1', ...PERSON };
       expect((await visitor.post(`${path}/withdraw/confirm`, form)).status).toBe(409);
     });
   });

@@ -23,7 +23,7 @@ import { priceText } from '../../http/price-text.ts';
 import { customTextField } from './customisation.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
 import { safetyView } from './safety.ts';
-import { withdrawalNote } from './withdrawal-note.ts';
+import { productWithdrawalNote } from './withdrawal-note.ts';
 import { picturePreload, pictureView, type ResponsivePicture } from './pictures.ts';
 import { PLENTY, type PageVariation } from './queries.ts';
 import type { ProductDelivery } from './delivery-span.ts';
@@ -94,7 +94,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           <div class="prices">
             ${priceBlock(visit, offer)} ${taxNote(visit, offer, facts.isVatInfoVisible ?? true)}
           </div>
-          ${labelLinks(visit, offer)} ${withdrawalNote(visit, offer)}
+          ${labelLinks(visit, offer)} ${productWithdrawalNote(visit, offer)}
           ${chosen && variationChoices(visit, { row, variations, chosen })}
           ${availability(visit, offer, { isShort: delivery !== undefined })}
           ${delivery && html`<p class="arrival">${delivery.text}</p>`} ${buyForm(visit, offer)}

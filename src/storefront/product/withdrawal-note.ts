@@ -1,16 +1,40 @@
-import type { ProductFacts } from '../../catalogue/products/facts.ts';
+import type { WithdrawalExclusion } from '../../catalogue/products/facts.ts';
+import type { Product } from '../../catalogue/products/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 
-/** Says that a product is sold without the right of withdrawal, and why; nothing where it has the right. */
+type NoteVisit = Pick<Visit, 'locale' | 'settings'>;
+
+/** Says that a line of a cart is sold without the right of withdrawal, and why; nothing where it has the right. */
 export function withdrawalNote(
-  { locale, settings }: Pick<Visit, 'locale' | 'settings'>,
-  { withdrawalExcluded }: Pick<ProductFacts, 'withdrawalExcluded'>,
+  visit: NoteVisit,
+  { withdrawalExcluded }: { withdrawalExcluded?: WithdrawalExclusion },
+): Markup | false {
+  return note(visit, withdrawalExcluded);
+}
+
+/** The same for a product: one that takes a text may be sold without the right only with the text. */
+export function productWithdrawalNote(
+  visit: NoteVisit,
+  product: Pick<
+    Product,
+    'withdrawalExcluded' | 'isCustomizable' | 'isCustomizableTextRequired' | 'isCustomizableTextWithdrawable'
+  >,
+): Markup | false {
+  const { isCustomizable, isCustomizableTextRequired, isCustomizableTextWithdrawable } = product;
+  const isPersonalised = isCustomizable && !isCustomizableTextWithdrawable;
+  const withText = isCustomizableTextRequired ? 'madeToMeasure' : 'withText';
+  return note(visit, product.withdrawalExcluded ?? (isPersonalised ? withText : undefined));
+}
+
+function note(
+  { locale, settings }: NoteVisit,
+  reason: WithdrawalExclusion | 'withText' | undefined,
 ): Markup | false {
   // A shop that sells to businesses only has no right of withdrawal to be excluded from.
-  if (withdrawalExcluded === undefined || settings.withdrawal.days === 0) return false;
+  if (reason === undefined || settings.withdrawal.days === 0) return false;
   return html`<p class="no-withdrawal">
-    <small>${messagesIn(locale).storefront.withdrawal.excluded[withdrawalExcluded]}</small>
+    <small>${messagesIn(locale).storefront.withdrawal.excluded[reason]}</small>
   </p>`;
 }
