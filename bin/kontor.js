@@ -43,6 +43,9 @@ function isStale() {
 
 function compile() {
   const compiler = findCompiler();
+  process.stderr.write(
+    'kontor: compiling the source, which takes some seconds and happens only when it has changed\n',
+  );
   try {
     translate(compiler);
   } catch (error) {
