@@ -225,7 +225,7 @@ export const shopCommands: readonly Command[] = [
   {
     name: 'app install',
     arguments: ['ID', 'CLIENT_ID'],
-    summary: 'Print the address where a merchant installs an app.',
+    summary: 'Print where a merchant installs an app.',
     details:
       'It is a page of the admin: the merchant sees what the app may do, and agrees. The app then gets a single-use\ncode and exchanges it for its token within 10 minutes. An older token of the app ends with that. Links are built\nfrom PUBLIC_URL, or HOST and PORT.',
     example: 'app install MyShop 0192D3A4-5B6C-7D8E-9F00-112233445566',
