@@ -132,11 +132,12 @@ if (navigator.clipboard) {
     button.textContent = 'Copy';
     block.replaceWith(frame);
     frame.append(block, button);
-    button.addEventListener('click', async () => {
+    button.addEventListener('click', () => {
       // Without the prompts of a terminal.
-      await navigator.clipboard.writeText(block.textContent.replaceAll(/^\$ /gm, ''));
-      button.textContent = 'Copied';
-      setTimeout(() => (button.textContent = 'Copy'), 2000);
+      void navigator.clipboard.writeText(block.textContent.replaceAll(/^\$ /gm, '')).then(() => {
+        button.textContent = 'Copied';
+        setTimeout(() => (button.textContent = 'Copy'), 2000);
+      });
     });
   }
 }

@@ -18,6 +18,9 @@ await import('../dist/cli.js');
 async function buildWhatHasChanged() {
   const { build, isStale } = await import('../build.js');
   if (!isStale()) return;
+  process.stderr.write(
+    'kontor: compiling the source, which takes some seconds and happens only when it has changed\n',
+  );
   try {
     await build();
   } catch (error) {

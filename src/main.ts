@@ -12,6 +12,7 @@ import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
 import { startRefreshingStatistics } from './db/statistics.ts';
+import { hostName, REACHED_AS_LOCALHOST } from './http/links.ts';
 import { DEMO_TOKENS_REFUSED } from './http/demo-tokens.ts';
 import type { Providers } from './orders/payments/providers.ts';
 import type { Background } from './platform/background.ts';
@@ -239,15 +240,7 @@ async function listen(
     throw error;
   }
   const address = app.server.address() as AddressInfo;
-  return `http://${nameOf(HOST)}:${address.port}`;
-}
-
-const REACHED_AS_LOCALHOST = ['127.0.0.1', '::1', '0.0.0.0', '::'];
-
-/** The address as a browser on this machine calls it. */
-function nameOf(host: string): string {
-  if (REACHED_AS_LOCALHOST.includes(host)) return 'localhost';
-  return host.includes(':') ? `[${host}]` : host;
+  return `http://${hostName(HOST)}:${address.port}`;
 }
 
 /** Browsers resolve names below localhost to this machine, so a shop of a private service has its own host. */

@@ -93,7 +93,17 @@ test('an app in ten minutes, as the guide says it', async () => {
   await waitFor(() => app.said().includes('listening'));
 
   expect(install).toMatch(/^npx kontor app install /);
-  const address = (await run(install.split(' ').slice(2))).trim().split('\n').at(-1)!;
+  const words = install.split(' ').slice(2);
+  const consent = `${service.address}/admin/shops/DemoShop/apps/${clientId}/install`;
+  expect(await run(words)).toBe(`${consent}\n`);
+  // A merchant who is not signed in comes back to it.
+  const stranger = await fetch(consent, { redirect: 'manual' });
+  expect([stranger.status, stranger.headers.get('location')]).toEqual([
+    303,
+    expect.stringContaining(encodeURIComponent(`/admin/shops/DemoShop/apps/${clientId}/install`)),
+  ]);
+  const address = (await run([...words, '--agreed'])).trim();
+  expect(new URL(address).searchParams.get('api_url')).toBe(`${service.address}/rs/shops/DemoShop`);
   const installed = await fetch(address, { redirect: 'manual' });
   expect([installed.status, app.said()]).toEqual([302, 'listening\ninstalled\n']);
 

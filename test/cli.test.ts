@@ -567,10 +567,15 @@ describe('while the service runs', () => {
     expect(listed.stdout).toMatch(new RegExp(`^${clientId} +Labels +\\S+Z +orders_read$`, 'm'));
     expect(listed.stdout).not.toContain(secret);
 
-    const installed = await kontorHere(['app', 'install', 'DemoShop', clientId!], {
-      KONTOR_DATA: data,
-      PUBLIC_URL: 'https://shops.example/',
-    });
+    const install = (...more: string[]) =>
+      kontorHere(['app', 'install', 'DemoShop', clientId!, ...more], {
+        KONTOR_DATA: data,
+        PUBLIC_URL: 'https://shops.example/',
+      });
+    expect(await install()).toEqual(
+      done(`https://shops.example/admin/shops/DemoShop/apps/${clientId}/install\n`),
+    );
+    const installed = await install('--agreed');
     expect(installed).toMatchObject({ code: 0, stderr: '' });
     const address = new URL(installed.stdout.trimEnd());
     expect(address.origin + address.pathname).toBe('https://labels.example/install');

@@ -9,7 +9,7 @@ import { readConfig } from '../src/config.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { createDemoShops } from '../src/commands/demo/demo-shop.ts';
 import { givenToken } from './builders.ts';
-import { fingerprint, startDemo } from './demo.ts';
+import { fingerprint, reopenDemo, startDemo } from './demo.ts';
 import { cloneDatabase, databaseOptions, startService, type Service } from './service.ts';
 
 /** What only a server that really listens shows. */
@@ -100,6 +100,40 @@ describe('what is no request of the API', () => {
       message: `HTTP 404 Not Found, Request: GET ${path}`,
       status: 'Not Found',
     });
+  });
+
+  test.each([
+    ['/rs/shops/DemoShop/nothing', 'PATH_NOT_FOUND', undefined],
+    ['/rs/shops/Nowhere/customers', 'SHOP_NOT_FOUND', 'shopId'],
+    ['/rs/shops/Nowhere/nothing', 'SHOP_NOT_FOUND', 'shopId'],
+    ['/rs/shops/DemoShop/customers/nothing', 'NOT_FOUND', 'customerId'],
+    ['/rs/shops/DemoShop/customers?page=x', 'WRONG_TYPE', 'page'],
+    ['/rs/shops/DemoShop/products?locale=en', 'LOCALE_INCOMPLETE', 'locale'],
+  ])('the refusal of %s has the code %s', async (path, code, field) => {
+    const { headers } = await send({ path, headers: bearer });
+    expect([headers['x-error-code'], headers['x-error-field'], headers['link']]).toEqual([
+      code,
+      field,
+      `</docs/errors#${code.toLowerCase()}>; rel="help"`,
+    ]);
+  });
+
+  test('an unknown query parameter is ignored, and named where only this machine can call', async () => {
+    const path = `${customers}?pgae=2&resultsPerPage=1&odd%0D%0A=1&%C3%A4=1`;
+    await reopenDemo(service);
+    const own = await send({ path, headers: { ...bearer, host: `localhost:${port}` } });
+    expect([own.status, own.headers['x-warning']]).toEqual([
+      200,
+      'unknown query parameter pgae, did you mean page?; unknown query parameter odd??; unknown query parameter ?',
+    ]);
+    const known = await send({
+      path: `${customers}?page=1`,
+      headers: { ...bearer, host: `localhost:${port}` },
+    });
+    expect(known.headers['x-warning']).toBeUndefined();
+    const forwarded = { ...bearer, 'x-forwarded-for': '203.0.113.9' };
+    const other = await send({ path, headers: forwarded });
+    expect([other.status, other.headers['x-warning']]).toEqual([200, undefined]);
   });
 
   test('a method that HTTP does not need here', async () => {

@@ -203,19 +203,7 @@ export async function authorise(
   nameOrClientId: string,
   apiUrl: string,
 ): Promise<string> {
-  const app = await findApp(tx, shopId, nameOrClientId);
-  if (!app) throw new AppProblem(`The shop ${shopId} has no app ${JSON.stringify(nameOrClientId)}.`);
-  if (app.secretHash && !app.secretSealed) {
-    throw new AppProblem(
-      `The secret of the app ${JSON.stringify(app.name)} was left out when the shop was restored. Delete the app, and create it again.`,
-      'secretLost',
-    );
-  }
-  if (!app.callbackUrl || !app.secretSealed) {
-    throw new AppProblem(
-      `The app ${JSON.stringify(app.name)} is private: it is not installed, it just has tokens.`,
-    );
-  }
+  const app = await requireInstallable(tx, shopId, nameOrClientId);
   const clientSecret = unseal(key, app.secretSealed);
   const code = newSecret(32);
   await deleteExpiredCodes(tx, shopId);
@@ -295,6 +283,25 @@ export async function resealWebhookSecrets(
 /** Lets an app verify that a code comes from the service: the contract fixes what is signed. */
 export function installSignature(clientSecret: string, code: string, accessTokenUrl: string): string {
   return createHmac('sha256', clientSecret).update(`${code}:${accessTokenUrl}`).digest('base64');
+}
+
+/** An app that a merchant can install. */
+export async function requireInstallable(db: Queries, shopId: string, nameOrClientId: string) {
+  const app = await findApp(db, shopId, nameOrClientId);
+  if (!app) throw new AppProblem(`The shop ${shopId} has no app ${JSON.stringify(nameOrClientId)}.`);
+  if (app.secretHash && !app.secretSealed) {
+    throw new AppProblem(
+      `The secret of the app ${JSON.stringify(app.name)} was left out when the shop was restored. Delete the app, and create it again.`,
+      'secretLost',
+    );
+  }
+  if (!app.callbackUrl || !app.secretSealed) {
+    throw new AppProblem(
+      `The app ${JSON.stringify(app.name)} is private: it is not installed, it just has tokens.`,
+    );
+  }
+  const { callbackUrl, secretSealed } = app;
+  return { ...app, callbackUrl, secretSealed };
 }
 
 async function findApp(db: Queries, shopId: string, nameOrClientId: string) {

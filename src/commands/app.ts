@@ -1,6 +1,6 @@
-import { authorise, createApp, deleteApp, listApps } from '../apps/apps.ts';
+import { authorise, createApp, deleteApp, listApps, requireInstallable } from '../apps/apps.ts';
 import { installationKey } from '../platform/sealing.ts';
-import { shopUrl } from '../http/links.ts';
+import { configuredOrigin, shopUrl } from '../http/links.ts';
 import { parseScopes, print, printTable, recordCommand, scopesText, withShop, type Runs } from './command.ts';
 import { CommandProblem } from './problem.ts';
 
@@ -22,10 +22,15 @@ export const runs = {
       print(`client_secret  ${clientSecret}`);
     });
   },
-  'app install': ({ config, arguments: [shopId, clientId] }) =>
+  'app install': ({ config, arguments: [shopId, clientId], options }) =>
     withShop(config, shopId!, async (db) => {
+      const origin = configuredOrigin(config);
+      if (options['agreed'] !== true) {
+        const { appId } = await requireInstallable(db, shopId!, clientId!);
+        print(`${origin}/admin/shops/${shopId}/apps/${appId.toUpperCase()}/install`);
+        return;
+      }
       const key = await installationKey(config);
-      const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://${config.HOST}:${config.PORT}`;
       const address = await db.transaction(async (tx) => {
         const made = await authorise(tx, key, shopId!, clientId!, shopUrl(origin, shopId!));
         await recordCommand(tx, shopId!, 'app install', { app: clientId! });

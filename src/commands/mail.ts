@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../config.ts';
+import { configuredOrigin } from '../http/links.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { EMAIL_KINDS } from '../composition/email-kinds.ts';
@@ -64,7 +65,7 @@ async function preview(
     facts: sampleFacts(kind, language),
   };
   const content = await previewContent(db, kind, queued, order);
-  const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${config.PORT}`;
+  const origin = configuredOrigin(config);
   const load = (logo: 'attached' | 'in the page') =>
     createEmailShopLoader({ db, config, origin, logo })(shopId);
   const { dir, name } = path.parse(file);

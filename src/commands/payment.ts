@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import { configuredOrigin } from '../http/links.ts';
 import { isFieldValue, loadFields, MAX_CHARACTERS, saveFields } from '../orders/payments/accounts.ts';
 import type { PaymentProvider } from '../orders/payments/provider.ts';
 import {
@@ -46,7 +46,7 @@ export const runs = {
       if (missing.length > 0) print(`Still missing, and needed for payments: ${missing.join(', ')}.`);
       else
         print(
-          `Tell ${label} the address for webhooks: ${originOf(config)}${webhookPath(shopId!, methodKey!)}`,
+          `Tell ${label} the address for webhooks: ${configuredOrigin(config)}${webhookPath(shopId!, methodKey!)}`,
         );
     }),
 } satisfies Runs;
@@ -123,8 +123,4 @@ function checked(name: string, typed: string): string {
   throw new CommandProblem(
     `${name} has a blank or a character that no key has, or more than ${MAX_CHARACTERS} characters. Copy it again.`,
   );
-}
-
-function originOf({ PUBLIC_URL, PORT }: Config): string {
-  return PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${PORT}`;
 }

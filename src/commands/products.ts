@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { knownColumns } from '../catalogue/products/csv-mapping.ts';
+import { configuredOrigin } from '../http/links.ts';
 import { productText } from '../catalogue/products/export.ts';
 import { readPictureFile } from '../catalogue/products/fetch-picture.ts';
 import { FileProblem } from '../catalogue/products/file-problem.ts';
@@ -29,7 +30,7 @@ export const runs = {
       const text = productText(db, settings, {
         columns: [...knownColumns(settings).values()],
         titleOf: ({ title }) => title(language),
-        origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${config.PORT}`,
+        origin: configuredOrigin(config),
       });
       await writeText(options['output'] === undefined ? text : withMark(text), options['output']);
     }),

@@ -225,10 +225,16 @@ export const shopCommands: readonly Command[] = [
   {
     name: 'app install',
     arguments: ['ID', 'CLIENT_ID'],
-    summary: 'Print the address that installs an app.',
+    summary: 'Print where a merchant installs an app.',
     details:
-      'Open it in a browser: the app gets a single-use code and exchanges it for its token within 10 minutes. An\nolder token of the app ends with that. Links are built from PUBLIC_URL, or HOST and PORT.',
+      'It is a page of the admin: the merchant sees what the app may do, and agrees. The app then gets a single-use\ncode and exchanges it for its token within 10 minutes. An older token of the app ends with that. Links are built\nfrom PUBLIC_URL, or HOST and PORT.',
     example: 'app install MyShop 0192D3A4-5B6C-7D8E-9F00-112233445566',
+    options: {
+      agreed: {
+        type: 'boolean',
+        summary: 'The merchant has agreed: print the address of the app, with the code.',
+      },
+    },
     run: async (call) => (await import('./app.ts')).runs['app install'](call),
   },
   {

@@ -1,4 +1,5 @@
 import { deleteTotp } from '../admin/account/second-factor.ts';
+import { configuredOrigin } from '../http/links.ts';
 import { DEMO_OWNER } from '../admin/users/demo-owner.ts';
 import { insertLink, LINK_LIFETIME, linkTokens } from '../admin/users/links.ts';
 import { isRole, ROLES } from '../admin/users/permissions.ts';
@@ -52,7 +53,7 @@ export const runs = {
         return user!.passwordHash === null ? insertLink(tx, userId, LINK_LIFETIME.reset) : undefined;
       });
       if (linkId === undefined)
-        print(`${email} has a password already: sign in at ${originOf(config)}/admin`);
+        print(`${email} has a password already: sign in at ${configuredOrigin(config)}/admin`);
       else await printLink(config, linkId);
     });
   },
@@ -131,10 +132,7 @@ async function requireUser(tx: Transaction, email: string): Promise<User> {
 const noSuchUser = (email: string) =>
   new CommandProblem(`There is no user ${JSON.stringify(email)}. See: npx kontor user list`);
 
-const originOf = ({ PUBLIC_URL, PORT }: Config) =>
-  PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${PORT}`;
-
 /** The only output on stdout. */
 async function printLink(config: Config, linkId: string): Promise<void> {
-  print(linkTokens(await installationKey(config)).urlOf(originOf(config), linkId));
+  print(linkTokens(await installationKey(config)).urlOf(configuredOrigin(config), linkId));
 }

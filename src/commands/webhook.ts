@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
+import { configuredOrigin } from '../http/links.ts';
 import { newId } from '../kernel/ids.ts';
 import { readEvents, type EventRow } from '../platform/events/queries.ts';
 import { EVENT_TYPE_NAMES, isEventType, type EventType } from '../platform/events/types.ts';
@@ -18,7 +19,7 @@ export const runs = {
   'webhook listen': ({ config, arguments: [shopId], options }) => {
     const types = parseTypes(options['types']);
     const forwardTo = parseAddress(options['forward']);
-    const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${config.PORT}`;
+    const origin = configuredOrigin(config);
     return withShop(config, shopId!, async (db) => {
       const { last } = await readEvents(db, shopId!, { after: 0, types: [], limit: 1 });
       const after = parsePosition(options['after'], last);

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
 import { Refusal } from './errors.ts';
 
 const HOST = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
@@ -14,6 +15,20 @@ export function originOf(request: FastifyRequest, publicUrl: string | undefined)
   // X-Forwarded-Proto is client input: only these two may become the scheme of a link.
   const scheme = request.protocol.toLowerCase() === 'https' ? 'https' : 'http';
   return `${scheme}://${host}`;
+}
+
+/** What a server listens on that a browser on the same machine calls localhost. */
+export const REACHED_AS_LOCALHOST: readonly string[] = ['127.0.0.1', '::1', '0.0.0.0', '::'];
+
+/** The name of a host that a server listens on, as a browser on the same machine calls it. */
+export function hostName(host: string): string {
+  if (REACHED_AS_LOCALHOST.includes(host)) return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** Scheme and host of the service, as far as a command knows them. */
+export function configuredOrigin({ PUBLIC_URL, HOST, PORT }: Config): string {
+  return PUBLIC_URL?.replace(/\/$/, '') ?? `http://${hostName(HOST)}:${PORT}`;
 }
 
 /** The base address of a shop's API; `origin` is the service's. */

@@ -72,6 +72,16 @@ test(
     const page = await shop.open();
     await page.goto('/docs');
     expect(await seriousProblems(page)).toEqual([]);
+    // An example is copied with the address of this server, and none is cut off.
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.locator('.docs-code', { hasText: 'products?q=kettle' }).getByText('Copy').click();
+    await page.locator('.docs-code button', { hasText: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      `curl '${new URL(page.url()).origin}/rs/shops/DemoShop/products?q=kettle' -H 'Authorization: Bearer demo-all'`,
+    );
+    const cut =
+      "[...document.querySelectorAll('pre')].filter((one) => one.scrollWidth > one.clientWidth).length";
+    expect(await page.evaluate(cut)).toBe(0);
     await page.keyboard.press('/');
     await page.keyboard.type('restore a shop backup');
     const first = page.locator('.docs-results a').first();
@@ -93,7 +103,7 @@ test(
     }
     await phone.locator('.docs-to-contents a').click();
     await phone.locator('.docs-contents a', { hasText: 'Overview' }).click();
-    await phone.locator('summary', { hasText: 'carts' }).click();
+    await phone.locator('summary', { hasText: 'Carts and checkout' }).click();
     expect(await phone.locator('a[href="/docs/reference#tag/carts/createCart"]').isVisible()).toBe(true);
   },
 );

@@ -334,7 +334,7 @@ describe('the log', () => {
       const printed = await run('app create', ['Harbour'], facts);
       const [, appId, clientSecret] = /client_id\s+(\S+)\nclient_secret\s+(\S+)/.exec(printed)!;
       expect(await newest()).toEqual({ ...command, route: 'kontor app create', object: { appId } });
-      await run('app install', ['Harbour', appId!]);
+      await run('app install', ['Harbour', appId!], { agreed: true });
       expect(await newest()).toEqual({ ...command, route: 'kontor app install', object: { app: appId } });
       await run('app delete', ['Harbour', 'Sync']);
       expect(await newest()).toEqual({ ...command, route: 'kontor app delete', object: { app: 'Sync' } });
