@@ -657,7 +657,7 @@ describe('many orders', () => {
       new RegExp(`/1013</strong>\\s*€${amount.toFixed(2)} of this order is not paid yet`),
     );
     expect(left.text).toContain('JD0009 does not show the carrier.');
-    expect(left.text).toContain('2 lines did not work.');
+    expect(left.text).toContain('2 lines have errors.');
     expect(left.text).toContain('Ship unpaid goods anyway');
     expect(await fingerprint(service)).toEqual(unchanged);
     const sent = await merchant.post('/orders/ship', { codes: '/1013 1Z5R89390357567127', unpaid: 'yes' });

@@ -87,7 +87,7 @@ describe('the page of an order', () => {
     ).toEqual([
       ['button', 'Track your parcel'],
       ['button quiet', 'Return items'],
-      ['quiet', 'Order the same again'],
+      ['quiet', 'Order again'],
       ['button quiet', 'Withdraw from contract here'],
     ]);
     expect(sent).toContain(
