@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { refreshStatistics } from '../src/db/statistics.ts';
+import { givenMerchant } from './admin.ts';
 import { demoShop, startDemo } from './demo.ts';
 import { CITUS_URL } from './cluster.ts';
 import { IS_POOLED } from './pgbouncer.ts';
@@ -52,6 +53,8 @@ const READING_ALL: readonly { begins: readonly string[]; because: string }[] = [
       'select customer_id as "customerId", customer_number as "customerNumber"',
       'select $1::bigint as results, settings_version as "settingsVersion", upper(customer_order.order_id::text)',
       'insert into listing_rebuild',
+      'select order_id as "orderId" from ( select order_id, order_number from customer_order',
+      'select coalesce(sum(orders) filter (where states',
     ],
   },
   {
@@ -96,6 +99,11 @@ beforeAll(async () => {
   texts = recordStatements(service.db).named;
   // Fills what the demo shop has nothing of, as shipments and pictures.
   await callInVariations(demoShop(service), 3, 1);
+  // The search of the admin, which the variations do not call.
+  const merchant = await givenMerchant(service);
+  for (const path of ['/search?q=1001', '/orders?q=1001', '/customers?q=1001']) {
+    expect((await merchant.get(path)).status).toBe(200);
+  }
   await service.db.pool.query('vacuum analyze');
   for (const table of GROWING) {
     await service.db.pool.query(`alter table ${table} set (autovacuum_enabled = false)`);

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { givenMerchant } from '../../../test/admin.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { done, givenFullCart } from '../../../test/carts.ts';
-import { startDemo } from '../../../test/demo.ts';
+import { givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 
@@ -10,6 +10,25 @@ beforeAll(async () => {
   service = await startDemo();
 });
 afterAll(() => service.close());
+
+const BUYER = {
+  firstName: 'Tove',
+  lastName: 'Oestergaard',
+  company: 'Nordlicht Kontor',
+  street: 'Sandtorkai 50',
+  zipCode: '2045 7X',
+  phoneNumber: '+49 (0)40 / 987 65 43',
+  mobilePhoneNumber: '+49 1511 2233445',
+  emailAddress: 'tove@oestergaard.example',
+};
+const RECIPIENT = {
+  firstName: 'Nils',
+  lastName: 'Fjellstad',
+  street: 'Havnegata 1',
+  zipCode: '0150Z',
+  city: 'Hamburg',
+  country: 'DE',
+};
 
 const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 
@@ -85,4 +104,135 @@ test('the search finds orders, products, customers and pages, each for those who
   expect((await owner.get('/search?q=%3Cb%3E')).text).toContain('“&lt;b&gt;”');
   const catalogue = await givenMerchant(service, 'catalogue');
   expect(textOf((await catalogue.get('/search?q=ada%40')).text)).not.toContain('pelican');
+});
+
+describe('the search finds an order and its customer', () => {
+  let owner: Merchant;
+  let orderId: string;
+  let orderNumber: string;
+  let customerId: string;
+  beforeAll(async () => {
+    owner = await givenMerchant(service);
+    const products = await service.db.many<{ id: string; number: string }>(sql`
+      select upper(product_id::text) as id, product_number as number from product
+      where shop_id = 'DemoShop' and product_number = 'KN-110'`);
+    const shop = { service, shopId: 'DemoShop', token: 'demo-all', ids: { 'KN-110': products[0]!.id } };
+    const cart = await givenFullCart(shop, { 'KN-110': 1 }, { address: BUYER });
+    await done(cart, 'PUT', '/shipping-address', { ...BUYER, ...RECIPIENT });
+    const order = await done(cart, 'POST', '/order');
+    ({ orderId, orderNumber, customerId } = order);
+    await service.call('POST', `/manage/shops/DemoShop/orders/${orderId}/shipments`, {
+      token: 'demo-all',
+      body: { trackingCode: '00340434 1610 9404.2557' },
+    });
+  });
+
+  const found = async (text: string, merchant = owner) => {
+    const { text: page } = await merchant.get(`/search?q=${encodeURIComponent(text)}`);
+    return {
+      order: page.includes(`/orders/${orderId}"`),
+      customer: page.includes(`/customers/${customerId}"`),
+    };
+  };
+
+  test.each([
+    ['the whole number', (number: string) => number],
+    ['its last digits', (number: string) => number.slice(-4)],
+    ['its beginning and no more', (number: string) => number.slice(0, -2)],
+    ['a part of the middle, in small letters', (number: string) => number.slice(1, -1).toLowerCase()],
+  ])('by %s', async (_name, partOf) => {
+    expect((await found(partOf(orderNumber))).order).toBe(true);
+  });
+
+  test.each([
+    ['telephone as it is stored', '+49 (0)40 / 987 65 43'],
+    ['telephone without the country', '040 9876543'],
+    ['telephone as it is dialled from abroad', '0049409876543'],
+    ['telephone with its plus sign', '+49-40-987-6543'],
+    ['last digits of the telephone', '876543'],
+    ['mobile telephone', '01511 2233445'],
+    ['street', 'sandtorkai 50'],
+    ['postcode', '20457x'],
+    ['postcode with a space', '2045 7X'],
+    ['company', 'nordlicht kont'],
+    ['last name', 'oestergaard'],
+    ['whole name', 'tove oester'],
+    ['email address', 'tove@oester'],
+  ])('by the %s', async (_name, text) => {
+    expect(await found(text)).toEqual({ order: true, customer: true });
+  });
+
+  test.each([
+    ['tracking number', '00340434161094042557'],
+    ['beginning of the tracking number, in groups', '0034 0434 1610'],
+    ['name of the recipient', 'fjellstad'],
+    ['street of the recipient', 'havnegata 1'],
+    ['postcode of the recipient', '0150z'],
+  ])('by the %s', async (_name, text) => {
+    expect(await found(text)).toEqual({ order: true, customer: false });
+  });
+
+  test('by the number of its invoice, and says so', async () => {
+    const path = `/manage/shops/DemoShop/orders/${orderId}/invoices`;
+    const { body } = await service.call('POST', path, { token: 'demo-all', body: {} });
+    const number = body.documentNumber as string;
+    for (const text of [number, `Invoice ${number}`, `#${number}`]) {
+      expect(await found(text)).toMatchObject({ order: true });
+    }
+    const { text } = await owner.get(`/search?q=Invoice+${number}`);
+    expect(textOf(text)).toContain(
+      `${orderNumber} Tove Oestergaard · found by invoice or credit note number`,
+    );
+  });
+
+  test('not by another telephone number that ends alike', async () => {
+    expect(await found('+49 89 9876543')).toEqual({ order: false, customer: false });
+    expect(await found('6543')).toEqual({ order: false, customer: false });
+  });
+
+  test('not in another shop, and customers not without that permission', async () => {
+    await givenOtherShop(service);
+    const stranger = await givenMerchant(service, 'owner', 'OtherShop');
+    for (const text of [orderNumber, '040 9876543', 'sandtorkai', '00340434161094042557', 'fjellstad']) {
+      expect(await found(text, stranger)).toEqual({ order: false, customer: false });
+    }
+    const catalogue = await givenMerchant(service, 'catalogue');
+    expect(await found('sandtorkai', catalogue)).toEqual({ order: false, customer: false });
+  });
+
+  test('the lists of orders and of customers find them too', async () => {
+    expect((await owner.get('/orders?q=sandtorkai')).text).toContain(orderNumber);
+    expect((await owner.get('/orders?q=00340434161094042557')).text).toContain(orderNumber);
+    expect((await owner.get('/customers?q=040%209876543')).text).toContain('Oestergaard');
+  });
+
+  test('a text of any kind is bounded and finds nothing', async () => {
+    for (const text of ['0'.repeat(5_000), "'; drop table customer; --", '%_', '\u{10FFFF}', '(0)(0)']) {
+      expect(await found(text)).toEqual({ order: false, customer: false });
+    }
+  });
+
+  test('nothing of an erased person, but the order by its number', async () => {
+    const erased = await service.call(
+      'POST',
+      `/manage/shops/DemoShop/customers/${customerId}/erase?force=true`,
+      {
+        token: 'demo-all',
+      },
+    );
+    expect(erased.status).toBe(200);
+    for (const text of [
+      '040 9876543',
+      'sandtorkai',
+      '20457x',
+      'nordlicht',
+      'oestergaard',
+      'fjellstad',
+      'havnegata',
+      '00340434161094042557',
+    ]) {
+      expect(await found(text)).toEqual({ order: false, customer: false });
+    }
+    expect((await found(orderNumber)).order).toBe(true);
+  });
 });
