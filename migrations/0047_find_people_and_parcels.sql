@@ -41,3 +41,6 @@ create index customer_order_delivery_zip_code on customer_order
 -- Tracking numbers are printed in groups and typed without them.
 create index order_shipment_tracking on order_shipment
   (shop_id, (upper(regexp_replace(tracking_code, '[\s.-]', '', 'g'))) text_pattern_ops) where tracking_code is not null;
+
+-- The documents of a period, for the accountant.
+create index order_document_issued on order_document (shop_id, issued_at, document_id);

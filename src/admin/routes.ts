@@ -23,6 +23,7 @@ import type { AdminDeps } from './open-visit.ts';
 import { bulkOrders } from './orders/bulk.ts';
 import { orderDocuments } from './orders/documents.ts';
 import { editPages } from './orders/edit.ts';
+import { accountingPages } from './orders/accounting.ts';
 import { orderFiles } from './orders/files.ts';
 import { newOrderPages } from './orders/new-order.ts';
 import { orderPages } from './orders/order-page.ts';
@@ -100,6 +101,7 @@ export async function adminRoutes(
     categoryTreePages(shopPages);
     categoryPages(shopPages);
     orderListPages(shopPages);
+    accountingPages(shopPages);
     orderPages(shopPages);
     newOrderPages(shopPages);
     editPages(shopPages);
