@@ -32,6 +32,7 @@ import { printPages } from './orders/print.ts';
 import { createPages } from './page-routes.ts';
 import { sendFailure } from './responses.ts';
 import { attributes } from './products/attributes.ts';
+import { reportPages } from './reports/reports.ts';
 import { settings, type SettingsDeps } from './settings/settings.ts';
 import { adminSearchPages } from './search/search.ts';
 import { bulk } from './products/bulk.ts';
@@ -112,6 +113,7 @@ export async function adminRoutes(
     customerPages(shopPages);
     appPages(shopPages);
     marketing(shopPages);
+    reportPages(shopPages);
     settings(shopPages, deps);
     adminSearchPages(shopPages);
     productListPages(shopPages);

@@ -133,7 +133,7 @@ export async function entryTable(visit: ShopVisit, entries: readonly EntryRow[])
 function aboutView(visit: ShopVisit, { object }: EntryRow, names: ThingNames): Part {
   const [, id] = thingOf(object) ?? [];
   const name = id && names.get(id);
-  if (name) return html`<a href="${thingPath(visit, object)!}">${name}</a>`;
+  if (name) return html`<a href="${thingPath(visit, object)}">${name}</a>`;
   const text = id ?? OTHER_NAMES.map((key) => object[key]).find((value) => value !== undefined);
   return text !== undefined && html`<span class="quiet">${text.slice(0, MAX_NAME_LENGTH)}</span>`;
 }

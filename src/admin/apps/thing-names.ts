@@ -36,7 +36,7 @@ export async function findThingNames(
   const found = await Promise.all(
     Object.entries(FINDERS).map(([kind, find]) => {
       const ofKind = ids.get(kind);
-      return ofKind ? find(db, shopId, ofKind) : [];
+      return ofKind ? find(db, shopId, ofKind) : Promise.resolve([]);
     }),
   );
   return new Map(
