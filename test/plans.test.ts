@@ -107,6 +107,8 @@ beforeAll(async () => {
     '/customers?q=1001',
     '/orders/accounting/orders.csv',
     '/orders/accounting/documents.zip',
+    '/reports?by=category',
+    '/apps/audit',
   ]) {
     await merchant.get(path);
   }

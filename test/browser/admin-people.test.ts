@@ -32,7 +32,16 @@ test.each(ofTheDay(SCREENS, 1))('finds a customer, and changes the address (%s)'
   await page.getByText('Saved.').waitFor();
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect.poll(() => page.locator('address').innerText()).not.toContain(screen);
-  for (const path of ['/marketing/newsletters', '/marketing/carts', '/apps/scripts', '/apps/webhooks']) {
+  for (const path of [
+    '/marketing/newsletters',
+    '/marketing/carts',
+    '/apps/scripts',
+    '/apps/webhooks',
+    '/apps/audit',
+    '/reports?by=country',
+    '/orders/accounting',
+    '/search?q=brenn',
+  ]) {
     await page.goto(`/admin/shops/DemoShop${path}`);
     await look(page);
   }

@@ -83,7 +83,7 @@ export async function findOrdersByNumberPart(db: Queries, shopId: string, text: 
 }
 
 /** How an order was found; the best match comes first. */
-export const FOUND_BY = ['number', 'document', 'tracking', 'person', 'part of the number'] as const;
+export const FOUND_BY = ['number', 'document', 'tracking', 'part of the number', 'person'] as const;
 
 export interface OrderSearch {
   text: string;
@@ -116,13 +116,15 @@ export const foundOrders = (shopId: string, { text, byNumberPart }: OrderSearch,
       and ${trackingKey} ~<~ ${endOf(trackingKeyOf(text))}
     limit ${limit}
   ) union all (
-    select order_id, 3 from customer_order
+    select order_id, 4 from customer_order
     where shop_id = ${shopId} and customer_id = any (array(
       select customer_id from (${foundCustomers(shopId, { text, customerGroupId: '' }, MAX_CUSTOMERS)}) found
     ))
     order by created_at desc limit ${limit}
-  ) ${deliveryMatches(shopId, text, limit)} union all (
-    select order_id, 4 from unnest(${byNumberPart}::uuid[]) as order_id
+  ) union all ${deliveryMatches(shopId, deliveryName, text.toLowerCase(), limit)}
+  union all ${deliveryMatches(shopId, deliveryStreet, text.toLowerCase(), limit)}
+  union all ${deliveryMatches(shopId, deliveryZipCode, zipCodeKey(text), limit)} union all (
+    select order_id, 3 from unnest(${byNumberPart}::uuid[]) as order_id
   )`;
 
 /** The number of an invoice or credit note, alone or after a word: `1001`, `Invoice 1001`, `#1001`. 0: it is none. */
@@ -143,24 +145,12 @@ const deliveryName = sql`lower(shipping_address ->> 'lastName')`;
 const deliveryStreet = sql`lower(shipping_address ->> 'street')`;
 const deliveryZipCode = sql`lower(replace(shipping_address ->> 'zipCode', ' ', ''))`;
 
-/** Orders that go to another address than the customer's, by the name, street or postcode there. */
-function deliveryMatches(shopId: string, text: string, limit: number): Sql {
-  const key = text.toLowerCase();
-  const keys: [Sql, string][] = [
-    [deliveryName, key],
-    [deliveryStreet, key],
-    [deliveryZipCode, zipCodeKey(text)],
-  ];
-  return keys
-    .map(
-      ([expression, beginning]) => sql`union all (
-        select order_id, 3 from customer_order
-        where shop_id = ${shopId} and shipping_address is not null
-          and ${expression} ~>=~ ${beginning} and ${expression} ~<~ ${endOf(beginning)}
-        limit ${limit})`,
-    )
-    .reduce((all, one) => sql`${all} ${one}`);
-}
+/** Orders that go to another address than the customer's, by the beginning of one of its fields. */
+const deliveryMatches = (shopId: string, field: Sql, beginning: string, limit: number) => sql`(
+  select order_id, 4 from customer_order
+  where shop_id = ${shopId} and shipping_address is not null and ${field} ~>=~ ${beginning}
+    and ${field} ~<~ ${endOf(beginning)}
+  limit ${limit})`;
 
 export type SearchFilter = Pick<OrderFilter, 'states' | keyof Window> & {
   /** Only orders that have not been opened yet. */

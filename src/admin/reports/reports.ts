@@ -207,7 +207,7 @@ function salesCard(visit: ShopVisit, asked: Asked, { intervals, total, totalBefo
   ] as const;
   return html`<section class="card" aria-labelledby="sales">
     <h2 id="sales">${messages.sales}</h2>
-    <dl class="figures">
+    <dl class="numbers">
       ${figures.map(
         ([title, value, change]) =>
           html`<div>
@@ -269,8 +269,8 @@ function chartData(visit: ShopVisit, { currency, other }: Asked, intervals: read
   };
 }
 
-function changeText({ messages, language }: ShopVisit, current: number, before: number): string {
-  if (before === 0) return messages.home.noPeriodBefore;
+function changeText({ language }: ShopVisit, current: number, before: number): string {
+  if (before === 0) return '–';
   const change = Math.round(((current - before) / before) * 100);
   return `${change > 0 ? '+' : ''}${change.toLocaleString(language)} %`;
 }
