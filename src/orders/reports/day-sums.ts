@@ -173,18 +173,23 @@ const CHECK_EVERY = 300_000;
 const HOUR = 3_600_000;
 
 /**
- * Counts the days of a shop that have changed, some at a time. false: all of them are counted. The changes that were
- * looked at are remembered only after all their days were counted, so a process that dies in between repeats them.
+ * Counts the days of a shop that have changed, some at a time. false: all of them are counted. The shop is put to the end
+ * of the queue first, so that one that fails does not hold up the others. The changes that were looked at are remembered
+ * only after all their days were counted, so a process that dies in between repeats them.
  */
 async function countStaleDays(db: Database, shopId: string): Promise<boolean> {
+  await db.run(sql`
+    update report_run set due_at = ${new Date(db.now.getTime() + CHECK_EVERY)} where shop_id = ${shopId}`);
   const seen = await db.one<{ until: Date | null }>(sql`
     select max(updated_at) as until from customer_order where shop_id = ${shopId} and updated_at < 'infinity'`);
   const stale = await findStaleDays(db, shopId, ALL_DAYS, DAYS_AT_ONCE);
   for (const { day } of stale) await db.transaction((tx) => countDay(tx, shopId, day));
-  if (stale.length === DAYS_AT_ONCE) return true;
+  if (stale.length === DAYS_AT_ONCE) {
+    await db.run(sql`update report_run set due_at = ${LONG_AGO} where shop_id = ${shopId}`);
+    return true;
+  }
   await db.run(sql`
-    update report_run set due_at = ${new Date(db.now.getTime() + CHECK_EVERY)},
-      checked_until = greatest(checked_until, ${seen?.until ?? LONG_AGO}::timestamptz)
+    update report_run set checked_until = greatest(checked_until, ${seen?.until ?? LONG_AGO}::timestamptz)
     where shop_id = ${shopId}`);
   return false;
 }
@@ -202,11 +207,11 @@ export const reportSums: CleanupStep = {
       where not exists (select from report_run where report_run.shop_id = shop.shop_id)
       on conflict (shop_id) do nothing`);
     const due = await db.many<{ shopId: string }>(sql`
-      select shop_id as "shopId" from report_run where due_at <= ${db.now} order by due_at limit ${SHOPS_AT_ONCE}`);
-    let isMore = due.length === SHOPS_AT_ONCE;
+      select shop_id as "shopId" from report_run where due_at <= ${db.now} order by due_at limit ${Math.min(limit, SHOPS_AT_ONCE)}`);
+    let isMore = due.length >= Math.min(limit, SHOPS_AT_ONCE);
     for (const { shopId } of due) {
       if (await countStaleDays(db, shopId)) isMore = true;
     }
-    return isMore ? limit : due.length;
+    return isMore ? limit : 0;
   },
 };
