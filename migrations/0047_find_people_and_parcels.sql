@@ -1,7 +1,7 @@
 -- Merchants find a customer by telephone, street and postcode, and an order by where it went and by its tracking number.
 -- These are indexes on what is stored already: nothing has to be filled, an older version that still runs keeps them up to
--- date, and an erasure removes the entries with the data. For a million customers and a million orders, a fifth of them
--- with a delivery address of their own, they take some ten seconds.
+-- date, and an erasure removes the entries with the data. While an index is built,
+-- the customers or orders of all shops wait to be written, as with the indexes of earlier migrations.
 
 -- Telephone numbers are compared from their last digit backwards, without what is not dialled everywhere: the signs
 -- between the digits, `(0)` and the zeros in front. Four fields of an address hold one; most customers have one or none.

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise } from 'yauzl';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
-import { statementsOf } from '../../../test/carts.ts';
+import { done, givenFullCart, statementsOf } from '../../../test/carts.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
@@ -11,6 +11,7 @@ let service: Service;
 let merchant: Merchant;
 beforeAll(async () => {
   service = await startDemo();
+  await givenOtherShop(service);
   merchant = await givenMerchant(service);
 });
 afterAll(() => service.close());
@@ -133,7 +134,6 @@ describe('an order that nobody has looked at', () => {
 
   test('stays new to its own shop when another one asks for it', async () => {
     const [first] = await newOnes();
-    await givenOtherShop(service);
     const neighbour = await givenMerchant(service, 'owner', 'OtherShop');
     expect((await neighbour.get(`/orders/${first!.id}`)).status).toBe(404);
     expect((await newOnes())[0]).toEqual(first);
@@ -547,7 +547,10 @@ describe('the files for the accountant', () => {
   let creditNote: string;
   /** Orders and documents of their own year, so that nothing else is in the files. */
   beforeAll(async () => {
-    const orderId = await idOf('1009');
+    const product = (await service.db.one<{ id: string }>(sql`
+      select upper(product_id::text) as id from product where shop_id = 'DemoShop' and product_number = 'KN-110'`))!;
+    const shop = { service, shopId: 'DemoShop', token, ids: {} };
+    const { orderId } = await done(await givenFullCart(shop, { [product.id]: 3 }), 'POST', '/order');
     const invoiced = await manage(orderId, '/invoices');
     invoice = invoiced.documentNumber;
     creditNote = (await manage(orderId, '/credit-notes', { invoiceNumber: invoice })).documentNumber;
@@ -659,7 +662,6 @@ describe('the files for the accountant', () => {
   });
 
   test('of another shop have nothing of this one', async () => {
-    await givenOtherShop(service);
     const stranger = await givenMerchant(service, 'owner', 'OtherShop');
     const { text } = await stranger.get(`${files}/orders.csv?${PERIOD}`);
     expect(rowsOf(text, ',')).toEqual([]);
