@@ -61,7 +61,7 @@ const TABLES: Readonly<Record<string, string>> = {
     newsletter_subscriber, sign_in_request`,
   coupons: 'coupon, coupon_campaign, coupon_day',
   orders: `customer_order, demo_payment, order_day, order_document, order_event, order_line, order_payment,
-    order_return, order_shipment, payment_account, payment_attempt`,
+    order_return, order_shipment, payment_account, payment_attempt, report_day, report_run, report_state`,
   carts: 'cart',
   storefront: 'wish',
   admin: `admin_link, admin_passkey, admin_recovery_code, admin_session, admin_user, saved_view, shop_user`,

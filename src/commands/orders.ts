@@ -1,5 +1,5 @@
 import { orderFile, orderLineFile } from '../admin/orders/files.ts';
-import { adminMessagesIn } from '../admin/messages.ts';
+import { isLanguage } from '../admin/messages.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { recordCommand, withShop, type Runs } from './command.ts';
 import { writeText } from './output.ts';
@@ -8,10 +8,11 @@ export const runs = {
   'orders export': ({ config, arguments: [shopId], options }) =>
     withShop(config, shopId!, async (db) => {
       const settings = await shopSettings(db, shopId!);
-      const titles = adminMessagesIn(settings.defaultLocale);
+      const spoken = settings.defaultLocale.slice(0, 2);
+      const language = isLanguage(spoken) ? spoken : 'en';
       await db.transaction((tx) => recordCommand(tx, shopId!, 'orders export'));
       const text =
-        options['lines'] === true ? orderLineFile(db, settings, titles) : orderFile(db, shopId!, titles);
+        options['lines'] === true ? orderLineFile(db, settings, language) : orderFile(db, shopId!, language);
       await writeText(text, options['output']);
     }),
 } satisfies Runs;

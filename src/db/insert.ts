@@ -8,6 +8,7 @@ type ColumnType =
   | 'bigint'
   | 'numeric'
   | 'bytea'
+  | 'date'
   | 'timestamptz'
   | 'boolean'
   | 'json'

@@ -241,7 +241,8 @@ describe('the steps of the modules', () => {
         return rows;
       },
     };
-    const steps = cleanupSteps(first.config, options.log);
+    // The sums of reports are counted by a step, too, which deletes nothing.
+    const steps = cleanupSteps(first.config, options.log).filter(({ name }) => name !== 'report sums');
     await runCleanup(db, steps, { ...options, rows: 5 });
     expect(log).toEqual([]);
     const rows = await first.db.many(sql`

@@ -322,7 +322,9 @@ test('the audit log shows a sign-in that was refused', async () => {
   const wrong = await givenBrowser(service).post('/admin/sign-in', { email: merchant.email, password: 'no' });
   expect(wrong.status).toBe(403);
   const { text } = await merchant.get('/apps/audit');
-  expect(text).toMatch(/>Sign-in<\/a>\s*<\/td>\s*<td[^>]*>\s*<span class="chip bad">Refused<\/span>/);
+  expect(text).toMatch(
+    />Sign-in<\/a>\s*<\/td>\s*<td[^>]*>[^<]*<\/td>\s*<td[^>]*>\s*<span class="chip bad">Refused<\/span>/,
+  );
 });
 
 test('the audit log is filtered by who, how and when, and leads to what it was about', async () => {
@@ -339,4 +341,38 @@ test('the audit log is filtered by who, how and when, and leads to what it was a
   );
   expect((await merchant.get('/apps/audit?to=2020-01-01')).text).toContain('No results for these filters.');
   expect((await merchant.get('/apps/audit?from=nonsense&who=1')).status).toBe(200);
+});
+
+test('the audit log names the order, product and person, and what was deleted by its id', async () => {
+  const call = (method: string, path: string, body?: object) =>
+    service.call(method, path, { token: 'demo-all', ...(body && { body }) });
+  const address = { firstName: 'Runa', lastName: 'Thorsen', emailAddress: 'runa@thorsen.example' };
+  const { body: customer } = await call('POST', '/DemoShop/customers', { billingAddress: address });
+  const product = (await service.db.one<{ id: string }>(sql`
+    select upper(product_id::text) as id from product where shop_id = 'DemoShop' and product_number = 'KN-110'`))!;
+  await call('PATCH', `/DemoShop/products/${product.id}`, [
+    { op: 'replace', path: '/manufacturer', value: 'Reef' },
+  ]);
+  const order = (await service.db.one<{ id: string; number: string }>(sql`
+    select upper(order_id::text) as id, order_number as number from customer_order
+    where shop_id = 'DemoShop' order by order_number desc limit 1`))!;
+  await call('PATCH', `/DemoShop/orders/${order.id}`, [
+    { op: 'add', path: '/internalNote', value: 'call back' },
+  ]);
+  const { body: copy } = await call('POST', `/manage/shops/DemoShop/products/${product.id}/copies`, {});
+  await call('DELETE', `/DemoShop/products/${copy.productId}`);
+  const linked = (text: string, path: string) =>
+    new RegExp(
+      `<a href="/admin/shops/DemoShop${path}">([^<]*)</a>\\s*</td>\\s*<td[^>]*data-title="Kind">`,
+    ).exec(text)?.[1];
+  const { text } = await merchant.get('/apps/audit');
+  expect(linked(text, `/orders/${order.id}`)).toBe(order.number);
+  expect(linked(text, `/products/${product.id}`)).toBe('Reefline Paring Knife (KN-110)');
+  expect(linked(text, `/customers/${customer.customerId}`)).toBe(`Runa Thorsen (${customer.customerNumber})`);
+  expect(text).toContain(`<span class="quiet">${copy.productId}</span>`);
+  // The page of an app names them, too, and a name of an erased person is gone.
+  const ofApp = await merchant.get(`/apps/${await appIdOf('all-access')}`);
+  expect(ofApp.text).toContain(`>${order.number}</a>`);
+  await call('POST', `/manage/shops/DemoShop/customers/${customer.customerId}/erase`);
+  expect((await merchant.get('/apps/audit')).text).not.toContain('Thorsen');
 });

@@ -82,7 +82,7 @@ export function appPages(pages: ShopPages): void {
             ${
               entries.length === 0
                 ? html`<p class="quiet">${messages.didNothing}</p>`
-                : html`${entryTable(visit, entries)}
+                : html`${await entryTable(visit, entries)}
                     <a href="${adminPath(visit, '/apps/audit', { who: app.appId })}"
                       >${messages.allEntries}</a
                     >`

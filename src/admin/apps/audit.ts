@@ -1,4 +1,4 @@
-import { html, type Markup } from '../../http/html.ts';
+import { html, type Markup, type Part } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { findEntries, METHODS, type EntryFilter, type EntryRow } from '../../apps/audit-log/queries.ts';
 import { chip, momentText, type ChipKind } from '../components/format.ts';
@@ -8,7 +8,8 @@ import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { appTabs } from './parts.ts';
 import { findListedApps, findPeople } from './queries.ts';
-import { thingPath } from './thing-links.ts';
+import { thingOf, thingPath } from './thing-links.ts';
+import { findThingNames, type ThingNames } from './thing-names.ts';
 
 const DAY = 86_400_000;
 
@@ -16,8 +17,7 @@ export function auditLog(pages: ShopPages): void {
   pages.get('/apps/audit', 'apps_read', async (visit, request) => {
     const { db, shopId } = visit;
     const messages = visit.messages.audit;
-    const columns = entryColumns(visit);
-    const state = listState(request, columns);
+    const state = listState(request, entryColumns(visit, new Map()));
     // One more than is shown tells whether there is a next page: counting all entries would be slow.
     const [rows, appRows, people] = await Promise.all([
       findEntries(db, shopId, filterOf(state), state.limit + 1, state.offset),
@@ -29,6 +29,13 @@ export function auditLog(pages: ShopPages): void {
       ...appRows.map(({ appId, name }) => ({ value: appId, text: name })),
     ];
     const shown = rows.slice(0, state.limit);
+    const columns = entryColumns(
+      visit,
+      await findThingNames(
+        visit,
+        shown.map(({ object }) => object),
+      ),
+    );
     return {
       title: visit.messages.layout.menuEntries.apps,
       menu: 'apps',
@@ -75,10 +82,11 @@ function filterOf(state: ListState): EntryFilter {
   };
 }
 
-function entryColumns(visit: ShopVisit): Column<EntryRow>[] {
+function entryColumns(visit: ShopVisit, names: ThingNames): Column<EntryRow>[] {
   const messages = visit.messages.audit;
   return [
     { name: 'what', title: messages.what, cell: (entry) => whatText(visit, entry) },
+    { name: 'about', title: messages.about, cell: (entry) => aboutView(visit, entry, names) },
     { name: 'kind', title: messages.method, cell: (entry) => kindChip(visit, entry) },
     { name: 'who', title: messages.who, cell: ({ appName }) => appName ?? messages.system },
     { name: 'when', title: messages.when, cell: ({ at }) => momentText(at, visit.language) },
@@ -92,8 +100,12 @@ function entryColumns(visit: ShopVisit): Column<EntryRow>[] {
 }
 
 /** The last entries of an app. */
-export function entryTable(visit: ShopVisit, entries: readonly EntryRow[]): Markup {
+export async function entryTable(visit: ShopVisit, entries: readonly EntryRow[]): Promise<Markup> {
   const messages = visit.messages.audit;
+  const names = await findThingNames(
+    visit,
+    entries.map(({ object }) => object),
+  );
   return html`<div class="list plain">
     <table>
       <tbody>
@@ -104,6 +116,7 @@ export function entryTable(visit: ShopVisit, entries: readonly EntryRow[]): Mark
             <td data-title="${messages.what}">
               ${href === undefined ? text : html`<a href="${href}">${text}</a>`}
             </td>
+            <td data-title="${messages.about}">${aboutView(visit, entry, names)}</td>
             <td data-title="${messages.method}">${kindChip(visit, entry)}</td>
             <td data-title="${messages.when}">${momentText(entry.at, visit.language)}</td>
           </tr>`;
@@ -112,6 +125,22 @@ export function entryTable(visit: ShopVisit, entries: readonly EntryRow[]): Mark
     </table>
   </div>`;
 }
+
+/**
+ * The thing that an entry is about, by name, with a link to its page. A thing that was deleted is named by its id, and
+ * has no page.
+ */
+function aboutView(visit: ShopVisit, { object }: EntryRow, names: ThingNames): Part {
+  const [, id] = thingOf(object) ?? [];
+  const name = id && names.get(id);
+  if (name) return html`<a href="${thingPath(visit, object)}">${name}</a>`;
+  const text = id ?? OTHER_NAMES.map((key) => object[key]).find((value) => value !== undefined);
+  return text !== undefined && html`<span class="quiet">${text.slice(0, MAX_NAME_LENGTH)}</span>`;
+}
+
+/** What entries name without an id: a member, an app of the command line, a domain, the sections of the settings. */
+const OTHER_NAMES = ['email', 'user', 'app', 'host', 'name', 'sections'];
+const MAX_NAME_LENGTH = 100;
 
 const KINDS: Readonly<Record<string, ChipKind>> = { DELETE: 'bad', GET: 'warning', POST: 'good' };
 

@@ -3,6 +3,8 @@ import type { Language } from '../messages.ts';
 /** How people write decimals in a language. */
 const COMMA: ReadonlySet<Language> = new Set(['de', 'fr']);
 
+export const usesComma = (language: Language) => COMMA.has(language);
+
 /**
  * Converts a typed number to the form that the operations accept: `1.234,50` and `1,234.50` are both 1234.50, and so
  * is `1234,5`. A single ambiguous separator is the decimal separator, unless three digits follow and the language uses

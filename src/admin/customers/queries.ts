@@ -26,17 +26,20 @@ export interface ListedCustomer {
 }
 
 export interface CustomerFilter {
-  /** The beginning of an email address, a name, a company or a number; '': all. */
+  /**
+   * The beginning of an email address, a name, a company, a street, a postcode or a number, or a telephone number; '':
+   * all.
+   */
   text: string;
   /** '': all. */
   customerGroupId: string;
 }
 
 /** In the order of bytes, a string is a prefix of all strings from itself to this one. */
-const endOf = (prefix: string) => `${prefix}\u{10FFFF}`;
+export const endOf = (prefix: string) => `${prefix}\u{10FFFF}`;
 
 /** The same for any collation: the last character becomes the next one. Rows in between are checked again. */
-function afterAll(prefix: string): string {
+export function afterAll(prefix: string): string {
   const characters = Array.from(prefix);
   const last = characters.pop()!.codePointAt(0)!;
   return characters.join('') + String.fromCodePoint(Math.min(last + 1, 0x10ffff));
@@ -47,6 +50,19 @@ const fullName = sql`
   lower(coalesce(billing_address ->> 'firstName', '') || ' ' || coalesce(billing_address ->> 'lastName', ''))`;
 const lastName = sql`lower(billing_address ->> 'lastName')`;
 const company = sql`lower(billing_address ->> 'company')`;
+const street = sql`lower(billing_address ->> 'street')`;
+const zipCode = sql`lower(replace(billing_address ->> 'zipCode', ' ', ''))`;
+
+/** The digits of a telephone number backwards, as the indexes hold them. */
+const phoneKey = (number: Sql) =>
+  sql`reverse(ltrim(regexp_replace(replace(${number}, '(0)', ''), '\\D', '', 'g'), '0'))`;
+
+const PHONES = [
+  phoneKey(sql`billing_address ->> 'phoneNumber'`),
+  phoneKey(sql`billing_address ->> 'mobilePhoneNumber'`),
+  phoneKey(sql`billing_address ->> 'businessPhoneNumber'`),
+  phoneKey(sql`billing_address ->> 'privatePhoneNumber'`),
+];
 
 const ofGroup = (customerGroupId: string) =>
   customerGroupId === '' ? sql`` : sql`and customer.customer_group_id = ${customerGroupId}::uuid`;
@@ -61,7 +77,36 @@ function waysToFind(text: string): Sql[] {
     sql`${fullName} ~>=~ ${key} and ${fullName} ~<~ ${last}`,
     sql`${lastName} ~>=~ ${key} and ${lastName} ~<~ ${last}`,
     sql`${company} ~>=~ ${key} and ${company} ~<~ ${last}`,
+    sql`${street} ~>=~ ${key} and ${street} ~<~ ${last}`,
+    sql`${zipCode} ~>=~ ${zipCodeKey(text)} and ${zipCode} ~<~ ${endOf(zipCodeKey(text))}`,
+    ...PHONES.map((number) => hasPhone(number, text)),
   ];
+}
+
+/** As an index holds a postcode. */
+export const zipCodeKey = (text: string) => text.toLowerCase().replaceAll(' ', '');
+
+/** Fewer digits end too many telephone numbers. */
+const MIN_PHONE_DIGITS = 5;
+/** Two numbers whose last digits are equal are compared as a whole. */
+const PHONE_END = 6;
+
+/**
+ * The typed and the stored number are the same when one ends with the other: either may lack the country or the area.
+ * The text of the statement is the same for a text that is no telephone number; nothing sorts between its ends then.
+ */
+function hasPhone(number: Sql, text: string): Sql {
+  const typed = phoneDigits(text);
+  const end = typed.slice(0, PHONE_END);
+  return sql`${number} ~>=~ ${end} and ${number} ~<~ ${end === '' ? '' : endOf(end)}
+    and (starts_with(${number}, ${typed}) or starts_with(${typed}, ${number}))`;
+}
+
+/** The digits backwards, without the zeros in front; '': it is no telephone number. */
+function phoneDigits(text: string): string {
+  if (!/^\+?[\d\s()/.-]+$/.test(text)) return '';
+  const digits = text.replace('(0)', '').replaceAll(/\D/g, '').replace(/^0+/, '');
+  return digits.length < MIN_PHONE_DIGITS ? '' : Array.from(digits).toReversed().join('');
 }
 
 /**

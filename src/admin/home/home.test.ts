@@ -1,15 +1,36 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { givenMerchant } from '../../../test/admin.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { done, givenFullCart } from '../../../test/carts.ts';
-import { startDemo } from '../../../test/demo.ts';
+import { givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
+import { findStaleDays, reportSums } from '../../orders/reports/day-sums.ts';
 
 let service: Service;
 beforeAll(async () => {
   service = await startDemo();
+  await givenOtherShop(service);
 });
 afterAll(() => service.close());
+
+const BUYER = {
+  firstName: 'Tove',
+  lastName: 'Oestergaard',
+  company: 'Nordlicht Kontor',
+  street: 'Sandtorkai 50',
+  zipCode: '2045 7X',
+  phoneNumber: '+49 (0)40 / 987 65 43',
+  mobilePhoneNumber: '+49 1511 2233445',
+  emailAddress: 'tove@oestergaard.example',
+};
+const RECIPIENT = {
+  firstName: 'Nils',
+  lastName: 'Fjellstad',
+  street: 'Havnegata 1',
+  zipCode: '0150Z',
+  city: 'Hamburg',
+  country: 'DE',
+};
 
 const textOf = (html: string) => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
 
@@ -88,4 +109,262 @@ test('the search finds orders, products, customers and pages, each for those who
   expect((await owner.get('/search?q=%3Cb%3E')).text).toContain('“&lt;b&gt;”');
   const catalogue = await givenMerchant(service, 'catalogue');
   expect(textOf((await catalogue.get('/search?q=ada%40')).text)).not.toContain('pelican');
+});
+
+describe('the search finds an order and its customer', () => {
+  let owner: Merchant;
+  let orderId: string;
+  let orderNumber: string;
+  let customerId: string;
+  beforeAll(async () => {
+    owner = await givenMerchant(service);
+    const products = await service.db.many<{ id: string; number: string }>(sql`
+      select upper(product_id::text) as id, product_number as number from product
+      where shop_id = 'DemoShop' and product_number = 'KN-110'`);
+    const shop = { service, shopId: 'DemoShop', token: 'demo-all', ids: { 'KN-110': products[0]!.id } };
+    const cart = await givenFullCart(shop, { 'KN-110': 1 }, { address: BUYER });
+    await done(cart, 'PUT', '/shipping-address', { ...BUYER, ...RECIPIENT });
+    const order = await done(cart, 'POST', '/order');
+    ({ orderId, orderNumber, customerId } = order);
+    await service.call('POST', `/manage/shops/DemoShop/orders/${orderId}/shipments`, {
+      token: 'demo-all',
+      body: { trackingCode: '00340434 1610 9404.2557' },
+    });
+  });
+
+  const found = async (text: string, merchant = owner) => {
+    const { text: page } = await merchant.get(`/search?q=${encodeURIComponent(text)}`);
+    return {
+      order: page.includes(`/orders/${orderId}"`),
+      customer: page.includes(`/customers/${customerId}"`),
+    };
+  };
+
+  test.each([
+    ['the whole number', (number: string) => number],
+    ['its last digits', (number: string) => number.slice(-4)],
+    ['its beginning and no more', (number: string) => number.slice(0, -2)],
+    ['a part of the middle, in small letters', (number: string) => number.slice(1, -1).toLowerCase()],
+  ])('by %s', async (_name, partOf) => {
+    expect((await found(partOf(orderNumber))).order).toBe(true);
+  });
+
+  test.each([
+    ['telephone as it is stored', '+49 (0)40 / 987 65 43'],
+    ['telephone without the country', '040 9876543'],
+    ['telephone as it is dialled from abroad', '0049409876543'],
+    ['telephone with its plus sign', '+49-40-987-6543'],
+    ['last digits of the telephone', '876543'],
+    ['mobile telephone', '01511 2233445'],
+    ['street', 'sandtorkai 50'],
+    ['postcode', '20457x'],
+    ['postcode with a space', '2045 7X'],
+    ['company', 'nordlicht kont'],
+    ['last name', 'oestergaard'],
+    ['whole name', 'tove oester'],
+    ['email address', 'tove@oester'],
+  ])('by the %s', async (_name, text) => {
+    expect(await found(text)).toEqual({ order: true, customer: true });
+  });
+
+  test.each([
+    ['tracking number', '00340434161094042557'],
+    ['beginning of the tracking number, in groups', '0034 0434 1610'],
+    ['name of the recipient', 'fjellstad'],
+    ['street of the recipient', 'havnegata 1'],
+    ['postcode of the recipient', '0150z'],
+  ])('by the %s', async (_name, text) => {
+    expect(await found(text)).toEqual({ order: true, customer: false });
+  });
+
+  test('by the number of its invoice, and says so', async () => {
+    const path = `/manage/shops/DemoShop/orders/${orderId}/invoices`;
+    const { body } = await service.call('POST', path, { token: 'demo-all', body: {} });
+    const number = body.documentNumber as string;
+    for (const text of [number, `Invoice ${number}`, `#${number}`]) {
+      expect(await found(text)).toMatchObject({ order: true });
+    }
+    const { text } = await owner.get(`/search?q=Invoice+${number}`);
+    expect(textOf(text)).toContain(
+      `${orderNumber} Tove Oestergaard · found by invoice or credit note number`,
+    );
+  });
+
+  test('not by another telephone number that ends alike', async () => {
+    expect(await found('+49 89 9876543')).toEqual({ order: false, customer: false });
+    expect(await found('6543')).toEqual({ order: false, customer: false });
+  });
+
+  test('not in another shop, and customers not without that permission', async () => {
+    const stranger = await givenMerchant(service, 'owner', 'OtherShop');
+    for (const text of [orderNumber, '040 9876543', 'sandtorkai', '00340434161094042557', 'fjellstad']) {
+      expect(await found(text, stranger)).toEqual({ order: false, customer: false });
+    }
+    const catalogue = await givenMerchant(service, 'catalogue');
+    expect(await found('sandtorkai', catalogue)).toEqual({ order: false, customer: false });
+  });
+
+  test('the lists of orders and of customers find them too', async () => {
+    expect((await owner.get('/orders?q=sandtorkai')).text).toContain(orderNumber);
+    expect((await owner.get('/orders?q=00340434161094042557')).text).toContain(orderNumber);
+    expect((await owner.get('/customers?q=040%209876543')).text).toContain('Oestergaard');
+  });
+
+  test('a text of any kind is bounded and finds nothing', async () => {
+    for (const text of ['0'.repeat(5_000), "'; drop table customer; --", '%_', '\u{10FFFF}', '(0)(0)']) {
+      expect(await found(text)).toEqual({ order: false, customer: false });
+    }
+  });
+
+  test('nothing of an erased person, but the order by its number', async () => {
+    const erased = await service.call(
+      'POST',
+      `/manage/shops/DemoShop/customers/${customerId}/erase?force=true`,
+      {
+        token: 'demo-all',
+      },
+    );
+    expect(erased.status).toBe(200);
+    for (const text of [
+      '040 9876543',
+      'sandtorkai',
+      '20457x',
+      'nordlicht',
+      'oestergaard',
+      'fjellstad',
+      'havnegata',
+      '00340434161094042557',
+    ]) {
+      expect(await found(text)).toEqual({ order: false, customer: false });
+    }
+    expect((await found(orderNumber)).order).toBe(true);
+  });
+});
+
+describe('a report', () => {
+  let owner: Merchant;
+  const ALL = 'from=2020-01-01&to=2026-12-31&compare=none&currency=EUR';
+  beforeAll(async () => {
+    owner = await givenMerchant(service);
+  });
+
+  const rowsOf = async (query: string, file = 'parts.csv') => {
+    const { status, text } = await owner.get(`/reports/${file}?${query}`);
+    expect(status).toBe(200);
+    return text
+      .replace('\u{FEFF}', '')
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(','));
+  };
+  const sumOf = (rows: string[][], fromEnd: number) =>
+    rows.reduce((sum, row) => sum + Math.round(Number(row.at(fromEnd)) * 100), 0);
+  /** What looking at every order says. */
+  const sold = async () =>
+    (await service.db.one<{ orders: number; gross: number; net: number }>(sql`
+      select count(*) as orders, sum(grand_total)::bigint as gross, round(sum(net_revenue))::bigint as net
+      from customer_order where shop_id = 'DemoShop' and currency = 'EUR' and rejected_at is null
+        and created_at between '2020-01-01' and '2027-01-01'`))!;
+  const expectClosed = async () => {
+    const orders = await sold();
+    for (const part of ['product', 'category', 'country', 'payment', 'source', 'group', 'customer']) {
+      const rows = await rowsOf(`${ALL}&by=${part}`);
+      const counted = part === 'product' || part === 'category';
+      expect({
+        part,
+        gross: sumOf(rows, -3),
+        net: sumOf(rows, -2),
+        ...(!counted && { orders: rows.reduce((sum, row) => sum + Number(row[1]), 0) }),
+      }).toEqual({ part, gross: orders.gross, net: orders.net, ...(!counted && { orders: orders.orders }) });
+    }
+    const months = await rowsOf(ALL, 'days.csv');
+    expect([months.length, sumOf(months, 1), sumOf(months, 2)]).toEqual([84, orders.gross, orders.net]);
+  };
+  const stale = () => findStaleDays(service.db, 'DemoShop', { from: '2020-01-01', to: '2026-12-31' }, 1_000);
+  let runs = 0;
+  const count = async () => {
+    service.setClock(new Date(service.db.now.getTime() + 600_000 * ++runs));
+    while ((await reportSums.run(service.db, 500)) === 500);
+    service.setClock(undefined);
+  };
+
+  test('closes with the orders to the cent, before its days are counted and after', async () => {
+    expect((await stale()).length).toBeGreaterThan(3);
+    await expectClosed();
+    await count();
+    expect(await stale()).toEqual([]);
+    await expectClosed();
+    // Counting again doubles nothing.
+    await service.db.run(sql`update report_state set print = '' where shop_id = 'DemoShop'`);
+    await count();
+    expect(await stale()).toEqual([]);
+    await expectClosed();
+  });
+
+  test('closes after a cancellation, and after an order was sent to another country', async () => {
+    const before = await sold();
+    const orders = await service.db.many<{ id: string }>(sql`
+      select upper(order_id::text) as id from customer_order
+      where shop_id = 'DemoShop' and currency = 'EUR' and rejected_at is null and dispatched_at is null
+        and erased_at is null and paid_amount = 0
+      order by created_at limit 2`);
+    const [first, second] = orders.map(({ id }) => id);
+    const cancelled = await service.call('POST', `/manage/shops/DemoShop/orders/${first}/cancel`, {
+      token: 'demo-all',
+      body: {},
+    });
+    expect(cancelled.status).toBe(200);
+    expect((await sold()).orders).toBe(before.orders - 1);
+    await expectClosed();
+    const moved = await service.call('PATCH', `/DemoShop/orders/${second}`, {
+      token: 'demo-all',
+      body: [{ op: 'add', path: '/shippingAddress', value: { ...BUYER, ...RECIPIENT, country: 'AT' } }],
+    });
+    expect(moved.status).toBe(200);
+    const countries = await rowsOf(`${ALL}&by=country`);
+    expect(countries.some(([name]) => name === 'Austria')).toBe(true);
+    expect(await stale()).not.toEqual([]);
+    await count();
+    expect(await stale()).toEqual([]);
+    expect(await rowsOf(`${ALL}&by=country`)).toEqual(countries);
+    await expectClosed();
+  });
+
+  test('is compared with the period before and the year before', async () => {
+    const gross = async (from: string, to: string) =>
+      (await service.db.one<{ gross: number }>(sql`
+        select coalesce(sum(grand_total), 0)::bigint as gross from customer_order
+        where shop_id = 'DemoShop' and currency = 'EUR' and rejected_at is null
+          and created_at >= ${from}::date and created_at < ${to}::date + 1`))!.gross;
+    const today = service.db.now.toISOString().slice(0, 10);
+    const shifted = (days: number) =>
+      new Date(Date.parse(today) - days * 86_400_000).toISOString().slice(0, 10);
+    const rows = await rowsOf(`from=${shifted(2)}&to=${today}&compare=before&by=country`);
+    expect(sumOf(rows, -1)).toBe(await gross(shifted(5), shifted(3)));
+    expect(sumOf(rows, -4)).toBe(await gross(shifted(2), today));
+    const next = `${Number(today.slice(0, 4)) + 1}${today.slice(4)}`;
+    const later = await rowsOf(`from=${next}&to=${next}&compare=year&by=country`);
+    expect([sumOf(later, -4), sumOf(later, -1)]).toEqual([0, await gross(today, today)]);
+  });
+
+  test('is a page with figures, chart and tables, for those who may see orders', async () => {
+    const { text, status } = await owner.get('/reports?by=payment');
+    expect(status).toBe(200);
+    for (const part of ['id="chart"', 'Average order value', 'By Payment method', '/reports/parts.csv?']) {
+      expect(text).toContain(part);
+    }
+    const refused = await owner.get(
+      '/reports?from=2026-02-01&to=2026-01-01&by=nothing&compare=x&currency=%27',
+    );
+    expect([refused.status, refused.text.includes('Choose a period of 1 to 3660 days.')]).toEqual([
+      200,
+      true,
+    ]);
+    expect((await owner.get('/reports/other.csv')).status).toBe(404);
+    const catalogue = await givenMerchant(service, 'catalogue');
+    expect((await catalogue.get('/reports')).status).toBe(403);
+    const stranger = await givenMerchant(service, 'owner', 'OtherShop');
+    expect((await stranger.get('/reports?by=country')).text).toContain('Nothing was sold in this period.');
+  });
 });

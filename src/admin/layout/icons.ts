@@ -15,6 +15,7 @@ export const MENU_ICONS: Readonly<Record<MenuEntry, Markup>> = {
     html`<circle cx="12" cy="8.2" r="3.9" /><path d="M4.5 20c.6-4.2 3.6-6 7.5-6s6.9 1.8 7.5 6" />`,
   ),
   marketing: icon(html`<path d="M4 10v4h3l8 4.500V5.500L7 10zM18 9.500a3.5 3.5 0 0 1 0 5" />`),
+  reports: icon(html`<path d="M4.5 4v15.500h15.500M8.5 16v-4M12.5 16V8M16.5 16v-6" />`),
   settings: icon(
     html`<path d="M4 7h9M17 7h3M4 17h3M11 17h9" /><circle cx="15" cy="7" r="2" /><circle
         cx="9"

@@ -8,6 +8,7 @@ export const MENU = [
   { name: 'categories', path: '/categories', permission: 'products_read' },
   { name: 'customers', path: '/customers', permission: 'customers_read' },
   { name: 'marketing', path: '/marketing', permission: 'coupons_read' },
+  { name: 'reports', path: '/reports', permission: 'orders_read' },
   { name: 'settings', path: '/settings', permission: 'settings_read' },
   { name: 'apps', path: '/apps', permission: 'apps_read' },
 ] as const satisfies readonly { name: string; path: string; permission: Permission | 'member' }[];

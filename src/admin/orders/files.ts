@@ -18,7 +18,8 @@ import {
 import type { ManagedOrder } from '../../orders/queries.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { listState } from '../components/list-state.ts';
-import type { AdminMessages } from '../messages.ts';
+import { decimalText, usesComma } from '../components/decimal.ts';
+import { adminMessagesIn, type AdminMessages, type Language } from '../messages.ts';
 import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import { chosenIds, MAX_AT_ONCE } from './bulk.ts';
@@ -59,22 +60,18 @@ async function* listText(
   yield orderTitles(visit.messages);
   for (let offset = 0; offset < MAX_ROWS; offset += ROWS_AT_ONCE) {
     const { rows } = await findOrderPage(visit, { ...state, limit: ROWS_AT_ONCE, offset });
-    yield orderLines(rows);
+    yield orderLines(rows, visit.language);
     await pause();
     if (rows.length < ROWS_AT_ONCE) return;
   }
 }
 
 /** All orders of a shop, newest first; orders placed meanwhile are not included. */
-export async function* orderFile(
-  db: Database,
-  shopId: string,
-  messages: AdminMessages,
-): AsyncGenerator<string> {
+export async function* orderFile(db: Database, shopId: string, language: Language): AsyncGenerator<string> {
   const pause = newPauses();
-  yield orderTitles(messages);
+  yield orderTitles(adminMessagesIn(language));
   for await (const orders of everyPage(db, (filter, sort) => findManagedOrders(db, shopId, filter, sort))) {
-    yield orderLines(orders);
+    yield orderLines(orders, language);
     await pause();
   }
 }
@@ -83,8 +80,9 @@ export async function* orderFile(
 export async function* orderLineFile(
   db: Database,
   settings: Settings,
-  messages: AdminMessages,
+  language: Language,
 ): AsyncGenerator<string> {
+  const messages = adminMessagesIn(language);
   const titles = messagesIn(settings.defaultLocale).documents;
   yield orderTitles(messages, [
     titles.article,
@@ -101,7 +99,7 @@ export async function* orderLineFile(
     findWholeManagedOrders(db, shopId, filter, sort),
   )) {
     for (const order of orders) {
-      yield lineTexts(order, settings).join('');
+      yield lineTexts(order, settings, language).join('');
       await pause();
     }
   }
@@ -146,31 +144,36 @@ function orderTitles({ orders }: AdminMessages, more: readonly string[] = []): s
   ])}`;
 }
 
-function orderLines(rows: readonly ListedManagedOrder[]): string {
-  return rows.map((row) => csvLine(orderCells(row))).join('');
+function orderLines(rows: readonly ListedManagedOrder[], language: Language): string {
+  return rows.map((row) => csvLine(orderCells(row, language))).join('');
 }
 
-function lineTexts(order: ManagedOrder, settings: Settings): string[] {
-  const cells = orderCells(order);
-  const money = (minor: number | null) => (minor === null ? '' : String(toDecimal(minor, order.currency)));
+function lineTexts(order: ManagedOrder, settings: Settings, language: Language): string[] {
+  const cells = orderCells(order, language);
+  const money = (minor: number | null) => (minor === null ? '' : amountText(minor, order.currency, language));
   return lineRows(order.content, settings).map((row) =>
     csvLine([
       ...cells,
       escapeFormula(row.number),
       escapeFormula(row.name),
-      row.quantity,
+      usesComma(language) ? row.quantity.replace('.', ',') : row.quantity,
       row.unit,
       money(row.unitPrice),
       money(row.amount),
-      row.taxRate === null ? '' : String(row.taxRate / 100),
+      row.taxRate === null ? '' : decimalText(row.taxRate / 100, language),
     ]),
   );
 }
 
-function orderCells(order: Omit<ListedManagedOrder, 'isPartlyReturned'>): string[] {
+/** As a spreadsheet in this language reads a number: `14,34` in German. */
+function amountText(minor: number, currency: string, language: Language): string {
+  return decimalText(toDecimal(minor, currency), language);
+}
+
+function orderCells(order: Omit<ListedManagedOrder, 'isPartlyReturned'>, language: Language): string[] {
   const { billingAddress, shippingAddress, currency, content } = order;
   const day = (moment: Date | null) => moment?.toISOString().slice(0, 10) ?? '';
-  const money = (minor: number) => String(toDecimal(minor, currency));
+  const money = (minor: number) => amountText(minor, currency, language);
   return [
     escapeFormula(order.orderNumber),
     day(order.createdAt),

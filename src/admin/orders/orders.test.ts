@@ -1,6 +1,8 @@
+import { buffer } from 'node:stream/consumers';
+import { fromBufferPromise } from 'yauzl';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { givenMerchant, type AdminAnswer, type Merchant } from '../../../test/admin.ts';
-import { statementsOf } from '../../../test/carts.ts';
+import { done, givenFullCart, statementsOf } from '../../../test/carts.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
@@ -10,6 +12,7 @@ let service: Service;
 let merchant: Merchant;
 beforeAll(async () => {
   service = await startDemo();
+  await givenOtherShop(service);
   merchant = await givenMerchant(service);
 });
 afterAll(() => service.close());
@@ -180,7 +183,6 @@ describe('an order that nobody has looked at', () => {
 
   test('stays new to its own shop when another one asks for it', async () => {
     const [first] = await newOnes();
-    await givenOtherShop(service);
     const neighbour = await givenMerchant(service, 'owner', 'OtherShop');
     expect((await neighbour.get(`/orders/${first!.id}`)).status).toBe(404);
     expect((await newOnes())[0]).toEqual(first);
@@ -811,4 +813,150 @@ test('an order is opened in 8 statements, and shipped in one transaction of 18',
   });
   expect(sent.filter((statement) => statement.startsWith('begin'))).toHaveLength(1);
   expect(sent.length - sent.findIndex((statement) => statement.startsWith('begin'))).toBe(18);
+});
+
+describe('the files for the accountant', () => {
+  const PERIOD = 'from=2020-01-01&to=2020-12-31';
+  const files = '/orders/accounting';
+  const fetchFile = async (path: string, by = merchant) => {
+    const { statusCode, rawPayload, headers } = await service.app.inject({
+      url: `/admin/shops/DemoShop${files}${path}`,
+      headers: { host: 'localhost:8080', cookie: by.cookie },
+    });
+    return { status: statusCode, bytes: rawPayload, text: rawPayload.toString('utf8'), headers };
+  };
+  const rowsOf = (text: string, separator: string) =>
+    text
+      .replace('\u{FEFF}', '')
+      .split('\n')
+      .slice(1, -1)
+      .map((line) => line.split(separator));
+  const cents = (cell: string) => Number(cell.replace(',', '').replace('.', ''));
+  const manage = async (orderId: string, path: string, body: object = {}) =>
+    (await service.call('POST', `/manage/shops/DemoShop/orders/${orderId}${path}`, { token, body })).body;
+
+  let invoice: string;
+  let creditNote: string;
+  /** Orders and documents of their own year, so that nothing else is in the files. */
+  beforeAll(async () => {
+    const product = (await service.db.one<{ id: string }>(sql`
+      select upper(product_id::text) as id from product where shop_id = 'DemoShop' and product_number = 'KN-110'`))!;
+    const shop = { service, shopId: 'DemoShop', token, ids: {} };
+    const { orderId } = await done(await givenFullCart(shop, { [product.id]: 3 }), 'POST', '/order');
+    const invoiced = await manage(orderId, '/invoices');
+    invoice = invoiced.documentNumber;
+    creditNote = (await manage(orderId, '/credit-notes', { invoiceNumber: invoice })).documentNumber;
+    await service.db.run(sql`
+      update order_document set issued_at = '2020-06-30T12:00:00Z' where shop_id = 'DemoShop' and order_id = ${orderId}`);
+    await service.db.run(sql`
+      update customer_order set created_at = '2020-06-29T10:00:00Z',
+        billing_address = (billing_address::jsonb || '{"company": "=HYPERLINK(1)", "vatId": "DE811907980"}')::json
+      where shop_id = 'DemoShop' and order_id = ${orderId}`);
+    await service.db.run(sql`
+      update customer_order set created_at = '2020-07-01T10:00:00Z'
+      where shop_id = 'DemoShop' and order_id in (${await idOf('1007')}, ${await idOf('1011')})`);
+  });
+
+  test('have a row per order and tax rate that sum to the orders, and negative ones of credit notes', async () => {
+    const { text, headers } = await fetchFile(`/orders.csv?${PERIOD}`);
+    expect(headers['content-disposition']).toContain('accounting-2020-01-01-2020-12-31.csv');
+    expect(text.split('\n')[0]).toBe(
+      '\u{FEFF}Type,Order number,Order date,Document number,Document date,Credited invoice,Customer,Company,VAT ID,' +
+        'Delivery country,Tax rate %,Net,Tax,Gross,Currency,Payment method,Payment status,Paid on',
+    );
+    const rows = rowsOf(text, ',');
+    const orders = await service.db.many<{ number: string; net: number; tax: number; gross: number }>(sql`
+      select order_number as number, total_before_tax as net, total_tax as tax, grand_total as gross
+      from customer_order where shop_id = 'DemoShop' and created_at < '2021-01-01' and rejected_at is null
+      order by created_at`);
+    expect(orders).toHaveLength(2);
+    const sumsOf = (kind: string, number: string) => {
+      const own = rows.filter((row) => row[0] === kind && row[1] === number);
+      expect(own.length).toBeGreaterThan(0);
+      const sum = (column: number) => own.reduce((total, row) => total + cents(row[column]!), 0);
+      return { number, net: sum(11), tax: sum(12), gross: sum(13) };
+    };
+    expect(orders.map(({ number }) => sumsOf('Order', number))).toEqual(orders);
+    const [credited] = orders;
+    expect(sumsOf('Credit note', credited!.number)).toEqual({
+      number: credited!.number,
+      net: -credited!.net,
+      tax: -credited!.tax,
+      gross: -credited!.gross,
+    });
+    // The cancelled order of the period has no invoice.
+    expect(new Set(rows.map(([, number]) => number)).size).toBe(2);
+    const first = rows.find(([kind]) => kind === 'Order')!;
+    expect(first.slice(2, 6)).toEqual(['2020-06-29', invoice, '2020-06-30', '']);
+    expect(first.slice(7, 9)).toEqual(["'=HYPERLINK(1)", 'DE811907980']);
+    const note = rows.find(([kind]) => kind === 'Credit note')!;
+    expect(note.slice(3, 6)).toEqual([creditNote, '2020-06-30', invoice]);
+  });
+
+  test('have a decimal comma and semicolons in German, as the list of orders has', async () => {
+    const german = await givenMerchant(service, 'accountant');
+    await service.db.run(sql`update admin_user set language = 'de' where email = ${german.email}`);
+    const { text } = await fetchFile(`/orders.csv?${PERIOD}`, german);
+    expect(text).toContain('Art;Bestellnummer;Bestelldatum;Belegnummer');
+    for (const row of rowsOf(text, ';')) {
+      for (const cell of row.slice(11, 14)) expect(cell).toMatch(/^-?\d+,\d\d$/);
+    }
+    const list = await german.get('/orders/files/orders.csv');
+    expect(rowsOf(list.text, ';').every((row) => !row[5]!.includes('.'))).toBe(true);
+    expect(list.text).toMatch(/;\d+,\d/);
+  });
+
+  test('are the documents of the period in an archive, each under its number', async () => {
+    const { bytes, headers } = await fetchFile(`/documents.zip?${PERIOD}`);
+    expect(headers['content-type']).toBe('application/zip');
+    const archive = await fromBufferPromise(bytes);
+    const entries: Record<string, string> = {};
+    for await (const entry of archive.eachEntry()) {
+      const content = await buffer(await archive.openReadStreamPromise(entry));
+      entries[entry.fileName] = content.subarray(0, 5).toString();
+    }
+    expect(entries).toEqual({
+      [`Invoice-${invoice}.pdf`]: '%PDF-',
+      [`Credit-note-${creditNote}.pdf`]: '%PDF-',
+    });
+    const empty = await fetchFile('/documents.zip?from=2019-01-01&to=2019-01-31');
+    expect(empty.bytes).toHaveLength(22);
+  });
+
+  test('are refused for a period that is too long or ends before it begins', async () => {
+    for (const period of ['from=2020-01-01&to=2021-12-31', 'from=2020-02-01&to=2020-01-01']) {
+      for (const file of ['/orders.csv', '/documents.zip']) {
+        const { status, text } = await fetchFile(`${file}?${period}`);
+        expect([status, text.includes('Choose a period of 1 to 366 days.')]).toEqual([400, true]);
+      }
+    }
+    // What is no date is the month before.
+    expect((await fetchFile('/orders.csv?from=soon&to=')).status).toBe(200);
+  });
+
+  test('are made one at a time for a shop, and a fifth is refused', async () => {
+    const others = [await givenMerchant(service, 'manager'), await givenMerchant(service, 'orders')];
+    const client = await service.db.pool.connect();
+    await client.query('begin');
+    await client.query('lock table order_document in access exclusive mode');
+    const answers = [merchant, merchant, merchant, ...others].map((by) =>
+      fetchFile(`/orders.csv?${PERIOD}`, by),
+    );
+    try {
+      const refused = await Promise.race(answers);
+      expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1']);
+    } finally {
+      await client.query('rollback');
+      client.release();
+    }
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.toSorted((left, right) => left - right)).toEqual([200, 200, 200, 200, 429]);
+  });
+
+  test('of another shop have nothing of this one', async () => {
+    const stranger = await givenMerchant(service, 'owner', 'OtherShop');
+    const { text } = await stranger.get(`${files}/orders.csv?${PERIOD}`);
+    expect(rowsOf(text, ',')).toEqual([]);
+    expect((await fetchFile(`/orders.csv?${PERIOD}`, stranger)).status).toBe(404);
+  });
 });

@@ -38,14 +38,18 @@ export function orderListPages(pages: ShopPages): void {
     return {
       title: visit.messages.layout.menuEntries.orders,
       menu: 'orders',
-      actions:
-        mayWrite &&
-        html`<a class="button" href="${adminPath(visit, '/orders/ship')}">${messages.bulk.shipMany}</a> ${
-            visit.may('carts_price_write') &&
-            html`<a class="button main" href="${adminPath(visit, '/orders/new')}"
-              >${messages.byHand.title}</a
-            >`
-          }`,
+      actions: html`<a class="button" href="${adminPath(visit, '/orders/accounting')}"
+          >${visit.messages.accounting.title}</a
+        >
+        ${
+          mayWrite &&
+          html`<a class="button" href="${adminPath(visit, '/orders/ship')}">${messages.bulk.shipMany}</a> ${
+              visit.may('carts_price_write') &&
+              html`<a class="button main" href="${adminPath(visit, '/orders/new')}"
+                >${messages.byHand.title}</a
+              >`
+            }`
+        }`,
       main: await listView(visit, request, {
         path: '/orders',
         caption: visit.messages.layout.menuEntries.orders,

@@ -1,5 +1,5 @@
 import type { Queries } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { sql, type Sql } from '../../db/sql.ts';
 import {
   andReady,
   columnsWithoutLines,
@@ -8,6 +8,7 @@ import {
   type ListedManagedOrder,
   type OrderFilter,
 } from '../../orders/list.ts';
+import { DOCUMENT_KINDS } from '../../orders/documents/facts.ts';
 import type { PartLine } from '../../orders/manage-queries.ts';
 import type { PaymentWait } from '../../orders/order-state.ts';
 import {
@@ -18,7 +19,7 @@ import {
   type ManagedOrder,
 } from '../../orders/queries.ts';
 import type { Window } from '../../orders/window.ts';
-import { foundCustomers } from '../customers/queries.ts';
+import { afterAll, endOf, foundCustomers, zipCodeKey } from '../customers/queries.ts';
 import { PART_STATES } from './states.ts';
 
 export interface WaitingCounts {
@@ -98,31 +99,101 @@ export async function findWaitingOrders(
   return rows.map(({ orderId }) => orderId);
 }
 
-/** A text is the beginning of all texts from itself to this one, in the order of bytes. */
-const endOf = (beginning: string) => `${beginning}\u{10FFFF}`;
+/** Sorts after every character. */
+const LAST = '\u{10FFFF}';
 
 const reversed = (text: string) => Array.from(text).toReversed().join('');
 
 /** The most orders that a search finds, and the most customers of each kind of match whose orders it looks at. */
 export const MAX_FOUND = 500;
 const MAX_CUSTOMERS = 100;
+/** A part from the middle of a number is looked for in this many of the newest orders: it has no index. */
+const MAX_NUMBERS = 10_000;
 
-/** A condition on orders: the number ends with this text, or the customer is found by it: number, email address, name. */
-const isFound = (shopId: string, text: string) => sql`
-  customer_order.order_id = any (array(
-    (
-      select order_id from customer_order
-      where shop_id = ${shopId} and reverse(order_number) collate "C" >= ${reversed(text)}
-        and reverse(order_number) collate "C" < ${endOf(reversed(text))}
-      limit ${MAX_FOUND}
-    ) union (
-      select order_id from customer_order
-      where shop_id = ${shopId} and customer_id = any (array(
-        select customer_id from (${foundCustomers(shopId, { text, customerGroupId: '' }, MAX_CUSTOMERS)}) found
-      ))
-      order by created_at desc limit ${MAX_FOUND}
-    )
-  ))`;
+/**
+ * The ids of the newest orders whose numbers contain the text, in any case, at most MAX_FOUND. Only numbers contain
+ * digits, so a name does not read them.
+ */
+export async function findOrdersByNumberPart(db: Queries, shopId: string, text: string): Promise<string[]> {
+  if (!/\d/.test(text)) return [];
+  const rows = await db.many<{ orderId: string }>(sql`
+    select order_id as "orderId" from (
+      select order_id, order_number from customer_order
+      where shop_id = ${shopId} order by created_at desc limit ${MAX_NUMBERS}
+    ) newest
+    where position(${text.toUpperCase()} in upper(order_number)) > 0 limit ${MAX_FOUND}`);
+  return rows.map(({ orderId }) => orderId);
+}
+
+/** How an order was found; the best match comes first. */
+export const FOUND_BY = ['number', 'document', 'tracking', 'part of the number', 'person'] as const;
+
+export interface OrderSearch {
+  text: string;
+  /** As `findOrdersByNumberPart` returns them. */
+  byNumberPart: readonly string[];
+}
+
+/**
+ * The orders that a text finds, at most `limit` of each kind of match, with how they were found as the place in
+ * FOUND_BY. Each kind is a range of an index, so a text costs the same in a shop with a million orders.
+ */
+export const foundOrders = (shopId: string, { text, byNumberPart }: OrderSearch, limit: number) => sql`
+  (
+    select order_id, 0 as place from customer_order
+    where shop_id = ${shopId} and reverse(order_number) collate "C" >= ${reversed(text)}
+      and reverse(order_number) collate "C" < ${endOf(reversed(text))}
+    limit ${limit}
+  ) union all (
+    select order_id, 0 from customer_order
+    where shop_id = ${shopId} and order_number >= ${text} and order_number < ${afterAll(text)}
+      and starts_with(order_number, ${text})
+    order by order_number limit ${limit}
+  ) union all (
+    select order_id, 1 from order_document
+    where shop_id = ${shopId} and kind = any (${DOCUMENT_KINDS}::text[]) and number = ${documentNumber(text)}
+    limit ${limit}
+  ) union all (
+    select order_id, 2 from order_shipment
+    where shop_id = ${shopId} and ${trackingKey} ~>=~ ${trackingKeyOf(text)}
+      and ${trackingKey} ~<~ ${endOf(trackingKeyOf(text))}
+    limit ${limit}
+  ) union all (
+    select order_id, 4 from customer_order
+    where shop_id = ${shopId} and customer_id = any (array(
+      select customer_id from (${foundCustomers(shopId, { text, customerGroupId: '' }, MAX_CUSTOMERS)}) found
+    ))
+    order by created_at desc limit ${limit}
+  ) union all ${deliveryMatches(shopId, deliveryName, text.toLowerCase(), limit)}
+  union all ${deliveryMatches(shopId, deliveryStreet, text.toLowerCase(), limit)}
+  union all ${deliveryMatches(shopId, deliveryZipCode, zipCodeKey(text), limit)} union all (
+    select order_id, 3 from unnest(${byNumberPart}::uuid[]) as order_id
+  )`;
+
+/** The number of an invoice or credit note, alone or after a word: `1001`, `Invoice 1001`, `#1001`. 0: it is none. */
+function documentNumber(text: string): number {
+  const [, digits] = /^(?:\p{L}+ |#)?(\d{1,15})$/u.exec(text) ?? [];
+  return Number(digits ?? 0);
+}
+
+const trackingKey = sql`upper(regexp_replace(tracking_code, '[\\s.-]', '', 'g'))`;
+
+/** As the index holds a tracking number. A shorter text begins too many of them, and then matches none. */
+function trackingKeyOf(text: string): string {
+  const key = text.toUpperCase().replaceAll(/[\s.-]/g, '');
+  return key.length < 4 ? LAST : key;
+}
+
+const deliveryName = sql`lower(shipping_address ->> 'lastName')`;
+const deliveryStreet = sql`lower(shipping_address ->> 'street')`;
+const deliveryZipCode = sql`lower(replace(shipping_address ->> 'zipCode', ' ', ''))`;
+
+/** Orders that go to another address than the customer's, by the beginning of one of its fields. */
+const deliveryMatches = (shopId: string, field: Sql, beginning: string, limit: number) => sql`(
+  select order_id, 4 from customer_order
+  where shop_id = ${shopId} and shipping_address is not null and ${field} ~>=~ ${beginning}
+    and ${field} ~<~ ${endOf(beginning)}
+  limit ${limit})`;
 
 export type SearchFilter = Pick<OrderFilter, 'states' | 'isReady' | keyof Window> & {
   /** Only orders that have not been opened yet. */
@@ -139,9 +210,12 @@ export async function searchOrders(
   filter: SearchFilter,
 ): Promise<string[]> {
   const { createdAfter, createdBefore, isNew, paymentWait } = filter;
+  const search = { text, byNumberPart: await findOrdersByNumberPart(db, shopId, text) };
   const rows = await db.many<{ orderId: string }>(sql`
     select upper(order_id::text) as "orderId" from customer_order
-    where shop_id = ${shopId} and ${isFound(shopId, text)} and ${hasStates(filter)}
+    where shop_id = ${shopId} and ${hasStates(filter)} and order_id = any (array(
+        select order_id from (${foundOrders(shopId, search, MAX_FOUND)}) found
+      ))
       and (is_new or not ${isNew}::boolean) ${andReady(filter)}
       and (${paymentWait}::text is null or (${isWaiting} and payment_wait = ${paymentWait}))
       and created_at > ${createdAfter ?? '-infinity'}::timestamptz

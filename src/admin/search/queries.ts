@@ -2,8 +2,11 @@ import type { FoundCustomer } from '../orders/product-queries.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { foundCustomers } from '../customers/queries.ts';
+import { findOrdersByNumberPart, foundOrders } from '../orders/queries.ts';
 
 const MAX_FOUND = 5;
+/** Of each kind of match, so many are read and compared. */
+const MAX_OF_KIND = 50;
 
 /** Sorts after every character. */
 const LAST = '\u{10FFFF}';
@@ -12,20 +15,27 @@ export interface FoundOrder {
   orderId: string;
   orderNumber: string;
   name: string;
+  /** The place in FOUND_BY. */
+  place: number;
 }
 
 const customerName = sql`trim(concat_ws(' ', billing_address ->> 'firstName', billing_address ->> 'lastName'))`;
 
-/** Orders whose number begins with the text. */
-export function findOrdersByNumber(db: Queries, shopId: string, text: string) {
+/** The orders that a text finds, the best matches first, then the newest. */
+export async function findOrdersByText(db: Queries, shopId: string, text: string) {
+  const search = { text, byNumberPart: await findOrdersByNumberPart(db, shopId, text) };
   return db.many<FoundOrder>(sql`
-    select upper(order_id::text) as "orderId", order_number as "orderNumber", ${customerName} as name
-    from customer_order
-    where shop_id = ${shopId} and order_number >= ${text} and order_number < ${text + LAST}
-    order by order_number limit ${MAX_FOUND}`);
+    with found as materialized (
+      select order_id, min(place) as place from (${foundOrders(shopId, search, MAX_OF_KIND)}) found group by order_id
+    )
+    select upper(customer_order.order_id::text) as "orderId", order_number as "orderNumber", ${customerName} as name,
+      found.place
+    from customer_order join found on found.order_id = customer_order.order_id
+    where customer_order.shop_id = ${shopId} and customer_order.order_id = any (array(select order_id from found))
+    order by found.place, created_at desc limit ${MAX_FOUND}`);
 }
 
-/** Customers whose number, email address, name or company begins with the text. */
+/** Customers whose number, email address, name, company, street or postcode begins with the text, or by telephone. */
 export function findCustomersByText(db: Queries, shopId: string, text: string) {
   return db.many<FoundCustomer>(sql`
     select upper(customer_id::text) as "customerId", customer_number as "customerNumber", ${customerName} as name,

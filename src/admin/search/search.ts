@@ -6,10 +6,11 @@ import { MENU } from '../layout/menu.ts';
 import type { ShopPages } from '../pages.ts';
 import { settingHits, settingsPlaces } from '../settings/overview.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+import { FOUND_BY } from '../orders/queries.ts';
 import { findProductPage } from '../products/list-queries.ts';
 import {
   findCustomersByText,
-  findOrdersByNumber,
+  findOrdersByText,
   findProductNames,
   findProductsByNumberPrefix,
 } from './queries.ts';
@@ -66,12 +67,17 @@ async function findAll(visit: ShopVisit, text: string): Promise<HitGroup[]> {
 }
 
 async function findOrders(visit: ShopVisit, text: string): Promise<Hit[]> {
-  const orders = await findOrdersByNumber(visit.db, visit.shopId, text);
-  return orders.map(({ orderId, orderNumber, name }) => ({
-    href: adminPath(visit, `/orders/${orderId}`),
-    text: orderNumber,
-    note: name,
-  }));
+  const { foundBy } = visit.messages.search;
+  const orders = await findOrdersByText(visit.db, visit.shopId, text);
+  return orders.map(({ orderId, orderNumber, name, place }) => {
+    const kind = FOUND_BY[place];
+    const how = kind === 'document' || kind === 'tracking' ? foundBy[kind] : '';
+    return {
+      href: adminPath(visit, `/orders/${orderId}`),
+      text: orderNumber,
+      note: [name, how].filter(Boolean).join(' · '),
+    };
+  });
 }
 
 /** By the start of the number, then as in the product list; with a typo, as in the shop. */

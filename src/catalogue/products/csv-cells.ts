@@ -18,21 +18,21 @@ export function unescapeFormula(cell: string): string {
 }
 
 /** A line of the file. */
-export function csvLine(cells: readonly string[]): string {
-  return `${cells.map(csvCell).join(';')}\n`;
+export function csvLine(cells: readonly string[], separator: ';' | ',' = ';'): string {
+  return `${cells.map((cell) => csvCell(cell, separator)).join(separator)}\n`;
 }
 
 /** The same for cells of any length: other requests are served in between. */
 export async function longCsvLine(cells: readonly string[], pause: Pause): Promise<string> {
   const written: string[] = [];
   for (const cell of cells) {
-    written.push(csvCell(escapeFormula(cell)));
+    written.push(csvCell(escapeFormula(cell), ';'));
     await pause();
   }
   return `${written.join(';')}\n`;
 }
 
 /** Doubles quotes by splitting: the fastest way for a text with 100,000 of them. */
-function csvCell(cell: string): string {
-  return /[;"\r\n]/.test(cell) ? `"${cell.split('"').join('""')}"` : cell;
+function csvCell(cell: string, separator: string): string {
+  return cell.includes(separator) || /["\r\n]/.test(cell) ? `"${cell.split('"').join('""')}"` : cell;
 }

@@ -16,7 +16,7 @@ export interface DocumentRow {
   content: Content;
 }
 
-const columns = sql`
+export const documentColumns = sql`
   upper(document_id::text) as "documentId", upper(order_id::text) as "orderId", kind, number,
   issued_at as "issuedAt", created_at as "createdAt", address::text, terms, content`;
 
@@ -37,20 +37,20 @@ export function findDocuments(
   { limit, offset, withPdf }: { limit: number; offset: number; withPdf: boolean },
 ) {
   return db.many<DocumentRow & { pdf: Buffer | null }>(sql`
-    select ${columns}, case when ${withPdf} then pdf end as pdf from order_document
+    select ${documentColumns}, case when ${withPdf} then pdf end as pdf from order_document
     where shop_id = ${shopId} and order_id = ${orderId}
     order by created_at desc, kind, number desc limit ${limit} offset ${offset}`);
 }
 
 export function findDocument(db: Queries, shopId: string, documentId: string) {
   return db.one<DocumentRow & { pdf: Buffer | null }>(sql`
-    select ${columns}, pdf from order_document where shop_id = ${shopId} and document_id = ${documentId}`);
+    select ${documentColumns}, pdf from order_document where shop_id = ${shopId} and document_id = ${documentId}`);
 }
 
 /** The invoices of these orders, in the order of their numbers. */
 export function findInvoices(db: Queries, shopId: string, orderIds: readonly string[], limit: number) {
   return db.many<DocumentRow>(sql`
-    select ${columns} from order_document
+    select ${documentColumns} from order_document
     where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[]) and kind = 'Invoice'
     order by number limit ${limit}`);
 }
@@ -58,7 +58,7 @@ export function findInvoices(db: Queries, shopId: string, orderIds: readonly str
 /** The content of an order's documents, oldest first. Its row is locked, so nothing is added in between. */
 export function findFinalised(tx: Transaction, shopId: string, orderId: string) {
   return tx.many<DocumentRow>(sql`
-    select ${columns} from order_document where shop_id = ${shopId} and order_id = ${orderId}
+    select ${documentColumns} from order_document where shop_id = ${shopId} and order_id = ${orderId}
     order by created_at, number`);
 }
 

@@ -17,6 +17,9 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   job: 'Waiting emails are sent by the installation that queued them, and nobody gets one twice.',
   product_import:
     'A file is imported by the installation that it was sent to; what came of it is in the products.',
+  report_day: 'Reports are counted from the orders, in every installation by itself.',
+  report_run: 'Reports are counted from the orders, in every installation by itself.',
+  report_state: 'Reports are counted from the orders, in every installation by itself.',
   sign_in_request:
     'A link or code that signs in is valid for 15 minutes, and is made with the key of the installation.',
   saved_view: 'Views belong to the people of this installation, as their roles do.',
