@@ -302,6 +302,7 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
       }),
       feeds: fc.record({ google: fc.boolean(), agenticCommerce: fc.boolean() }),
       orderPage: fc.record({ cancellation: fc.boolean(), returnDays: fc.integer({ min: 0, max: 3650 }) }),
+      returns: fc.record({ refundDelivery: fc.boolean() }),
       withdrawal: fc.record({
         days: fc.integer({ min: 0, max: 365 }),
         transitDays: fc.integer({ min: 0, max: 90 }),

@@ -118,6 +118,7 @@ describe('a new shop', () => {
       appScripts: { load: true, necessary: [] },
       feeds: { google: false, agenticCommerce: false },
       orderPage: { cancellation: true, returnDays: 30 },
+      returns: { refundDelivery: true },
       withdrawal: { days: 14, transitDays: 5 },
       accessibility: null,
       couponCampaigns: [],
