@@ -23,6 +23,11 @@ export interface Visit {
   /** For pages that begin with cached settings; see `withCachedSettings`. */
   verifySettings: VerifySettings;
   layout: ShopLayout;
+  /**
+   * `public`: the shop is open. Else its pages say that it opens soon (`closed`), except to visitors who have come by
+   * the preview link (`preview`).
+   */
+  access: 'public' | 'preview' | 'closed';
   /** The parameter `?locale=de_DE` of the address; without it, the shop's default. */
   locale: string;
   /** The parameter `?currency=GBP` of the address, else the session's; without both, the shop's default. */

@@ -11,7 +11,7 @@ import { languageName } from '../components/language-name.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
-import { adminPath, type ShopVisit } from '../visit.ts';
+import { adminPath, storefrontLink, type ShopVisit } from '../visit.ts';
 import {
   findAssignedProducts,
   findCategoryTexts,
@@ -206,8 +206,8 @@ async function saveCategory(visit: ShopVisit, form: FormRequest): Promise<Redire
   return new Redirect(pathOf(visit, categoryId), visit.messages.form.saved);
 }
 
-function storefrontPath({ storefront }: ShopVisit, alias: string): string {
-  return `${storefront}/Categories/${encodeURIComponent(alias)}`;
+function storefrontPath(visit: ShopVisit, alias: string): string {
+  return storefrontLink(visit, `/Categories/${encodeURIComponent(alias)}`);
 }
 
 function productCard(

@@ -1,15 +1,14 @@
 import { conflict, HttpError } from '../../http/errors.ts';
+import { SellerIncomplete } from '../../orders/documents/seller-incomplete.ts';
 import type { AdminMessages } from '../messages.ts';
 
 /** The labels of fields by the last part of their path: `city` for `billingAddress.city`. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** A refusal in the reader's language, as far as it is about values. */
-export function refusalText(
-  messages: AdminMessages,
-  { problems, message }: HttpError,
-  labels: Labels = {},
-): string {
+export function refusalText(messages: AdminMessages, refusal: HttpError, labels: Labels = {}): string {
+  if (refusal instanceof SellerIncomplete) return messages.orders.documents.sellerIncomplete;
+  const { problems, message } = refusal;
   if (problems.length === 0) return message;
   const texts: Readonly<Record<string, string | undefined>> = messages.validation;
   return problems

@@ -19,6 +19,7 @@ import { documentEmail, type DocumentFinalised } from './document-email.ts';
 import { dayOf, isExport, type DocumentKind, type DocumentTerms, type Seller } from './facts.ts';
 import { partOf, quantityOf, servicesHeld, unitsByLine, unitsHeld, unitsOf, type Held } from './part.ts';
 import { findFinalised, insertDocument, type DocumentRow } from './queries.ts';
+import { refuseIncompleteSeller } from './seller-incomplete.ts';
 import { takeNumber } from '../../platform/counters.ts';
 import { decimalOf } from '../../http/request-fields.ts';
 import type { PartLine } from '../manage-queries.ts';
@@ -57,6 +58,7 @@ export async function finaliseDocument(
   if (kind === 'Invoice' && order.erasedAt) throw conflict('The customer of the order was erased');
 
   const settings = await shopSettings(tx, shopId);
+  refuseIncompleteSeller(settings);
   const whole = wholeOf(order, await findFinalised(tx, shopId, orderId), request);
   const left = linesLeft(whole);
   const lines = request.lines ? chosenLines(request.lines, left, whole) : left;
@@ -328,18 +330,16 @@ function sellerOf(
   };
 }
 
-/** Readers refuse an electronic invoice that does not name the seller. */
+/** Readers refuse an electronic invoice of tax-free goods that leave the country without a VAT id (EN 16931, BR-G-02). */
 function refuseThinSeller(terms: DocumentTerms, { taxes, taxType }: Content): void {
-  if (!terms.electronic) return;
-  const { seller } = terms;
+  if (!terms.electronic || terms.seller.vatId) return;
   const isTaxFreeExport = isExport(terms) && taxes.some(({ rate }) => rate === 0 || taxType === 'NONE');
-  const missing = (['street', 'zipCode', 'city'] as const).filter((key) => !seller[key]) as string[];
-  if (isTaxFreeExport && !seller.vatId) missing.push('vatId');
-  else if (!seller.vatId && !seller.taxNumber) missing.push('vatId or taxNumber');
-  if (missing.length === 0) return;
-  throw badRequest(
-    `Electronic invoices need settings that the shop lacks: ${missing
-      .map((key) => `invoicing.${key}`)
-      .join(', ')}; set them with npx kontor shop apply`,
-  );
+  if (isTaxFreeExport) throw thinSeller('invoicing.vatId');
+  // Outside the European Union other documents need no number.
+  if (!terms.seller.taxNumber) throw thinSeller('invoicing.vatId or taxNumber');
 }
+
+const thinSeller = (missing: string) =>
+  badRequest(
+    `Electronic invoices need settings that the shop lacks: ${missing}; set them with npx kontor shop apply`,
+  );

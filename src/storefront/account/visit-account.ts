@@ -4,11 +4,12 @@ import type { Visit } from '../visit.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
 
 /** The anonymous part of a session, which stays after signing in or out. */
-export function sharedSession({ currency, consent, notice }: Session): Session {
+export function sharedSession({ currency, consent, notice, preview }: Session): Session {
   return {
     ...(currency !== undefined && { currency }),
     ...(consent !== undefined && { consent }),
     ...(notice !== undefined && { notice }),
+    ...(preview !== undefined && { preview }),
   };
 }
 
