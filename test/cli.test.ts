@@ -400,7 +400,10 @@ Next:
     expect(await run('shop', 'open', 'Tea')).toEqual(
       done(`Shop Tea works again for its apps. It is not ready to open to visitors:\n${steps}\n`),
     );
-    expect(await run('shop', 'open', 'Tea')).toEqual(refused(`Shop Tea is not ready to open:\n${steps}`));
+    expect(await run('shop', 'open', 'Tea')).toEqual({
+      ...refused('Shop Tea is not ready to open: the list says what is missing.'),
+      stdout: `${steps}\n`,
+    });
     expect((await run('shop', 'list')).stdout).toMatch(/^Tea +Tea +not open yet +/m);
     expect(await run('shop', 'open', 'Tea', '--force')).toEqual(
       done('Shop Tea is open: everybody who can reach it can order.\n'),

@@ -20,7 +20,8 @@ export async function openFromCommand(config: Config, shopId: string, isForced: 
       const mayOpen = settings.isOpen || readiness.ready || isForced;
       const missing = stepLines(readiness, config, shopId);
       if (!mayOpen && !settings.isSuspended) {
-        throw new CommandProblem([`Shop ${shopId} is not ready to open:`, ...missing].join('\n'));
+        for (const line of missing) print(line);
+        throw new CommandProblem(`Shop ${shopId} is not ready to open: the list says what is missing.`);
       }
       await updateSuspension(tx, shopId, null);
       if (mayOpen) await updateOpening(tx, shopId, true);

@@ -47,13 +47,7 @@ export async function applyFile(
     if (file.domains !== undefined) await printPendingDomains(db, config, shopId);
     if (rebuildsListing) await waitForLists(db, shopId);
     const { isOpen, ready } = await readinessOfShop(db, shopId, await readinessDeps(db, config));
-    if (!isOpen) {
-      print(
-        ready
-          ? `${shopId} is ready. Open it with: npx kontor shop open ${shopId}`
-          : `${shopId} is not open yet. What is missing: npx kontor shop open ${shopId}`,
-      );
-    }
+    if (ready && !isOpen) print(`${shopId} is ready. Open it with: npx kontor shop open ${shopId}`);
   });
 }
 

@@ -1,11 +1,11 @@
 import { gapsOf, isDraft, withoutDraftMarks } from '../../shops/legal/draft.ts';
-import { findLegalStates, type LegalContent } from '../../shops/legal/queries.ts';
+import { findLegalStates } from '../../shops/legal/queries.ts';
 import { LEGAL_PAGES, listLegalPages } from '../../shops/legal/routes.ts';
 import { notFound } from '../../http/errors.ts';
 import type { FormLimits } from '../../http/form-fields.ts';
 import { encodeHtml, html, safe, type Markup } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import { PAGES, type PageName } from '../../shops/legal/schema.ts';
+import { PAGES, type LegalContent, type PageName } from '../../shops/legal/schema.ts';
 import { STYLESHEET } from '../../storefront/layout/assets.ts';
 import { toStyle } from '../../storefront/layout/theme.ts';
 import { merchantHtml, prepareMerchantHtml } from '../../storefront/merchant-html/merchant-html.ts';

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { LegalContent } from './queries.ts';
-import type { PageName } from './schema.ts';
+import type { LegalContent, PageName } from './schema.ts';
 
 /** The drafts of one language, as the file holds them. */
 export interface Drafts {

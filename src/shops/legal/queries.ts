@@ -3,10 +3,7 @@ import { sql } from '../../db/sql.ts';
 import { plainText } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { isDraft } from './draft.ts';
-import type { PageName } from './schema.ts';
-
-/** The texts that are set, by their keys. */
-export type LegalContent = Record<string, string>;
+import type { LegalContent, PageName } from './schema.ts';
 
 export async function findPage(
   db: Queries,

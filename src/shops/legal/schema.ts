@@ -74,6 +74,9 @@ export const PAGES = [
 
 export type PageName = (typeof PAGES)[number]['page'];
 
+/** The texts of a page that are set, by their keys. */
+export type LegalContent = Record<string, string>;
+
 const SummaryItem = Nullable(
   Type.Object(
     { name: Type.String({ description: 'Name of the page.', examples: ['Delivery'] }) },

@@ -3,8 +3,7 @@ import { messagesIn } from '../../kernel/messages.ts';
 import { formatMoney, toMinor } from '../../kernel/money.ts';
 import { countryName } from '../countries/countries.ts';
 import { draftLanguage, draftsIn } from '../legal/draft.ts';
-import type { LegalContent } from '../legal/queries.ts';
-import type { PageName } from '../legal/schema.ts';
+import type { LegalContent, PageName } from '../legal/schema.ts';
 import type { NewShop } from './insert-shop.ts';
 import { starterDeliveryPrice, hasWithdrawal } from './starter-settings.ts';
 

@@ -1,7 +1,7 @@
 import { notFound } from '../../http/errors.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
-import { findPublishedPage, type LegalContent } from '../../shops/legal/queries.ts';
-import { PAGES, type PageName } from '../../shops/legal/schema.ts';
+import { findPublishedPage } from '../../shops/legal/queries.ts';
+import { PAGES, type LegalContent, type PageName } from '../../shops/legal/schema.ts';
 import { merchantHtml, prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
