@@ -30,7 +30,7 @@ const DAY = 86_400_000;
 export function dashboardPages(pages: ShopPages, providers: Providers): void {
   pages.get('', 'member', async (visit, request) => {
     const period = PERIODS.find((days) => String(days) === request.query('days')) ?? 30;
-    const [sales, tasks, readiness] = await Promise.all([
+    const [figures, tasks, readiness] = await Promise.all([
       visit.may('orders_read') ? loadSales(visit, period) : undefined,
       loadTasks(visit),
       visit.may('settings_read')
@@ -39,6 +39,10 @@ export function dashboardPages(pages: ShopPages, providers: Providers): void {
     ]);
     // A shop that was open before there was a checklist sees what it lacks too.
     const open = readiness && (!visit.settings.isOpen || !readiness.ready) ? readiness : undefined;
+    const isNew =
+      !visit.settings.isOpen && readiness?.steps.some(({ key, done }) => key === 'testOrder' && !done);
+    // A shop that was never open and has no order has no figures to show.
+    const sales = isNew ? undefined : figures;
     return {
       title: visit.messages.home.title,
       menu: 'home',

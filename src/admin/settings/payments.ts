@@ -152,49 +152,48 @@ async function accountList(visit: ShopVisit, providers: Providers): Promise<Mark
   const withoutBank = visit.settings.paymentMethods.filter((method) =>
     missingPaymentData(method, visit.settings, { providers, fields: {} }).includes(BANK_ACCOUNT),
   );
-  return html`${
+  return html`<section class="card above-form">
+    ${
       withoutBank.length > 0 &&
-      html`<section class="card above-form" id="methods-without-data">
-        <h2>${messages.manual}</h2>
+      html`<h2>${messages.manual}</h2>
         ${withoutBank.map(
           (method) =>
             html`<div class="provider">
-              <p><strong>${titleOf(visit, method)}</strong> ${chip(messages.noBank, 'bad')}</p>
+              <p><strong>${titleOf(visit, method)}</strong></p>
+              <p>${chip(messages.noBank, 'bad')}</p>
               <div class="actions">
                 <a class="button" href="${adminPath(visit, paymentFieldPath(BANK_ACCOUNT))}"
                   >${messages.setBank}</a
                 >
               </div>
             </div>`,
-        )}
-      </section>`
+        )}`
     }
-    <section class="card above-form">
-      <h2>${messages.accounts}</h2>
-      ${methods.length === 0 && html`<p class="quiet">${messages.none}</p>`}
-      ${accounts.map(({ method, stored }) => {
-        const fields = Object.entries(providers[method.providerName].fields);
-        const isReady = fields.every(([name, { isOptional }]) => isOptional || stored[name] !== undefined);
-        return html`<div class="provider">
-          <p>
-            <strong>${titleOf(visit, method)}</strong>
-            <span class="quiet">${PROVIDER_LABELS[method.providerName]}</span>
-            ${isReady ? chip(messages.ready, 'good') : chip(messages.missing, 'bad')}
-          </p>
-          ${!isReady && html`<p class="hint">${messages.notOffered}</p>`}
-          ${
-            visit.may('settings_write') &&
-            html`<div class="actions">
-              ${
-                fields.length > 0 &&
-                html`<a class="button" href="${adminPath(visit, `/settings/payments/${method.key}`)}"
-                  >${messages.change}</a
-                >`
-              }
-              ${isReady && buttonForm({ action: adminPath(visit, `/settings/payments/${method.key}/test`), text: messages.test })}
-            </div>`
-          }
-        </div>`;
-      })}
-    </section>`;
+    <h2>${messages.accounts}</h2>
+    ${methods.length === 0 && html`<p class="quiet">${messages.none}</p>`}
+    ${accounts.map(({ method, stored }) => {
+      const fields = Object.entries(providers[method.providerName].fields);
+      const isReady = fields.every(([name, { isOptional }]) => isOptional || stored[name] !== undefined);
+      return html`<div class="provider">
+        <p>
+          <strong>${titleOf(visit, method)}</strong>
+          <span class="quiet">${PROVIDER_LABELS[method.providerName]}</span>
+          ${isReady ? chip(messages.ready, 'good') : chip(messages.missing, 'bad')}
+        </p>
+        ${!isReady && html`<p class="hint">${messages.notOffered}</p>`}
+        ${
+          visit.may('settings_write') &&
+          html`<div class="actions">
+            ${
+              fields.length > 0 &&
+              html`<a class="button" href="${adminPath(visit, `/settings/payments/${method.key}`)}"
+                >${messages.change}</a
+              >`
+            }
+            ${isReady && buttonForm({ action: adminPath(visit, `/settings/payments/${method.key}/test`), text: messages.test })}
+          </div>`
+        }
+      </div>`;
+    })}
+  </section>`;
 }
