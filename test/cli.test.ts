@@ -288,23 +288,48 @@ describe('without the service', () => {
     data = await newFolder();
   });
 
+  const steps = `  [ ] Name and address: invoicing.street, invoicing.zipCode, invoicing.city
+      The law wants the name and the postal address of the seller on the pages and on every invoice.
+      http://localhost:8080/admin/shops/Tea/settings/invoices#field-invoicing.street
+  [ ] Tax number: invoicing.vatId
+      An invoice must name the VAT id or the tax number of the seller; small businesses need one too.
+      http://localhost:8080/admin/shops/Tea/settings/invoices#field-invoicing.vatId
+  [ ] Bank account or payment provider: invoicing.bank.iban
+      Customers must be able to pay: by transfer to your bank account, or with a payment provider. A method without its data is not offered.
+      http://localhost:8080/admin/shops/Tea/settings/invoices#field-invoicing.bank.iban
+  [x] Delivery
+  [ ] Legal texts: contact-information, privacy-policy, terms-and-conditions, rights-of-withdrawal, shipping-information, cookie-policy
+      A text that is still a draft is not shown and not sent. Complete it and have it checked.
+      http://localhost:8080/admin/shops/Tea/settings/legal/contact-information?locale=en_GB#field-description
+  [ ] First product (recommended): products
+      A shop without products has nothing to sell.
+      http://localhost:8080/admin/shops/Tea/products/new
+  [ ] Test order (recommended): orders
+      Order something yourself, to see what your customers see and receive.
+      http://localhost:8080/admin/shops/Tea/preview`;
+
   test('the database is made when it is needed first, and nothing is left running', async () => {
     const created = await runProcess('shop', 'create', 'Tea');
     expect(created).toEqual({
       code: 0,
-      stdout: `Shop Tea is ready: http://tea.localhost:8080
+      stdout: `Shop Tea is created: http://tea.localhost:8080
 
   Name         Tea, shop@tea.example
   Language     English (en_GB), prices in EUR
   Taxes        19 %, 7 % (Germany, 2026)
   Delivery     parcel, 4.90 EUR to Germany; the price is ours, set your own
   Payment      in advance, by bank transfer; your bank account is still missing
-  Legal texts  6 drafts, marked as drafts: complete them and have them checked
-  State        open: whoever can reach it can order; close it with: npx kontor shop close Tea
+  Legal texts  6 drafts, not public: complete them and have them checked
+  State        not open yet: visitors read that it opens soon
+
+Before it opens:
+${steps}
 
 Next:
+  npx kontor shop apply Tea FILE.yaml --legal FOLDER     seller, bank account, legal texts
+  npx kontor shop open Tea     when all required steps are done
   npx kontor products import Tea FILE.csv
-  npx kontor user create shop@tea.example --shop Tea     for the admin
+  npx kontor user create shop@tea.example --shop Tea     for the admin, which has the same list
   npx kontor shop export-settings Tea     everything else, as a file for shop apply
 `,
       stderr: '',
@@ -373,7 +398,15 @@ Next:
       /^ID +NAME +STATE +CREATED\nDemo_2 +Harbour & Hearth +open +\d{4}\S+Z\nTea +Tea +closed +\d{4}\S+Z\n$/,
     );
     expect(await run('shop', 'open', 'Tea')).toEqual(
-      done('Shop Tea is open: whoever can reach it can order.\n'),
+      done(`Shop Tea works again for its apps. It is not ready to open to visitors:\n${steps}\n`),
+    );
+    expect(await run('shop', 'open', 'Tea')).toEqual({
+      ...refused('Shop Tea is not ready to open: the list says what is missing.'),
+      stdout: `${steps}\n`,
+    });
+    expect((await run('shop', 'list')).stdout).toMatch(/^Tea +Tea +not open yet +/m);
+    expect(await run('shop', 'open', 'Tea', '--force')).toEqual(
+      done('Shop Tea is open: everybody who can reach it can order.\n'),
     );
     expect(await run('shop', 'delete', 'Demo_2')).toEqual(
       refused(

@@ -74,10 +74,12 @@ async function runProgram(text: string): Promise<string> {
 }
 
 test('a shop, products with categories and pictures, a purchase and an invoice', async () => {
-  const [install, start, create, check, load, plan, apply, user, token, buy, ...others] = commands;
+  const [install, start, create, check, load, plan, apply, open, user, token, buy, ...others] = commands;
   expect([install, start, others]).toEqual(['npm ci', 'npm start', []]);
 
-  expect(await run(create!)).toContain('Shop MyShop is ready: http://myshop.localhost:');
+  const created = await run(create!);
+  expect(created).toContain('Shop MyShop is created: http://myshop.localhost:');
+  expect(created).toContain('  [ ] Bank account or payment provider: invoicing.bank.iban\n');
   const empty = await readPage(service, '/MyShop/');
   expect(empty.text).toContain('<span>Tea &amp; Time</span></a>');
   const [logo] = /\/media\/MyShop\/files\/logo-\w+\.png/.exec(empty.text)!;
@@ -90,14 +92,18 @@ test('a shop, products with categories and pictures, a purchase and an invoice',
   expect(await run(check!)).toBe(`Nothing was written. Without --dry-run it would be:\n${report}`);
   expect((await service.call('GET', '/MyShop/products')).body.results).toBe(0);
   expect(await run(load!)).toBe(report.replace('refused.\n', 'refused.\n4 pictures added.\n'));
-  const cups = await readPage(service, '/MyShop/Categories/Cups');
-  expect(cups.lines.join(' ')).toContain('Stoneware cup');
-  expect(cups.text).toContain('cup');
+  expect((await readPage(service, '/MyShop/Categories/Cups')).lines.join(' ')).toContain('Opening soon');
   // Once more, nothing is new.
   expect(await run(load!)).toBe('0 created, 0 changed, 3 unchanged, 0 refused.\n');
 
   expect(await run(plan!)).toContain('~ shippingMethods.parcel.price: 4.9 -> 3.9\n');
-  expect(await run(apply!)).toMatch(/\n\d+ changes applied to MyShop\.\n$/);
+  expect(await run(apply!)).toMatch(
+    /\n\d+ changes applied to MyShop\.\nMyShop is ready\. Open it with: npx kontor shop open MyShop\n$/,
+  );
+  expect(await run(open!)).toBe('Shop MyShop is open: everybody who can reach it can order.\n');
+  const cups = await readPage(service, '/MyShop/Categories/Cups');
+  expect(cups.lines.join(' ')).toContain('Stoneware cup');
+  expect(cups.text).toContain('cup');
   expect(await run(user!)).toMatch(/^http:\/\/localhost:\d+\/admin\/link\?token=\S+\n$/);
 
   vi.stubEnv('TOKEN', (await run(token!)).trim());
@@ -105,6 +111,17 @@ test('a shop, products with categories and pictures, a purchase and an invoice',
   expect(await runProgram(textOf('js'))).toMatch(/^Order \S+: 31\.9 EUR$/);
   const pdf = await readFile(path.join(folder, 'invoice.pdf'));
   expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
+});
+
+test('with everything given, a shop is open at once', async () => {
+  const stdout = await run(
+    'npx kontor shop create Whole --yes --settings examples/first-shop/settings.yaml --legal examples/first-shop/legal',
+  );
+  expect(stdout).toContain('  State        open: everybody who can reach it can order;');
+  expect(stdout).not.toContain('Before it opens');
+  const { status, text } = await readPage(service, '/Whole/');
+  expect(status).toBe(200);
+  expect(text).toContain('href="/shop/Whole/cart"');
 });
 
 test('the examples load nothing from elsewhere', () => {

@@ -20,6 +20,7 @@ import { ASSETS } from './layout/assets.ts';
 import { marketing } from './marketing/marketing.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
+import { openingPages } from './opening/opening.ts';
 import { bulkOrders } from './orders/bulk.ts';
 import { orderDocuments } from './orders/documents.ts';
 import { editPages } from './orders/edit.ts';
@@ -99,7 +100,8 @@ export async function adminRoutes(
     confirm(pages);
     account(pages);
     host(pages);
-    dashboardPages(shopPages);
+    dashboardPages(shopPages, deps.providers);
+    openingPages(shopPages, deps.providers);
     categoryTreePages(shopPages);
     categoryPages(shopPages);
     orderListPages(shopPages);

@@ -73,6 +73,12 @@ export interface ShopVisit extends AnyVisit {
   inTransaction: <Result>(work: (call: CallOperation, tx: Transaction) => Promise<Result>) => Promise<Result>;
 }
 
+/** The link to a page of the shop for its own people, who see it before it is open too. */
+export function storefrontLink(visit: ShopVisit, path = ''): string {
+  if (visit.settings.isOpen) return visit.storefront + path;
+  return adminPath(visit, '/preview', { to: path });
+}
+
 /** The path of a page of this shop: `adminPath(visit, '/orders', { page: '2' })`. Empty parameters are left out. */
 export function adminPath(
   { base }: Pick<ShopVisit, 'base'>,

@@ -108,21 +108,18 @@ test.each([
   ['de_AT', '(Entwurf)'],
   ['fr_FR', '(projet)'],
   ['it_IT', '(draft)'],
-])(
-  'every legal text in %s says that it is a draft, and holds no markup of the name',
-  async (locale, mark) => {
-    const drafts = await legalDrafts(shopIn('AT', locale));
-    expect(drafts).toHaveLength(6);
-    for (const [, content] of drafts) {
-      expect(content['name']).toMatch(new RegExp(` ${mark.replaceAll(/[()]/g, '\\$&')}$`));
-      expect(content['shortDescription']).toMatch(/^<p><strong>/);
-      expect(content['description']).not.toMatch(/<b>|\{\w+\}/);
-    }
-  },
-);
+])('every legal text in %s says that it is a draft, and holds no markup of the name', (locale, mark) => {
+  const drafts = legalDrafts(shopIn('AT', locale));
+  expect(drafts).toHaveLength(6);
+  for (const [, content] of drafts) {
+    expect(content['name']).toMatch(new RegExp(` ${mark.replaceAll(/[()]/g, '\\$&')}$`));
+    expect(content['shortDescription']).toMatch(/^<p><strong>/);
+    expect(content['description']).not.toMatch(/<b>|\{\w+\}/);
+  }
+});
 
-test('only countries with the right of withdrawal have its text', async () => {
-  const pages = (await legalDrafts(shopIn('US', 'en_US'))).map(([page]) => page);
+test('only countries with the right of withdrawal have its text', () => {
+  const pages = legalDrafts(shopIn('US', 'en_US')).map(([page]) => page);
   expect(pages).not.toContain('rights-of-withdrawal');
   expect(pages).toHaveLength(5);
 });

@@ -1,6 +1,8 @@
 import { isPrivate, type Config } from '../config.ts';
 import type { Transaction } from '../db/database.ts';
+import { settingsFormat } from '../composition/settings-format.ts';
 import { violatedConstraint } from '../db/failure.ts';
+import { readDemoAccess } from '../http/demo-access.ts';
 import { currencyDigits, isCurrency } from '../kernel/money.ts';
 import { isEmailAddress } from '../platform/email/address.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
@@ -8,13 +10,21 @@ import { isShopFolder } from '../platform/media/storage.ts';
 import { countryName, isCountry } from '../shops/countries/countries.ts';
 import { createShop } from '../shops/shop/create-shop.ts';
 import type { NewShop } from '../shops/shop/insert-shop.ts';
-import { draftLanguage, legalDrafts } from '../shops/shop/legal-drafts.ts';
-import { findSimilarShop, updateSuspension } from '../shops/shop/queries.ts';
+import { draftLanguage } from '../shops/legal/draft.ts';
+import { legalDrafts } from '../shops/shop/legal-drafts.ts';
+import { changeSettings } from '../shops/settings/history.ts';
+import { shopSettings } from '../shops/settings/settings.ts';
+import { domainPolicy } from '../shops/shop/domain-policy.ts';
+import { findSimilarShop, updateOpening, updateSuspension } from '../shops/shop/queries.ts';
+import type { Readiness, StepKey } from '../shops/shop/readiness.ts';
 import { currencyOf, starterDeliveryPrice, localeOf } from '../shops/shop/starter-settings.ts';
 import { reducedVat, standardVat, VAT_YEAR } from '../shops/taxes/vat-rates.ts';
 import { isTerminal, openDialogue, type Dialogue } from './ask.ts';
 import { print, recordCommand, similarShop, withDatabase, type CommandCall } from './command.ts';
+import { applyLegalFiles, readLegalFolder } from './legal-files.ts';
 import { CommandProblem } from './problem.ts';
+import { readinessDeps, readinessOfShop, stepLines } from './shop-open.ts';
+import { readSettings } from './shop-settings.ts';
 
 type Answer = Exclude<keyof NewShop, 'shopId'>;
 
@@ -97,17 +107,37 @@ export async function createFromAnswers(
   } finally {
     dialogue?.close();
   }
+  const given = await readGiven(options);
+  let opening: Awaited<ReturnType<typeof readinessOfShop>> | undefined;
   await withDatabase(config, async (db) => {
+    const deps = await readinessDeps(db, config);
+    const policy = domainPolicy(config, await readDemoAccess(db, config));
     await orExplained(shopId, () =>
       db.transaction(async (tx) => {
         await refuseSimilar(tx, shopId);
         await createShop(tx, openMediaStorage(config), shop);
+        if (given.settings) {
+          await changeSettings(tx, shopId, given.settings, settingsFormat, 'kontor shop create', policy);
+        }
+        await applyLegalFiles(tx, await shopSettings(tx, shopId), given.texts);
         if (isClosed) await updateSuspension(tx, shopId, tx.now);
+        // With everything given, nothing is left for the merchant to decide.
+        const { ready } = await readinessOfShop(tx, shopId, deps);
+        if (ready) await updateOpening(tx, shopId, true);
         await recordCommand(tx, shopId, 'shop create');
       }),
     );
+    opening = await readinessOfShop(db, shopId, deps);
   });
-  for (const line of await summary(config, shop, isClosed)) print(line);
+  for (const line of summary(config, shop, { isSuspended: isClosed, ...opening! })) print(line);
+}
+
+/** The files that complete a shop, read before anything is created. */
+async function readGiven({ settings, legal }: CommandCall['options']) {
+  return {
+    settings: typeof settings === 'string' ? await readSettings(settings) : undefined,
+    texts: typeof legal === 'string' ? await readLegalFolder(legal) : [],
+  };
 }
 
 /** Takes the options, else the typed answers, else the defaults. A wrong answer on the terminal is asked for again. */
@@ -162,31 +192,61 @@ async function refuseSimilar(tx: Transaction, shopId: string): Promise<void> {
   if (similar !== undefined) throw new CommandProblem(similarShop(shopId, similar));
 }
 
-async function summary(config: Config, shop: NewShop, isClosed: boolean): Promise<string[]> {
+function summary(
+  config: Config,
+  shop: NewShop,
+  opening: Readiness & { isOpen: boolean; isSuspended: boolean },
+): string[] {
   const { shopId, name, country, locale, currency, email } = shop;
   const english = new Intl.DisplayNames('en', { type: 'language' });
   const language = `${english.of(locale.slice(0, 2))} (${locale})`;
-  const drafts = (await legalDrafts(shop)).length;
+  const drafts = legalDrafts(shop).length;
   const isTranslated = draftLanguage(locale) === locale.slice(0, 2);
   const price = starterDeliveryPrice(currency);
+  const isDone = (key: StepKey) => opening.steps.some((step) => step.key === key && step.done);
   return [
-    `Shop ${shopId} is ready: ${addressOf(config, shopId)}`,
+    `Shop ${shopId} is created: ${addressOf(config, shopId)}`,
     '',
     `  Name         ${name}, ${email}`,
     `  Language     ${language}, prices in ${currency}`,
     `  Taxes        ${taxText(country)}`,
-    `  Delivery     ${price === 0 ? 'parcel, free' : `parcel, ${price.toFixed(currencyDigits(currency))} ${currency}`} to ${countryName(country, 'en')}; the price is ours, set your own`,
-    '  Payment      in advance, by bank transfer; your bank account is still missing',
-    `  Legal texts  ${drafts} drafts${isTranslated ? '' : ' in English'}, marked as drafts: complete them and have them checked`,
-    isClosed
-      ? `  State        closed; open it with: npx kontor shop open ${shopId}`
-      : `  State        open: whoever can reach it can order; close it with: npx kontor shop close ${shopId}`,
+    ...(opening.isOpen
+      ? []
+      : [
+          `  Delivery     ${price === 0 ? 'parcel, free' : `parcel, ${price.toFixed(currencyDigits(currency))} ${currency}`} to ${countryName(country, 'en')}; the price is ours, set your own`,
+        ]),
+    ...(isDone('bankAccount')
+      ? []
+      : ['  Payment      in advance, by bank transfer; your bank account is still missing']),
+    ...(isDone('legalTexts')
+      ? []
+      : [
+          `  Legal texts  ${drafts} drafts${isTranslated ? '' : ' in English'}, not public: complete them and have them checked`,
+        ]),
+    `  State        ${stateText(shopId, opening)}`,
     '',
+    ...(opening.ready ? [] : ['Before it opens:', ...stepLines(opening, config, shopId), '']),
     'Next:',
+    ...(opening.ready
+      ? []
+      : [
+          `  npx kontor shop apply ${shopId} FILE.yaml --legal FOLDER     seller, bank account, legal texts`,
+          `  npx kontor shop open ${shopId}     when all required steps are done`,
+        ]),
     `  npx kontor products import ${shopId} FILE.csv`,
-    `  npx kontor user create ${email} --shop ${shopId}     for the admin`,
+    `  npx kontor user create ${email} --shop ${shopId}     for the admin, which has the same list`,
     `  npx kontor shop export-settings ${shopId}     everything else, as a file for shop apply`,
   ];
+}
+
+function stateText(
+  shopId: string,
+  { isOpen, isSuspended }: { isOpen: boolean; isSuspended: boolean },
+): string {
+  if (isSuspended) return `closed; open it with: npx kontor shop open ${shopId}`;
+  return isOpen
+    ? `open: everybody who can reach it can order; close it with: npx kontor shop close ${shopId}`
+    : 'not open yet: visitors read that it opens soon';
 }
 
 function taxText(country: string): string {

@@ -14,6 +14,9 @@ import {
 } from '../shops/settings/file.ts';
 import { changeSettings } from '../shops/settings/history.ts';
 import { domainPolicy, type DomainPolicy } from '../shops/shop/domain-policy.ts';
+import { shopSettings } from '../shops/settings/settings.ts';
+import { applyLegalFiles, readLegalFolder, type LegalFile } from './legal-files.ts';
+import { readinessDeps, readinessOfShop } from './shop-open.ts';
 import { counted, print, recordCommand, withShop } from './command.ts';
 import { printPendingDomains } from './domains.ts';
 import { CommandProblem } from './problem.ts';
@@ -25,13 +28,16 @@ export async function applyFile(
   config: Config,
   shopId: string,
   path: string,
-  isDryRun: boolean,
+  { isDryRun, legalFolder }: { isDryRun: boolean; legalFolder: string | undefined },
 ): Promise<void> {
   const file = await readSettings(path);
+  const texts = legalFolder === undefined ? [] : await readLegalFolder(legalFolder);
   await withShop(config, shopId, async (db) => {
     const policy = domainPolicy(config, await readDemoAccess(db, config));
-    if (isDryRun) return printPlan(shopId, await wouldChange(db, shopId, file, policy));
-    const { changes, rebuildsListing } = await db.transaction((tx) => applyParsed(tx, shopId, file, policy));
+    if (isDryRun) return printPlan(shopId, await wouldChange(db, shopId, file, texts, policy));
+    const { changes, rebuildsListing } = await db.transaction((tx) =>
+      applyParsed(tx, shopId, file, texts, policy),
+    );
     for (const change of changes) print(change);
     print(
       changes.length === 0
@@ -40,6 +46,8 @@ export async function applyFile(
     );
     if (file.domains !== undefined) await printPendingDomains(db, config, shopId);
     if (rebuildsListing) await waitForLists(db, shopId);
+    const { isOpen, ready } = await readinessOfShop(db, shopId, await readinessDeps(db, config));
+    if (ready && !isOpen) print(`${shopId} is ready. Open it with: npx kontor shop open ${shopId}`);
   });
 }
 
@@ -62,12 +70,14 @@ async function wouldChange(
   db: Database,
   shopId: string,
   file: SettingsFile,
+  texts: readonly LegalFile[],
   policy: DomainPolicy,
 ): Promise<string[]> {
   let changes: string[] = [];
   await db
     .transaction(async (tx) => {
       ({ changes } = await applySettings(tx, shopId, file, settingsFormat, undefined, policy));
+      changes = [...changes, ...(await applyLegalFiles(tx, await shopSettings(tx, shopId), texts))];
       throw new Undone();
     })
     .catch((error: unknown) => {
@@ -83,10 +93,17 @@ export async function printSettings(config: Config, shopId: string): Promise<voi
   });
 }
 
-async function applyParsed(tx: Transaction, shopId: string, file: SettingsFile, policy: DomainPolicy) {
+async function applyParsed(
+  tx: Transaction,
+  shopId: string,
+  file: SettingsFile,
+  texts: readonly LegalFile[],
+  policy: DomainPolicy,
+) {
   const applied = await changeSettings(tx, shopId, file, settingsFormat, 'kontor shop apply', policy);
-  if (applied.changes.length > 0) await recordCommand(tx, shopId, 'shop apply');
-  return applied;
+  const changes = [...applied.changes, ...(await applyLegalFiles(tx, await shopSettings(tx, shopId), texts))];
+  if (changes.length > 0) await recordCommand(tx, shopId, 'shop apply');
+  return { ...applied, changes };
 }
 
 /** Products whose lists are rebuilt almost at once. */
@@ -104,7 +121,7 @@ async function waitForLists(db: Database, shopId: string): Promise<void> {
   progress.end();
 }
 
-async function readSettings(path: string): Promise<SettingsFile> {
+export async function readSettings(path: string): Promise<SettingsFile> {
   const text = await readText(path);
   try {
     return parseSettingsFile(text, settingsFormat);

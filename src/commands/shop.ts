@@ -23,8 +23,11 @@ export const runs = {
       ? createDemo(config, shopId!)
       : createFromAnswers(config, shopId!, options));
   },
-  'shop open': ({ config, arguments: [shopId] }) => setOpen(config, shopId!, true),
-  'shop close': ({ config, arguments: [shopId] }) => setOpen(config, shopId!, false),
+  'shop open': async ({ config, arguments: [shopId], options }) => {
+    const { openFromCommand } = await import('./shop-open.ts');
+    await openFromCommand(config, shopId!, options['force'] === true);
+  },
+  'shop close': ({ config, arguments: [shopId] }) => close(config, shopId!),
   'shop list': ({ config }) =>
     withDatabase(config, async (db) => {
       const rows = await findShops(db, 100_000);
@@ -34,10 +37,10 @@ export const runs = {
       }
       printTable(
         ['ID', 'NAME', 'STATE', 'CREATED'],
-        rows.map(({ shopId, name, isOpen, createdAt }) => [
+        rows.map(({ shopId, name, isOpen, isSuspended, createdAt }) => [
           shopId,
           name,
-          isOpen ? 'open' : 'closed',
+          isSuspended ? 'closed' : isOpen ? 'open' : 'not open yet',
           createdAt.toISOString(),
         ]),
       );
@@ -66,7 +69,10 @@ export const runs = {
     }),
   'shop apply': async ({ config, arguments: [shopId, path], options }) => {
     const { applyFile } = await import('./shop-settings.ts');
-    await applyFile(config, shopId!, path!, options['dry-run'] === true);
+    await applyFile(config, shopId!, path!, {
+      isDryRun: options['dry-run'] === true,
+      legalFolder: options['legal'] as string | undefined,
+    });
   },
   'shop export-settings': async ({ config, arguments: [shopId] }) => {
     const { printSettings } = await import('./shop-settings.ts');
@@ -87,16 +93,12 @@ async function removeImages(config: Config, shopId: string): Promise<void> {
   }
 }
 
-function setOpen(config: Config, shopId: string, isOpen: boolean): Promise<void> {
+function close(config: Config, shopId: string): Promise<void> {
   return withShop(config, shopId, async (db) => {
     await db.transaction(async (tx) => {
-      await updateSuspension(tx, shopId, isOpen ? null : tx.now);
-      await recordCommand(tx, shopId, isOpen ? 'shop open' : 'shop close');
+      await updateSuspension(tx, shopId, tx.now);
+      await recordCommand(tx, shopId, 'shop close');
     });
-    print(
-      isOpen
-        ? `Shop ${shopId} is open: whoever can reach it can order.`
-        : `Shop ${shopId} is closed. Open it with: npx kontor shop open ${shopId}`,
-    );
+    print(`Shop ${shopId} is closed. Open it with: npx kontor shop open ${shopId}`);
   });
 }

@@ -9,8 +9,10 @@ export const shopCommands: readonly Command[] = [
     summary: 'Create a shop.',
     details:
       'ID is 1 to 63 letters, digits, - or _, and begins every address of the shop. On a terminal you are asked for what\n' +
-      'you do not say; elsewhere, and with --yes, it is the default. The shop can sell at once: it has the taxes of its\n' +
-      'country, a way to deliver and a way to pay, drafts of its legal texts, and a logo drawn from its name.',
+      'you do not say; elsewhere, and with --yes, it is the default. The shop has the taxes of its country, a way to\n' +
+      'deliver and a way to pay, drafts of its legal texts, and a logo drawn from its name. It opens at once when the\n' +
+      'seller, a way to pay and the legal texts are given, by --settings and --legal; else it says "opening soon", and\n' +
+      'the command lists what is missing.',
     example: 'shop create MyShop --name "Tea & Time" --country AT --email hello@tea-time.example',
     options: {
       name: { type: 'string', value: 'NAME', summary: 'What customers read (default: the id).' },
@@ -26,7 +28,9 @@ export const shopCommands: readonly Command[] = [
       },
       currency: { type: 'string', value: 'CODE', summary: 'Such as EUR (default: of the country).' },
       email: { type: 'string', value: 'ADDRESS', summary: 'Where customers write to.' },
-      closed: { type: 'boolean', summary: 'Show it to nobody until: npx kontor shop open ID' },
+      settings: { type: 'string', value: 'FILE.yaml', summary: 'Settings, as shop apply takes them.' },
+      legal: { type: 'string', value: 'FOLDER', summary: 'Legal texts, as shop apply takes them.' },
+      closed: { type: 'boolean', summary: 'Refuse everybody, also the API, until: npx kontor shop open ID' },
       yes: { type: 'boolean', summary: 'Do not ask.' },
       demo: { type: 'boolean', summary: 'Fill it with the data of the demo shop instead.' },
     },
@@ -35,8 +39,16 @@ export const shopCommands: readonly Command[] = [
   {
     name: 'shop open',
     arguments: ['ID'],
-    summary: 'Open a shop that is closed.',
+    summary: 'Open a shop that is closed or not open yet.',
+    details:
+      'A new shop opens when it is ready; what is missing is listed. A shop that was closed with shop close works again.',
     example: 'shop open MyShop',
+    options: {
+      force: {
+        type: 'boolean',
+        summary: 'Open it although something is missing, such as to try things out.',
+      },
+    },
     run: async (call) => (await import('./shop.ts')).runs['shop open'](call),
   },
   {
@@ -80,9 +92,12 @@ export const shopCommands: readonly Command[] = [
     arguments: ['ID', 'FILE.yaml'],
     summary: 'Apply settings from a file; says what changes.',
     details:
-      'A section that the file does not name stays as it is; a section that it names is replaced as a whole.\nApplying the same file again changes nothing. Two complete files are in examples/.',
+      'A section that the file does not name stays as it is; a section that it names is replaced as a whole.\nApplying the same file again changes nothing. Two complete files are in examples/.\n\nThe folder of --legal holds texts as HTML files, such as privacy-policy.html, or privacy-policy.de_DE.html where the\nlanguage is not the default one. The pages are contact-information, privacy-policy, terms-and-conditions,\nrights-of-withdrawal, shipping-information and cookie-policy.',
     example: 'shop apply MyShop examples/german-shop.yaml --dry-run',
-    options: { 'dry-run': { type: 'boolean', summary: 'Only say what would change.' } },
+    options: {
+      legal: { type: 'string', value: 'FOLDER', summary: 'Replace legal texts by the files of a folder.' },
+      'dry-run': { type: 'boolean', summary: 'Only say what would change.' },
+    },
     run: async (call) => (await import('./shop.ts')).runs['shop apply'](call),
   },
   {

@@ -68,6 +68,7 @@ import { managedPayments } from '../orders/manage-payments.ts';
 import { managedReturns } from '../orders/manage-returns.ts';
 import { managedOrders } from '../orders/manage.ts';
 import { orderOperations } from '../orders/routes.ts';
+import { readiness } from '../orders/readiness.ts';
 import type { PaymentDeps } from '../orders/payments/calls.ts';
 import { createProviders, type Providers } from '../orders/payments/providers.ts';
 import { paymentWebhooks } from '../orders/payments/webhook-route.ts';
@@ -282,6 +283,7 @@ export async function buildApp({
   managedPayments(api);
   managedReturns(api);
   documents(api);
+  readiness(api, payments);
   currencies(api);
   locales(api);
   taxOperations(api);

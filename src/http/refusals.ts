@@ -266,6 +266,11 @@ export const SHARED_REFUSALS = {
     field: 'invoiceNumber',
   },
   SELLER_INCOMPLETE: {
+    status: 409,
+    message:
+      'Invoices and credit notes must name the seller, and the shop lacks {missing}. Set it in the admin: {page}',
+  },
+  ELECTRONIC_SELLER_INCOMPLETE: {
     status: 400,
     message:
       'Electronic invoices need settings that the shop lacks: {missing}; set them with npx kontor shop apply',

@@ -1,13 +1,12 @@
+import { textIn } from '../http/locale.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { grouped } from './documents/iban.ts';
+import { IN_ADVANCE } from './payments/payment-data.ts';
 
 /** Identifies the order that a payment is for: it is the same on pages, in emails and on invoices. */
 export function paymentReference({ orderNumber }: { orderNumber: string }): string {
   return orderNumber;
 }
-
-/** Every new shop has this key for a bank transfer in advance. */
-const IN_ADVANCE = 'advance';
 
 /** The account that the customer pays into. */
 export interface BankTransfer {
@@ -21,12 +20,15 @@ export interface BankTransfer {
 /** undefined: the order is not paid by a transfer in advance, or the shop has not set its account. */
 export function bankTransfer(
   order: { orderNumber: string; paymentMethodId: string | undefined },
-  { paymentMethods, invoicing: { bank, company } }: Pick<Settings, 'paymentMethods' | 'invoicing'>,
+  settings: Pick<Settings, 'paymentMethods' | 'invoicing' | 'name' | 'defaultLocale'>,
 ): BankTransfer | undefined {
+  const { paymentMethods, name, defaultLocale } = settings;
+  const { bank, company } = settings.invoicing;
   const method = paymentMethods.find(({ paymentMethodId }) => paymentMethodId === order.paymentMethodId);
   if (method?.key !== IN_ADVANCE || !bank) return undefined;
   return {
-    holder: company,
+    // As on invoices, the shop's name stands for a seller without another name.
+    holder: company ?? textIn(name, defaultLocale, defaultLocale) ?? undefined,
     bank: bank.name,
     iban: grouped(bank.iban),
     bic: bank.bic,

@@ -9,12 +9,15 @@ import { payableOf, record } from './manage-change.ts';
 import { paymentWaitOf } from './order-state.ts';
 import { destinationCountry } from './manage-lines.ts';
 import { queuePaymentInstructions } from './payment-instructions-email.ts';
-import { isProviderName, type Providers } from './payments/providers.ts';
+import { isProviderName } from './payments/providers.ts';
 import { requestCancel } from './payments/queries.ts';
 import { contentMethod } from '../pricing/content.ts';
 import { releaseTime } from './release-time.ts';
 import { paymentPriceToday } from './revision.ts';
 import type { CustomerOrder } from './withdrawal-period.ts';
+
+/** Whether the shop offers a method now: it lacks none of its data, and its provider is available. */
+type IsOffered = (method: PaymentMethod) => boolean;
 
 /**
  * The other payment methods that the customer of an unpaid order may choose. Each costs the same as the order's own
@@ -25,7 +28,7 @@ export async function otherPaymentMethods(
   db: Queries,
   shopId: string,
   open: CustomerOrder,
-  providers: Providers,
+  isOffered: IsOffered,
 ): Promise<PaymentMethod[]> {
   const { order, activity, settings } = open;
   const { currency, payment, coupon } = order.content;
@@ -36,7 +39,8 @@ export async function otherPaymentMethods(
   const methods = settings.paymentMethods.filter(
     (method) =>
       method.paymentMethodId !== current &&
-      isOffered(method, providers) &&
+      isHandledHere(method) &&
+      isOffered(method) &&
       paymentPriceToday(order.content, method, destinationCountry(order, settings), settings) ===
         payment.price,
   );
@@ -45,10 +49,8 @@ export async function otherPaymentMethods(
   return methods.filter(({ paymentMethodId }) => !allowed || allowed.includes(paymentMethodId));
 }
 
-function isOffered({ providerName }: PaymentMethod, providers: Providers): boolean {
-  if (providerName === null) return true;
-  return isProviderName(providerName) && providers[providerName].isAvailable !== false;
-}
+const isHandledHere = ({ providerName }: PaymentMethod) =>
+  providerName === null || isProviderName(providerName);
 
 /** undefined: all. */
 async function findCouponMethods(
@@ -71,11 +73,11 @@ export async function choosePaymentMethod(
   tx: Transaction,
   shopId: string,
   orderId: string,
-  { paymentMethodId, providers }: { paymentMethodId: string; providers: Providers },
+  { paymentMethodId, isOffered }: { paymentMethodId: string; isOffered: IsOffered },
 ): Promise<PaymentMethod> {
   const open = await openCustomerOrder(tx, shopId, orderId);
   const { order, settings } = open;
-  const methods = await otherPaymentMethods(tx, shopId, open, providers);
+  const methods = await otherPaymentMethods(tx, shopId, open, isOffered);
   const method = methods.find((one) => one.paymentMethodId === paymentMethodId);
   if (!method) throw new Refusal('PAYMENT_METHOD_NOT_POSSIBLE');
   const payment = order.content.payment!;

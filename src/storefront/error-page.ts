@@ -39,6 +39,23 @@ export function closedPage(visit: Visit): Page {
   };
 }
 
+/**
+ * The page of a shop that is not open yet, at every address. It is answered with 200 and is not indexed: a 503 would
+ * report each new shop as a failure of the service.
+ */
+export function openingSoonPage(visit: Visit): Page {
+  const messages = messagesIn(visit.locale).storefront.opening;
+  return {
+    title: messages.title,
+    path: '',
+    isPrivate: true,
+    main: html`<div class="hero">
+      <h1>${messages.title}</h1>
+      <p>${messages.text({ shop: shopName(visit) })}</p>
+    </div>`,
+  };
+}
+
 /** Answers every other address below a shop's with a page of that shop, so that visitors stay in it. */
 export function missingPages(pages: Pages): void {
   pages.get('/*', () => {

@@ -15,6 +15,7 @@ import {
   type VerifySettings,
 } from '../shops/settings/settings.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
+import type { PreviewToken } from '../shops/shop/preview.ts';
 import { findSignedInAccount } from './account/queries.ts';
 import type { SignedInAccount } from './account/signed-in-account.ts';
 import { sessionOfAccount, sharedSession } from './account/visit-account.ts';
@@ -33,6 +34,7 @@ export interface PageDeps {
   sessions: Sessions;
   devices: DeviceCookie;
   hosts: ShopHosts;
+  previewToken: PreviewToken;
 }
 
 declare module 'fastify' {
@@ -56,7 +58,7 @@ export async function openVisit(
   deps: PageDeps,
   { settings: given, verifySettings = () => {} }: VisitOptions = {},
 ): Promise<Visit> {
-  const { carts, placeOrder, payments, config, sessions, devices } = deps;
+  const { carts, placeOrder, payments, config, sessions, devices, previewToken } = deps;
   delete request.visit;
   const shopId = shopOf(request);
   // Without a share of the connections: an invented shop must not count as a busy one.
@@ -70,7 +72,7 @@ export async function openVisit(
     request.cookies[shopCookie(name, { shopId, ...addresses }).name];
   const [account, layout] = await Promise.all([
     findSignedInAccount(db, shopId, cookieNamed('account')),
-    loadShopLayout(db, settings),
+    loadShopLayout(db, settings, payments),
   ]);
   const session = sessionOfAccount(sessions.read(shopId, cookieNamed('visit'), db.now), account);
   const query = request.query as Record<string, string | string[]>;
@@ -85,6 +87,7 @@ export async function openVisit(
     settings,
     verifySettings,
     layout,
+    access: accessTo(settings, session, previewToken),
     locale: namedLocale ?? rememberedLocale(session, account, settings),
     isLocaleNamed: namedLocale !== undefined,
     currency: visitCurrency([query['currency'] ?? []].flat()[0], session, settings),
@@ -106,6 +109,12 @@ export async function openVisit(
   };
   request.visit = visit;
   return visit;
+}
+
+/** The session is signed for this shop; a new preview link ends the visits that came by the former one. */
+function accessTo(settings: Settings, { preview }: Session, previewToken: PreviewToken): Visit['access'] {
+  if (settings.isOpen) return 'public';
+  return preview !== undefined && preview === previewToken(settings) ? 'preview' : 'closed';
 }
 
 /** The shop that the path names. Text that can't be one: 404. */

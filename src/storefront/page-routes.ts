@@ -18,7 +18,7 @@ import { addressCaller, countCall, countTry, limitFailures } from '../http/rate-
 import { Nullable } from '../http/schemas.ts';
 import { withCachedSettings } from '../shops/settings/settings.ts';
 import { saveAccountCart } from './account/visit-account.ts';
-import { closedPage } from './error-page.ts';
+import { closedPage, openingSoonPage } from './error-page.ts';
 import { documentBytes } from './layout/layout.ts';
 import { countPage, openCountedVisit, openVisit, shopOf, type PageDeps } from './open-visit.ts';
 import type { Page } from './page.ts';
@@ -32,6 +32,28 @@ const MAX_FORMS_PER_HOUR = 1_000;
 
 /** Unknown fields are ignored, and a form that is only a button has none. */
 const Form = Nullable(Type.Object({}));
+
+/**
+ * Pages of a shop that is not open yet: its legal texts, the preview link, and what a customer of an existing order must
+ * reach, such as an order that an app has placed or one from before the merchant closed the shop.
+ */
+const SHOWN_WHILE_CLOSED = [
+  '/legal/',
+  '/accessibility',
+  '/preview/',
+  '/order/',
+  '/withdraw',
+  '/demo-payment/',
+  '/newsletter/unsubscribe',
+];
+
+/** It would fill a cart. */
+const REORDER = '/order/:token/reorder';
+
+function isClosed({ access }: Visit, path: string): boolean {
+  if (access !== 'closed') return false;
+  return path === REORDER || !SHOWN_WHILE_CLOSED.some((shown) => path.startsWith(shown));
+}
 
 type PageHandler = (visit: Visit, request: PageRequest) => Promise<PageResponse>;
 
@@ -69,9 +91,13 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     reply: FastifyReply,
     visit: Visit,
     handler: PageHandler,
+    path: string,
   ): Promise<() => unknown> => {
     if (!isAtHome(request, visit)) return () => redirectToHome(request, reply, visit);
     if (!visit.settings.publicCatalogue) return () => sendPage(reply, visit, closedPage(visit));
+    if (isClosed(visit, path)) {
+      return () => sendPage(reply, visit, openingSoonPage(visit));
+    }
     const before = visit.session;
     // The address named a currency: the next page has it too.
     if (visit.currency !== readingCurrency(before.currency, visit.settings))
@@ -102,7 +128,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
   return {
     get(path, handler) {
       app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) => {
-        const send = await prepareGet(request, reply, await openCountedVisit(request, deps), handler);
+        const send = await prepareGet(request, reply, await openCountedVisit(request, deps), handler, path);
         return send();
       });
     },
@@ -112,7 +138,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
         await countPage(request, deps);
         const send = await withCachedSettings(deps.db, shopOf(request), async (settings, verifySettings) => {
           const visit = await openVisit(request, deps, { settings, verifySettings });
-          return prepareGet(request, reply, visit, handler);
+          return prepareGet(request, reply, visit, handler, path);
         });
         return send();
       });
@@ -127,6 +153,9 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
           const visit = await openCountedVisit(request, deps);
           if (!isAtHome(request, visit)) return redirectToHome(request, reply, visit);
           if (!visit.settings.publicCatalogue) throw notFound();
+          if (isClosed(visit, path)) {
+            return sendPage(reply, visit, { ...openingSoonPage(visit), status: 403 });
+          }
           // Browsers do not send the origin of a page with a secret address. No other site knows that address.
           if (!hasSecretPath)
             requireOwnForm(request, visit.pageOrigin, 'The form does not come from this shop');
@@ -147,8 +176,10 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
         const visit = await openCountedVisit(request, deps);
         if (movesWithShop && !isAtHome(request, visit)) return redirectToHome(request, reply, visit);
         if (!visit.settings.publicCatalogue) throw notFound();
+        if (isClosed(visit, path)) throw notFound();
         const { type, content, etag, headers } = await handler(visit, toPageRequest(request));
         reply.headers({ 'cache-control': 'private, no-cache', ...headers });
+        if (visit.access !== 'public') reply.headers(UNSEEN);
         if (etag !== undefined) {
           reply.header('etag', `"${etag}"`);
           if (matchesEtag(request.headers['if-none-match'], `"${etag}"`)) return reply.code(304).send();
@@ -202,9 +233,12 @@ function writeSession(reply: FastifyReply, sessions: Sessions, visit: Visit, ses
   writeCookie(reply, shopCookie('visit', visit), text, SESSION_SECONDS);
 }
 
+/** For pages and files of a shop that is not open: no cache may keep one visitor's view for another. */
+const UNSEEN = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex' };
+
 export function sendPage(reply: FastifyReply, visit: Visit, page: Page): FastifyReply {
   const isSecret = page.hasSecretAddress === true;
-  const shown = isSecret ? { ...visit, loadsScripts: false } : visit;
+  const shown = isSecret || visit.access === 'closed' ? { ...visit, loadsScripts: false } : visit;
   reply
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
@@ -216,11 +250,17 @@ export function sendPage(reply: FastifyReply, visit: Visit, page: Page): Fastify
       // Elsewhere not no-referrer: with it, browsers would not send the origin of our own forms.
       'referrer-policy': isSecret ? 'no-referrer' : 'same-origin',
     });
+  if (visit.access !== 'public') reply.headers(UNSEEN);
   const bytes = documentBytes(shown, page);
   const { method, headers } = reply.request;
   // Clients that support neither compression nor revalidation are spared the hash of the page.
   const isTagged = headers['accept-encoding'] !== undefined || headers['if-none-match'] !== undefined;
-  const mayBeKnown = isTagged && !isPersonal(page) && reply.statusCode === 200 && method !== 'POST';
+  const mayBeKnown =
+    isTagged &&
+    visit.access === 'public' &&
+    !isPersonal(page) &&
+    reply.statusCode === 200 &&
+    method !== 'POST';
   return reply.send(mayBeKnown ? unlessKnown(reply.request, reply, bytes) : bytes);
 }
 

@@ -4,6 +4,7 @@ import { installationKey } from '../platform/sealing.ts';
 import { logFailure, refusalOf } from '../http/failures.ts';
 import { orderTokens } from '../orders/order-link.ts';
 import { newsletterTokens } from '../people/newsletters/links.ts';
+import { previewTokens } from '../shops/shop/preview.ts';
 import { sendPage as sendStartPage } from '../site/start-page/page.ts';
 import { busyPage, notFoundPage, startingPage } from '../site/start-page/start-view.ts';
 import { signInCodes } from '../people/accounts/sign-in-codes.ts';
@@ -23,7 +24,7 @@ import { confirmation } from './checkout/confirmation.ts';
 import { consent } from './scripts/consent.ts';
 import { currency } from './cart/currency.ts';
 import { language } from './layout/language.ts';
-import { errorPage, missingPages } from './error-page.ts';
+import { errorPage, missingPages, openingSoonPage } from './error-page.ts';
 import { feedPages } from './feeds/feeds.ts';
 import { homePages } from './listing/home.ts';
 import { accessibility } from './legal/accessibility.ts';
@@ -37,6 +38,7 @@ import type { PageDeps } from './open-visit.ts';
 import { createPages, sendPage } from './page-routes.ts';
 import { demoPayment } from './payment/demo-page.ts';
 import { payment } from './payment/payment.ts';
+import { preview } from './preview.ts';
 import { productDetailPages } from './product/product-page.ts';
 import { serviceWorker } from './scripts/scripts.ts';
 import { searchPages } from './listing/search.ts';
@@ -46,7 +48,7 @@ import { robotsRoutes, sitemap } from './listing/sitemap.ts';
 import { wishlist } from './wishlist/wishlist.ts';
 import { assetRoutes } from '../http/assets.ts';
 
-export interface StorefrontDeps extends Omit<PageDeps, 'sessions' | 'devices'> {
+export interface StorefrontDeps extends Omit<PageDeps, 'sessions' | 'devices' | 'previewToken'> {
   isMigrated: () => boolean;
   /** All sources of data that is exported and erased for a person. */
   personalData: readonly PersonalData[];
@@ -58,6 +60,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
   const sessions = createSessions(key);
   const devices = createDeviceCookie(key, 'shop');
   const tokens = orderTokens(key);
+  const previewToken = previewTokens(key);
   await app.register(async (scope) => {
     await scope.register(cookie);
     scope.decorateRequest('visit');
@@ -74,11 +77,16 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
         const page = refusal.status === 429 ? busyPage : notFoundPage('such shop');
         return sendStartPage(reply.code(refusal.status).headers(refusal.headers), page);
       }
-      return sendPage(reply.headers(refusal.headers), visit, errorPage(visit, refusal));
+      const page =
+        visit.access === 'closed'
+          ? { ...openingSoonPage(visit), status: refusal.status }
+          : errorPage(visit, refusal);
+      return sendPage(reply.headers(refusal.headers), visit, page);
     });
     assetRoutes(scope, [STYLESHEET, SCRIPT, PASSKEY_SCRIPT]);
     robotsRoutes(scope);
-    const pages = createPages(scope, { ...deps, sessions, devices });
+    const pages = createPages(scope, { ...deps, sessions, devices, previewToken });
+    preview(pages, previewToken);
     homePages(pages);
     category(pages);
     productDetailPages(pages);

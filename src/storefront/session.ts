@@ -28,6 +28,8 @@ export interface Session {
   passkey?: { challenge: string; at: number };
   /** The visitor's consent; absent: not answered yet. */
   consent?: 'all' | 'necessary';
+  /** The token of the preview link by which the visitor came to a shop that is not open yet. */
+  preview?: string;
   /** A message that the next page shows once. */
   notice?: string;
   /** The visitor's actions since the last page, which the next page reports to the scripts of apps. */

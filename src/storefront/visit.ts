@@ -24,6 +24,11 @@ export interface Visit {
   verifySettings: VerifySettings;
   layout: ShopLayout;
   /**
+   * `public`: the shop is open. Else its pages say that it opens soon (`closed`), except to visitors who have come by
+   * the preview link (`preview`).
+   */
+  access: 'public' | 'preview' | 'closed';
+  /**
    * The parameter `?locale=de_DE` of the address, else the language that this browser or the account remembers;
    * without all of them, the shop's default.
    */

@@ -953,7 +953,7 @@ export interface paths {
         put?: never;
         /**
          * Finalise invoice
-         * @description Invoices the whole order or some of its lines, never more than was ordered: 409 names the rest.
+         * @description Invoices the whole order or some of its lines, never more than was ordered: 409 names the rest. 409 SELLER_INCOMPLETE: the shop lacks its address or tax number, which every document must name.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -980,6 +980,28 @@ export interface paths {
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["finaliseCreditNote"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/readiness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get readiness
+         * @description What a new shop still needs before it sells, and where in the admin it is set.
+         *
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getReadiness"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5709,6 +5731,65 @@ export interface components {
              */
             refund?: boolean | null;
         };
+        /** MissingSetting */
+        MissingSetting: {
+            /**
+             * @description Name of the setting, or of the legal page.
+             * @example invoicing.street
+             */
+            field: string;
+            /**
+             * @description The field in the admin.
+             * @example https://shop.example/admin/shops/DemoShop/settings/invoices#field-invoicing.street
+             */
+            href: string;
+        };
+        /** ReadinessStep */
+        ReadinessStep: {
+            /**
+             * @description Name of the step.
+             * @example address
+             * @enum {string}
+             */
+            key: "address" | "taxNumber" | "bankAccount" | "delivery" | "legalTexts" | "firstProduct" | "testOrder";
+            /**
+             * @description false: it is recommended, and the shop may open without it.
+             * @example true
+             */
+            required: boolean;
+            /**
+             * @description Nothing is missing.
+             * @example false
+             */
+            done: boolean;
+            /**
+             * @description Why a shop needs it.
+             * @example The law wants the name and the postal address of the seller on the pages and on every invoice.
+             */
+            reason: string;
+            /** @description What is missing; empty when the step is done. */
+            missing: components["schemas"]["MissingSetting"][];
+            /**
+             * @description The page of the admin for this step.
+             * @example https://shop.example/admin/shops/DemoShop/settings/invoices#field-invoicing.street
+             */
+            href: string;
+        };
+        /** Readiness */
+        Readiness: {
+            /**
+             * @description All required steps are done: the shop may open.
+             * @example false
+             */
+            ready: boolean;
+            /**
+             * @description The pages of the shop are public. Before that, they say that the shop opens soon.
+             * @example false
+             */
+            open: boolean;
+            /** @description The steps in the order in which they are done. */
+            steps: components["schemas"]["ReadinessStep"][];
+        };
         /** CurrencyList */
         CurrencyList: {
             /**
@@ -8525,6 +8606,9 @@ export type DocumentLineRequest = components['schemas']['DocumentLineRequest'];
 export type InvoiceCreateRequest = components['schemas']['InvoiceCreateRequest'];
 export type FinalOrderDocument = components['schemas']['FinalOrderDocument'];
 export type CreditNoteCreateRequest = components['schemas']['CreditNoteCreateRequest'];
+export type MissingSetting = components['schemas']['MissingSetting'];
+export type ReadinessStep = components['schemas']['ReadinessStep'];
+export type Readiness = components['schemas']['Readiness'];
 export type CurrencyList = components['schemas']['CurrencyList'];
 export type LocaleList = components['schemas']['LocaleList'];
 export type TaxClass = components['schemas']['TaxClass'];
@@ -15810,6 +15894,97 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/0192EA2B-EC00-7001-88A4-5D92CDAC741F/credit-notes",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getReadiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/readiness",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/readiness",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/readiness",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/readiness",
                      *       "status": "Too Many Requests"
                      *     }
                      */

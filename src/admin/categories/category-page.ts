@@ -12,7 +12,7 @@ import { languageTabs } from '../components/language-tabs.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
-import { adminPath, type ShopVisit } from '../visit.ts';
+import { adminPath, storefrontLink, type ShopVisit } from '../visit.ts';
 import {
   findAssignedProducts,
   findCategoryTexts,
@@ -209,8 +209,8 @@ async function saveCategory(visit: ShopVisit, form: FormRequest): Promise<Redire
   return new Redirect(pathOf(visit, categoryId), visit.messages.form.saved);
 }
 
-function storefrontPath({ storefront }: ShopVisit, alias: string): string {
-  return `${storefront}/Categories/${encodeURIComponent(alias)}`;
+function storefrontPath(visit: ShopVisit, alias: string): string {
+  return storefrontLink(visit, `/Categories/${encodeURIComponent(alias)}`);
 }
 
 function productCard(

@@ -5,6 +5,10 @@ import { jsonScript } from '../../storefront/page.ts';
 import { amountText, plainDay, REGIONS } from '../components/format.ts';
 import { countWaiting } from '../orders/queries.ts';
 import { HOME_SCRIPT, UPLOT, UPLOT_STYLESHEET } from '../layout/assets.ts';
+import type { Providers } from '../../orders/payments/providers.ts';
+import { loadReadiness } from '../../orders/readiness.ts';
+import { checklist } from '../opening/checklist.ts';
+import { depsOf, previewCard } from '../opening/opening.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { comparePeriods, PERIODS, type Comparison, type Period } from './periods.ts';
@@ -23,18 +27,29 @@ import {
 const DAY = 86_400_000;
 
 /** The merchant's morning page: open tasks, and sales figures. */
-export function dashboardPages(pages: ShopPages): void {
+export function dashboardPages(pages: ShopPages, providers: Providers): void {
   pages.get('', 'member', async (visit, request) => {
     const period = PERIODS.find((days) => String(days) === request.query('days')) ?? 30;
-    const [sales, tasks] = await Promise.all([
+    const [figures, tasks, readiness] = await Promise.all([
       visit.may('orders_read') ? loadSales(visit, period) : undefined,
       loadTasks(visit),
+      visit.may('settings_read')
+        ? loadReadiness(visit.db, visit.settings, depsOf(visit, providers))
+        : undefined,
     ]);
+    // A shop that was open before there was a checklist sees what it lacks too.
+    const open = readiness && (!visit.settings.isOpen || !readiness.ready) ? readiness : undefined;
+    const isNew =
+      !visit.settings.isOpen && readiness?.steps.some(({ key, done }) => key === 'testOrder' && !done);
+    // A shop that was never open and has no order has no figures to show.
+    const sales = isNew ? undefined : figures;
     return {
       title: visit.messages.home.title,
       menu: 'home',
       scripts: sales ? [UPLOT_STYLESHEET, UPLOT, HOME_SCRIPT] : [],
-      main: html`${taskList(visit, tasks)} ${sales && salesCard(visit, sales, period)}
+      main: html`${open && checklist(visit, open)} ${open && !visit.settings.isOpen && previewCard(visit)}
+        ${(!open || tasks.counts.length > 0) && taskList(visit, tasks)}
+        ${sales && salesCard(visit, sales, period)}
         <div class="cards wide">
           ${sales && bestSellerCard(visit, sales)} ${shortStockCard(visit, tasks.short)}
         </div>`,

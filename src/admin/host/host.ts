@@ -137,7 +137,7 @@ function shopTable(visit: Visit<'host'>, shops: readonly HostedShop[]): Markup {
     </thead>
     <tbody>
       ${shops.map(
-        ({ shopId, name, domain, isMember, suspendedAt, orders, lastOrderAt, mediaBytes }) =>
+        ({ shopId, name, domain, isMember, suspendedAt, isOpen, orders, lastOrderAt, mediaBytes }) =>
           html`<tr>
             <td data-title="${messages.shop}">
               <span
@@ -153,7 +153,13 @@ function shopTable(visit: Visit<'host'>, shops: readonly HostedShop[]): Markup {
               }
             </td>
             <td data-title="${messages.state}">
-              ${suspendedAt ? chip(messages.isSuspended, 'warning') : chip(messages.isOpen, 'good')}
+              ${
+                suspendedAt
+                  ? chip(messages.isSuspended, 'warning')
+                  : isOpen
+                    ? chip(messages.isOpen, 'good')
+                    : chip(messages.notOpen)
+              }
             </td>
             <td class="number" data-title="${messages.orders}">${orders.toLocaleString(visit.language)}</td>
             <td class="number" data-title="${messages.lastOrder}">

@@ -9,6 +9,8 @@ export interface HostedShop {
   domain: string | null;
   createdAt: Date;
   suspendedAt: Date | null;
+  /** The merchant has opened it. */
+  isOpen: boolean;
   orders: number;
   lastOrderAt: Date | null;
   /** The size of its images. */
@@ -27,7 +29,7 @@ export function findHostedShops(
 ) {
   return db.many<HostedShop>(sql`
     select shop.shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop.shop_id) as name,
-      shop_domain.host as domain, shop.created_at as "createdAt", suspended_at as "suspendedAt",
+      shop_domain.host as domain, shop.created_at as "createdAt", suspended_at as "suspendedAt", is_open as "isOpen",
       coalesce(orders.value, ${COUNTERS.order}) - ${COUNTERS.order} as orders, coalesce(media.value, 0) as "mediaBytes",
       shop_user.user_id is not null as "isMember", (
         select customer_order.created_at from customer_order where customer_order.shop_id = shop.shop_id

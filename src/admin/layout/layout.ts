@@ -1,7 +1,7 @@
 import { encodeHtml, html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import type { AdminPage } from '../page.ts';
-import { adminPath, type ShopVisit, type Visit } from '../visit.ts';
+import { adminPath, storefrontLink, type ShopVisit, type Visit } from '../visit.ts';
 import { HTMX, SCRIPT, STYLESHEET } from './assets.ts';
 import { MENU_ICONS, OPEN_ICON, SEARCH_ICON, USER_ICON } from './icons.ts';
 import { MENU, type MenuEntry } from './menu.ts';
@@ -89,7 +89,7 @@ function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
         />
         <div id="found"></div>
       </form>
-      <a class="quiet" href="${visit.storefront}" target="_blank" rel="noopener"
+      <a class="quiet" href="${storefrontLink(visit)}" target="_blank" rel="noopener"
         >${OPEN_ICON} ${messages.storefront}</a
       >
       <details class="user">

@@ -10,6 +10,7 @@ import { refusalText } from '../components/validation.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+import { sellerNotice } from './seller-notice.ts';
 import { carrierField, carrierOf, isConfirmed, unpaidField } from './shipment-actions.ts';
 import { pastedCodes, type PastedCode } from './pasted-codes.ts';
 import { findOrdersByNumberSuffix, findListedOrders } from './queries.ts';
@@ -89,7 +90,7 @@ function invoicedPage(
         ? html`<p class="empty">${messages.none}</p>`
         : html`<div class="card">
             <p>${messages.invoiced({ count: done.length })}</p>
-            ${refusals.length > 0 && refusalList(visit, refusals)}
+            ${refusals.length > 0 && refusalList(visit, refusals)} ${sellerNotice(visit)}
             <p>
               <a class="button main" href="${href}" target="_blank" rel="noopener"
                 >${messages.printInvoices}</a

@@ -8,6 +8,7 @@ import type { DocumentRow } from '../../orders/documents/queries.ts';
 import { declareForm, readFields, showFields } from '../components/declared-form.ts';
 import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
+import { sellerNotice } from './seller-notice.ts';
 import type { OrderAction } from './action.ts';
 import { contentLineName } from './chosen-lines.ts';
 import { decimalText, typedDecimal } from '../components/decimal.ts';
@@ -39,7 +40,8 @@ export const credit: OrderAction = {
     const { paidAmount, refundedAmount } = order.management;
     const creditable = creditableIn(view);
     const field = showFields(CREDIT, visit, { draft });
-    return html`<p>${messages.creditText}</p>
+    return html`${sellerNotice(visit)}
+      <p>${messages.creditText}</p>
       ${creditable.map((one, index) => invoiceFields(visit, one, { isFirst: index === 0, isOnly: creditable.length === 1, draft }))}
       ${field('shipping')} ${field('note')} ${paidAmount.amount > refundedAmount.amount && field('refund')}`;
   },

@@ -3,6 +3,7 @@ import { sendOrderEmail } from '../../orders/manage-emails.ts';
 import { html } from '../../http/html.ts';
 import { declareForm, readFields, showFields } from '../components/declared-form.ts';
 import type { OrderAction } from './action.ts';
+import { sellerNotice } from './seller-notice.ts';
 import { documentTitleIn } from './documents.ts';
 
 const INVOICE = declareForm(finaliseInvoice, ({ orders: { documents: messages } }) => ({
@@ -17,7 +18,8 @@ export const invoice: OrderAction = {
   fields: ({ visit, order }, draft) => {
     const messages = visit.messages.orders.documents;
     const field = showFields(INVOICE, visit, { draft });
-    return html`<p>${order.partiallyInvoicedOn === null ? messages.invoiceText : messages.invoiceRest}</p>
+    return html`${sellerNotice(visit)}
+      <p>${order.partiallyInvoicedOn === null ? messages.invoiceText : messages.invoiceRest}</p>
       ${field('note')} ${field('issueDate')}`;
   },
   save: async (visit, form, { orderId }) => {

@@ -5,7 +5,7 @@ import { nameOf } from '../../catalogue/products/render.ts';
 import { findProductRows, type ProductRow } from '../../catalogue/products/queries.ts';
 import { buttonForm } from '../components/form.ts';
 import type { AdminPage } from '../page.ts';
-import { adminPath, type ShopVisit } from '../visit.ts';
+import { adminPath, storefrontLink, type ShopVisit } from '../visit.ts';
 
 export async function readProduct({ db, shopId }: ShopVisit, productId: string): Promise<ProductRow> {
   const [row] = isId(productId) ? await findProductRows(db, shopId, [productId]) : [];
@@ -57,7 +57,7 @@ export function productPage(
       row.visible &&
       html`<a
         class="button"
-        href="${visit.storefront}/Products/${encodeURIComponent(row.productNumber)}"
+        href="${storefrontLink(visit, `/Products/${encodeURIComponent(row.productNumber)}`)}"
         target="_blank"
         rel="noopener"
         >${messages.viewInShop}</a

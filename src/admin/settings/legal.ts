@@ -1,9 +1,11 @@
+import { gapsOf, isDraft, withoutDraftMarks } from '../../shops/legal/draft.ts';
+import { findLegalStates } from '../../shops/legal/queries.ts';
 import { LEGAL_PAGES, listLegalPages } from '../../shops/legal/routes.ts';
 import { notFound } from '../../http/errors.ts';
 import type { FormLimits } from '../../http/form-fields.ts';
-import { encodeHtml, html, safe } from '../../http/html.ts';
+import { encodeHtml, html, safe, type Markup } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import { PAGES, type PageName } from '../../shops/legal/schema.ts';
+import { PAGES, type LegalContent, type PageName } from '../../shops/legal/schema.ts';
 import { STYLESHEET } from '../../storefront/layout/assets.ts';
 import { toStyle } from '../../storefront/layout/theme.ts';
 import { merchantHtml, prepareMerchantHtml } from '../../storefront/merchant-html/merchant-html.ts';
@@ -38,9 +40,19 @@ export function legalTexts(pages: ShopPages): void {
     const { locales } = visit.settings;
     const messages = visit.messages.settings;
     const nameOfLanguage = (one: string) => languageName(one, visit.language, visit.settings.locales);
-    const summaries = await Promise.all(
-      locales.map((locale) => visit.call(listLegalPages, { query: { locale } })),
-    );
+    const [drafts, ...summaries] = await Promise.all([
+      findLegalStates(visit.db, visit.shopId),
+      ...locales.map((locale) => visit.call(listLegalPages, { query: { locale } })),
+    ]);
+    const stateOf = (page: PageName, key: (typeof PAGES)[number]['key'], index: number) => {
+      const isDraft = drafts.some(
+        (text) => text.page === page && text.locale === locales[index] && text.isDraft,
+      );
+      if (isDraft) return chip(messages.legalView.draft, 'bad');
+      return summaries[index]![key]
+        ? chip(messages.legalView.written, 'good')
+        : chip(messages.legalView.missing, 'warning');
+    };
     return {
       title: messages.pages.legal,
       menu: 'settings',
@@ -64,11 +76,7 @@ export function legalTexts(pages: ShopPages): void {
                     (locale, index) =>
                       html`<td data-title="${nameOfLanguage(locale)}">
                         <a href="${adminPath(visit, `/settings/legal/${page}`, { locale })}"
-                          >${
-                            summaries[index]![key]
-                              ? chip(messages.legalView.written, 'good')
-                              : chip(messages.legalView.missing, 'warning')
-                          }</a
+                          >${stateOf(page, key, index)}</a
                         >
                       </td>`,
                   )}
@@ -113,7 +121,7 @@ export function legalTexts(pages: ShopPages): void {
             </nav>
             <div class="sides even">
               <form method="post" class="card" data-settings>
-                ${problemOf(draft)} ${versionField(content)}
+                ${problemOf(draft)} ${versionField(content)} ${draftNote(visit, content as LegalContent)}
                 <p class="hint">${messages.legalView.about}</p>
                 ${Object.entries(schema.properties).map(([name, text]) => {
                   const { maxLength } = text as { maxLength: number };
@@ -157,12 +165,16 @@ export function legalTexts(pages: ShopPages): void {
         const locale = localeOf(visit, form);
         const before = await readPage(visit, page, locale);
         requireUnchanged(form, before, visit.messages);
-        const body = typedPage(Object.keys(schema.properties), form.field);
+        const typed = typedPage(Object.keys(schema.properties), form.field) as LegalContent;
+        // A draft without gaps that the merchant saves is meant to be published; with gaps it keeps its marks. Undoing
+        // the change makes it a draft again.
+        const isFinished = isDraft(before as LegalContent) && gapsOf(typed).length === 0;
+        const body = isFinished ? withoutDraftMarks(typed) : typed;
         await visit.call(LEGAL_PAGES[page].update, { query: { locale }, body });
         const path = adminPath(visit, `/settings/legal/${page}`, { locale });
         const version = versionOf(await readPage(visit, page, locale));
         return new Redirect(path, {
-          text: visit.messages.form.saved,
+          text: isDraft(body) ? visit.messages.settings.legalView.stillDraft : visit.messages.form.saved,
           undo: { action: path, fields: { ...(before as Record<string, string>), version } },
         });
       },
@@ -184,6 +196,16 @@ export function legalTexts(pages: ShopPages): void {
     },
     { limits: LIMITS },
   );
+}
+
+/** Says that the text is not public, and which gaps are left. */
+function draftNote({ messages }: ShopVisit, content: LegalContent): Markup | false {
+  if (!isDraft(content)) return false;
+  const gaps = gapsOf(content);
+  return html`<div class="problem" role="status">
+    <p>${chip(messages.settings.legalView.draft, 'bad')} ${messages.settings.legalView.draftNote}</p>
+    ${gaps.length > 0 && html`<p>${messages.settings.legalView.draftGaps} ${gaps.join(', ')}</p>`}
+  </div>`;
 }
 
 function pageOf({ params }: PageRequest) {

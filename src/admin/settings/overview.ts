@@ -13,7 +13,7 @@ const GROUPS: readonly {
   name: keyof ShopVisit['messages']['settings']['groups'];
   pages: readonly PageName[];
 }[] = [
-  { name: 'shop', pages: ['shop', 'invoices', 'languages', 'domains'] },
+  { name: 'shop', pages: ['opening', 'shop', 'invoices', 'languages', 'domains'] },
   { name: 'selling', pages: ['taxes', 'shipping', 'payments', 'orders', 'catalogue', 'customers', 'feeds'] },
   { name: 'look', pages: ['theme', 'home', 'emails', 'legal', 'privacy'] },
   { name: 'behind', pages: ['users', 'file', 'history', 'data'] },

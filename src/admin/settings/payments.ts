@@ -3,6 +3,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { isFieldValue, loadFields, saveFields } from '../../orders/payments/accounts.ts';
 import { accountProblem } from '../../orders/payments/check-account.ts';
+import { BANK_ACCOUNT, missingPaymentData } from '../../orders/payments/payment-data.ts';
 import {
   isProviderName,
   PROVIDER_LABELS,
@@ -10,6 +11,8 @@ import {
   type Providers,
 } from '../../orders/payments/providers.ts';
 import { webhookPath } from '../../orders/payments/webhook-route.ts';
+import { paymentFieldPath } from '../../shops/shop/readiness.ts';
+import type { PaymentMethod } from '../../shops/settings/settings.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { chip } from '../components/format.ts';
 import { buttonForm, problemOf, textField, tickField } from '../components/form.ts';
@@ -129,7 +132,7 @@ function methodOf({ settings }: ShopVisit, { params }: PageRequest): ProviderMet
   return method as ProviderMethod;
 }
 
-const titleOf = ({ settings, locale }: ShopVisit, { name, key }: ProviderMethod): string =>
+const titleOf = ({ settings, locale }: ShopVisit, { name, key }: PaymentMethod): string =>
   textIn(name, locale, settings.defaultLocale) ?? key;
 
 /** Values are never shown: only which of them exist. */
@@ -145,7 +148,26 @@ async function accountList(visit: ShopVisit, providers: Providers): Promise<Mark
   const accounts = await Promise.all(
     methods.map(async (method) => ({ method, stored: await storedFields(visit, method) })),
   );
+  const withoutBank = visit.settings.paymentMethods.filter((method) =>
+    missingPaymentData(method, visit.settings, { providers, fields: {} }).includes(BANK_ACCOUNT),
+  );
   return html`<section class="card above-form">
+    ${
+      withoutBank.length > 0 &&
+      html`<h2>${messages.manual}</h2>
+        ${withoutBank.map(
+          (method) =>
+            html`<div class="provider">
+              <p><strong>${titleOf(visit, method)}</strong></p>
+              <p>${chip(messages.noBank, 'bad')}</p>
+              <div class="actions">
+                <a class="button" href="${adminPath(visit, paymentFieldPath(BANK_ACCOUNT))}"
+                  >${messages.setBank}</a
+                >
+              </div>
+            </div>`,
+        )}`
+    }
     <h2>${messages.accounts}</h2>
     ${methods.length === 0 && html`<p class="quiet">${messages.none}</p>`}
     ${accounts.map(({ method, stored }) => {
@@ -155,8 +177,9 @@ async function accountList(visit: ShopVisit, providers: Providers): Promise<Mark
         <p>
           <strong>${titleOf(visit, method)}</strong>
           <span class="quiet">${PROVIDER_LABELS[method.providerName]}</span>
-          ${isReady ? chip(messages.ready, 'good') : chip(messages.missing, 'warning')}
+          ${isReady ? chip(messages.ready, 'good') : chip(messages.missing, 'bad')}
         </p>
+        ${!isReady && html`<p class="hint">${messages.notOffered}</p>`}
         ${
           visit.may('settings_write') &&
           html`<div class="actions">

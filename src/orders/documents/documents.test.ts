@@ -307,6 +307,50 @@ describe('an invoice', () => {
   });
 });
 
+describe('a document that would not name its seller is refused, and no number is used up', () => {
+  const { vatId: _vatId, ...address } = SELLER;
+  const text = (shop: Shop, fields: string, first: string) =>
+    `Invoices and credit notes must name the seller, and the shop lacks ${fields}. ` +
+    `Set it in the admin: /admin/shops/${shop.shopId}/settings/invoices#field-${first}`;
+
+  test('an invoice', async () => {
+    const { shop, orderId } = await givenOrder();
+    const cases: [SettingsFile['invoicing'], string, string][] = [
+      [
+        {},
+        'invoicing.street, invoicing.zipCode, invoicing.city, invoicing.vatId or invoicing.taxNumber',
+        'invoicing.street',
+      ],
+      [{ ...address, city: 'Hamburg' }, 'invoicing.vatId or invoicing.taxNumber', 'invoicing.vatId'],
+      [{ street: 'Kai 1', city: 'Hamburg', taxNumber: '1/2' }, 'invoicing.zipCode', 'invoicing.zipCode'],
+    ];
+    for (const [invoicing, fields, first] of cases) {
+      await changeSettings(shop, { invoicing: invoicing! });
+      expect(await refused(shop, orderId, 'invoices', {})).toEqual([409, text(shop, fields, first)]);
+    }
+    // A small business without a VAT id names its tax number.
+    await changeSettings(shop, { invoicing: { ...address, taxNumber: '12/345/67890' } });
+    expect(await finalised(shop, orderId, 'invoices')).toMatchObject({ documentNumber: '1001' });
+  });
+
+  test('a credit note, and the money stays where it is', async () => {
+    const { shop, orderId } = await givenOrder();
+    await finalised(shop, orderId, 'invoices');
+    await changeSettings(shop, { invoicing: address });
+    expect(await refused(shop, orderId, 'credit-notes', { refund: true })).toEqual([
+      409,
+      text(shop, 'invoicing.vatId or invoicing.taxNumber', 'invoicing.vatId'),
+    ]);
+    await changeSettings(shop, { invoicing: SELLER });
+    expect(await finalised(shop, orderId, 'credit-notes')).toMatchObject({ documentNumber: '1001' });
+  });
+
+  test('outside the European Union an address is enough', async () => {
+    const { shop, orderId } = await givenOrder({ country: 'US', invoicing: address });
+    expect(await finalised(shop, orderId, 'invoices')).toMatchObject({ documentNumber: '1001' });
+  });
+});
+
 describe('a credit note', () => {
   test('is over the whole invoice, when nothing else is said', async () => {
     const { shop, orderId } = await givenOrder();
@@ -485,20 +529,6 @@ describe('electronic invoices', () => {
     expect(xml).toContain('<ram:ID>1001</ram:ID>');
     expect(xml).toContain('<ram:GrandTotalAmount>44.90</ram:GrandTotalAmount>');
     expect(bytes.includes('<fx:ConformanceLevel>EN 16931</fx:ConformanceLevel>')).toBe(true);
-  });
-
-  test('need to know who sells', async () => {
-    const { shop, orderId } = await givenOrder();
-    await service.db.run(sql`
-      update shop set settings = settings || '{"invoicing": {"electronic": true, "city": "Hamburg"}}',
-        settings_version = settings_version + 1
-      where shop_id = ${shop.shopId}`);
-    expect(await refused(shop, orderId, 'invoices', {})).toEqual([
-      400,
-      'Electronic invoices need settings that the shop lacks: invoicing.street, invoicing.zipCode, invoicing.vatId or taxNumber; set them with npx kontor shop apply',
-    ]);
-    await changeSettings(shop, { invoicing: { ...SELLER, electronic: true } });
-    await finalised(shop, orderId, 'invoices');
   });
 
   test('of exports need the VAT id: a tax number is not enough', async () => {

@@ -21,6 +21,7 @@ import { documentEmail, type DocumentFinalised } from './document-email.ts';
 import { dayOf, isExport, type DocumentKind, type DocumentTerms, type Seller } from './facts.ts';
 import { partOf, quantityOf, servicesHeld, unitsByLine, unitsHeld, unitsOf, type Held } from './part.ts';
 import { findFinalised, insertDocument, type DocumentRow } from './queries.ts';
+import { refuseIncompleteSeller } from './seller-incomplete.ts';
 import { takeNumber } from '../../platform/counters.ts';
 import { decimalOf } from '../../http/request-fields.ts';
 import { findOrderActivity, updateDueAmount, type PartLine, type Return } from '../manage-queries.ts';
@@ -61,6 +62,7 @@ export async function finaliseDocument(
   if (kind === 'Invoice' && order.erasedAt) throw new Refusal('ORDER_CUSTOMER_ERASED');
 
   const settings = await shopSettings(tx, shopId);
+  refuseIncompleteSeller(settings);
   const whole = wholeOf(order, await findFinalised(tx, shopId, orderId), request);
   const left = linesLeft(whole);
   const returned = await findCredited(tx, shopId, { order, settings }, request);
@@ -380,14 +382,13 @@ function sellerOf(
   };
 }
 
-/** Readers refuse an electronic invoice that does not name the seller. */
+/** Readers refuse an electronic invoice of tax-free goods that leave the country without a VAT id (EN 16931, BR-G-02). */
 function refuseThinSeller(terms: DocumentTerms, { taxes, taxType }: Content): void {
-  if (!terms.electronic) return;
-  const { seller } = terms;
+  if (!terms.electronic || terms.seller.vatId) return;
   const isTaxFreeExport = isExport(terms) && taxes.some(({ rate }) => rate === 0 || taxType === 'NONE');
-  const missing = (['street', 'zipCode', 'city'] as const).filter((key) => !seller[key]) as string[];
-  if (isTaxFreeExport && !seller.vatId) missing.push('vatId');
-  else if (!seller.vatId && !seller.taxNumber) missing.push('vatId or taxNumber');
-  if (missing.length === 0) return;
-  throw new Refusal('SELLER_INCOMPLETE', { missing: missing.map((key) => `invoicing.${key}`) });
+  if (isTaxFreeExport) throw thinSeller('invoicing.vatId');
+  // Outside the European Union other documents need no number.
+  if (!terms.seller.taxNumber) throw thinSeller('invoicing.vatId or taxNumber');
 }
+
+const thinSeller = (missing: string) => new Refusal('ELECTRONIC_SELLER_INCOMPLETE', { missing });

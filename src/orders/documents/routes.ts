@@ -56,7 +56,7 @@ export const finaliseInvoice = operation({
   name: 'finaliseInvoice',
   summary: 'Finalise invoice',
   description:
-    'Invoices the whole order or some of its lines, never more than was ordered: 409 names the rest.',
+    'Invoices the whole order or some of its lines, never more than was ordered: 409 names the rest. 409 SELLER_INCOMPLETE: the shop lacks its address or tax number, which every document must name.',
   body: NewInvoice,
 });
 

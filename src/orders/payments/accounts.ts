@@ -3,12 +3,13 @@ import { sql } from '../../db/sql.ts';
 import { seal, unseal, unsealIfPossible } from '../../platform/sealing.ts';
 import type { SealingKeys } from '../../apps/apps.ts';
 import type { PaymentMethod } from '../../shops/settings/settings.ts';
+import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { PaymentRefused, type Account, type PaymentProvider } from './provider.ts';
 
 /** The sealing key of accounts is derived from that of the installation. */
-const PURPOSE = 'kontor payment accounts';
+export const ACCOUNTS = 'kontor payment accounts';
 
-type Fields = Record<string, string>;
+export type Fields = Record<string, string>;
 
 /** Keys of all providers are short ASCII texts without blanks. */
 export function isFieldValue(value: string): boolean {
@@ -27,7 +28,7 @@ export async function loadFields(
   const row = await db.one<{ sealed: Buffer }>(sql`
     select fields_sealed as sealed from payment_account
     where shop_id = ${shopId} and payment_method_id = ${paymentMethodId}`);
-  return row ? (JSON.parse(unseal(key, row.sealed, PURPOSE)) as Fields) : {};
+  return row ? (JSON.parse(unseal(key, row.sealed, ACCOUNTS)) as Fields) : {};
 }
 
 export async function saveFields(
@@ -39,9 +40,11 @@ export async function saveFields(
 ): Promise<void> {
   await tx.run(sql`
     insert into payment_account (shop_id, payment_method_id, fields_sealed, updated_at)
-    values (${shopId}, ${paymentMethodId}, ${seal(key, JSON.stringify(fields), PURPOSE)}, ${tx.now})
+    values (${shopId}, ${paymentMethodId}, ${seal(key, JSON.stringify(fields), ACCOUNTS)}, ${tx.now})
     on conflict (shop_id, payment_method_id)
     do update set fields_sealed = excluded.fields_sealed, updated_at = excluded.updated_at`);
+  // Pages cache with the settings which methods can be offered.
+  await moveSettingsVersion(tx, shopId);
 }
 
 /** The account for calls to a provider. Refused while a required value is missing. */
@@ -75,8 +78,8 @@ export async function resealAccounts(
     select payment_method_id as id, fields_sealed as sealed from payment_account where shop_id = ${shopId}`);
   let lost = 0;
   for (const { id, sealed } of rows) {
-    if (unsealIfPossible(own, sealed, PURPOSE) !== undefined) continue;
-    const text = former && unsealIfPossible(former, sealed, PURPOSE);
+    if (unsealIfPossible(own, sealed, ACCOUNTS) !== undefined) continue;
+    const text = former && unsealIfPossible(former, sealed, ACCOUNTS);
     if (text === undefined) {
       lost++;
       await tx.run(sql`delete from payment_account where shop_id = ${shopId} and payment_method_id = ${id}`);

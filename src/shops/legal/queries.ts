@@ -2,10 +2,8 @@ import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { plainText } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import type { PageName } from './schema.ts';
-
-/** The texts that are set, by their keys. */
-export type LegalContent = Record<string, string>;
+import { isDraft } from './draft.ts';
+import type { LegalContent, PageName } from './schema.ts';
 
 export async function findPage(
   db: Queries,
@@ -18,6 +16,26 @@ export async function findPage(
   return row?.content;
 }
 
+/** The same for visitors, who do not see drafts. */
+export async function findPublishedPage(
+  db: Queries,
+  shopId: string,
+  page: PageName,
+  locale: string,
+): Promise<LegalContent | undefined> {
+  const row = await db.one<{ content: LegalContent }>(sql`
+    select content from legal_page
+    where shop_id = ${shopId} and page = ${page} and locale = ${locale} and not is_draft`);
+  return row?.content;
+}
+
+/** Which texts exist, and which of them are still drafts. */
+export function findLegalStates(db: Queries, shopId: string) {
+  return db.many<{ page: PageName; locale: string; isDraft: boolean }>(sql`
+    select page, locale, is_draft as "isDraft" from legal_page
+    where shop_id = ${shopId} and content <> '{}'`);
+}
+
 /** A legal text as plain text, for emails. */
 export interface LegalText {
   page: PageName;
@@ -25,7 +43,7 @@ export interface LegalText {
   text: string;
 }
 
-/** The pages that have a text, in their order, each in the first of the locales that has one. */
+/** The pages that have a finished text, in their order, each in the first of the locales that has one. */
 export async function findLegalTexts(
   db: Queries,
   shopId: string,
@@ -34,7 +52,8 @@ export async function findLegalTexts(
 ): Promise<LegalText[]> {
   const rows = await db.many<{ page: PageName; locale: string; content: LegalContent }>(sql`
     select page, locale, content from legal_page
-    where shop_id = ${shopId} and page = any (${pages}::text[]) and locale = any (${locales}::text[])`);
+    where shop_id = ${shopId} and page = any (${pages}::text[]) and locale = any (${locales}::text[])
+      and not is_draft`);
   return pages.flatMap((page) => {
     const texts = rows
       .filter((row) => row.page === page)
@@ -69,9 +88,9 @@ export async function replacePage(
   content: LegalContent,
 ): Promise<LegalContent> {
   const row = await tx.one<{ content: LegalContent }>(sql`
-    insert into legal_page (shop_id, page, locale, content)
-    values (${shopId}, ${page}, ${locale}, ${content})
-    on conflict (shop_id, page, locale) do update set content = excluded.content
+    insert into legal_page (shop_id, page, locale, content, is_draft)
+    values (${shopId}, ${page}, ${locale}, ${content}, ${isDraft(content)})
+    on conflict (shop_id, page, locale) do update set content = excluded.content, is_draft = excluded.is_draft
     returning content`);
   return row!.content;
 }

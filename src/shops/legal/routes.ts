@@ -8,8 +8,8 @@ import { LocaleParameter } from '../../http/schemas.ts';
 import { recordEvents } from '../../platform/events/log.ts';
 import { moveSettingsVersion } from '../shop/queries.ts';
 import { shopSettings } from '../settings/settings.ts';
-import { findPage, findPageNames, replacePage, type LegalContent } from './queries.ts';
-import { PAGES, Summary, WritingLocale, type PageName } from './schema.ts';
+import { findPage, findPageNames, replacePage } from './queries.ts';
+import { PAGES, Summary, WritingLocale, type LegalContent, type PageName } from './schema.ts';
 
 export const listLegalPages = operation({
   method: 'GET',

@@ -7,7 +7,7 @@ const line = (description: string, example: string, maxLength = 255) =>
   Type.String({ description, examples: [example], maxLength });
 
 /** Seventy printed pages: longer than any legal text of a shop. Its page is rendered in one go. */
-const MAX_TEXT_LENGTH = 200_000;
+export const MAX_TEXT_LENGTH = 200_000;
 
 const markup = (description: string, example: string, maxLength = MAX_TEXT_LENGTH) =>
   Type.String({ description, examples: [example], maxLength });
@@ -73,6 +73,9 @@ export const PAGES = [
 ] as const;
 
 export type PageName = (typeof PAGES)[number]['page'];
+
+/** The texts of a page that are set, by their keys. */
+export type LegalContent = Record<string, string>;
 
 const SummaryItem = Nullable(
   Type.Object(

@@ -23,6 +23,10 @@ export interface Settings extends StoredSettings {
   domainsInUse: string[];
   /** The operator of the installation has closed the shop. */
   isSuspended: boolean;
+  /** The merchant has opened the shop: its pages are public. */
+  isOpen: boolean;
+  /** The preview link is derived from it. */
+  previewSeed: string | null;
 }
 
 export type Theme = Settings['theme'];
@@ -157,6 +161,8 @@ const OUTSIDE_OF_DOCUMENT = [
   'customerGroups',
   'productTypes',
   'isSuspended',
+  'isOpen',
+  'previewSeed',
 ] as const satisfies (keyof Settings)[];
 
 /** The part of the settings that the column `shop.settings` holds. */
@@ -179,7 +185,7 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
     select shop_id as "shopId", settings_version as version, default_locale as "defaultLocale", locales,
       default_currency as "defaultCurrency", currencies, exchange_rates as "exchangeRates",
       public_catalogue as "publicCatalogue", settings as document,
-      suspended_at is not null as "isSuspended",
+      suspended_at is not null as "isSuspended", is_open as "isOpen", preview_seed as "previewSeed",
       (
         select coalesce(json_agg(json_build_object(
           'taxClassId', upper(tax_class_id::text), 'key', key, 'name', name, 'isDefault', is_default,

@@ -1,41 +1,19 @@
-import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
 import { escapeHtml } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { formatMoney, toMinor } from '../../kernel/money.ts';
 import { countryName } from '../countries/countries.ts';
-import type { LegalContent } from '../legal/queries.ts';
-import type { PageName } from '../legal/schema.ts';
+import { draftLanguage, draftsIn } from '../legal/draft.ts';
+import type { LegalContent, PageName } from '../legal/schema.ts';
 import type { NewShop } from './insert-shop.ts';
 import { starterDeliveryPrice, hasWithdrawal } from './starter-settings.ts';
-
-/** The drafts of one language, as the file holds them. */
-interface Drafts {
-  /** Appended to the name of each page. */
-  mark: string;
-  /** Before each text. */
-  note: string;
-  pages: Record<PageName, LegalContent>;
-}
-
-const FOLDER = new URL('../../../assets/new-shop/', import.meta.url);
-const LANGUAGES = ['en', 'de', 'fr'];
-
-/** The language in which there are drafts for this locale. */
-export function draftLanguage(locale: string): string {
-  const language = locale.slice(0, 2);
-  return LANGUAGES.includes(language) ? language : 'en';
-}
 
 /** Fields that may hold markup: the name of the shop must be escaped in them. */
 const MARKUP: readonly string[] = ['address', 'description'];
 
 /** Legal texts for a new shop, each visibly marked as a draft. */
-export async function legalDrafts(shop: NewShop): Promise<[page: PageName, content: LegalContent][]> {
+export function legalDrafts(shop: NewShop): [page: PageName, content: LegalContent][] {
   const language = draftLanguage(shop.locale);
-  const { mark, note, pages } = parse(
-    await readFile(new URL(`legal-${language}.yaml`, FOLDER), 'utf8'),
-  ) as Drafts;
+  const { mark, note, pages } = draftsIn(language);
   const price = formatMoney(
     toMinor(starterDeliveryPrice(shop.currency), shop.currency)!,
     shop.currency,

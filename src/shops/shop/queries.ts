@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 
@@ -13,6 +14,19 @@ export function updateSuspension(tx: Transaction, shopId: string, suspendedAt: D
     where shop_id = ${shopId}`);
 }
 
+/** Opens the pages of a shop to the public, or closes them. The API stays as it is. */
+export function updateOpening(tx: Transaction, shopId: string, isOpen: boolean) {
+  return tx.run(sql`
+    update shop set is_open = ${isOpen}, settings_version = settings_version + 1 where shop_id = ${shopId}`);
+}
+
+/** Ends the preview link of a shop: the next one is derived from the new seed. */
+export function renewPreview(tx: Transaction, shopId: string) {
+  return tx.run(sql`
+    update shop set preview_seed = ${randomUUID()}, settings_version = settings_version + 1
+    where shop_id = ${shopId}`);
+}
+
 /** Deletes everything that belongs to the shop; false when there is no such shop. */
 export async function deleteShop(tx: Transaction, shopId: string): Promise<boolean> {
   // A shop with hundreds of thousands of products takes its time.
@@ -24,9 +38,15 @@ export async function deleteShop(tx: Transaction, shopId: string): Promise<boole
 }
 
 export function findShops(db: Queries, limit: number) {
-  return db.many<{ shopId: string; name: string; isOpen: boolean; createdAt: Date }>(sql`
+  return db.many<{
+    shopId: string;
+    name: string;
+    isOpen: boolean;
+    isSuspended: boolean;
+    createdAt: Date;
+  }>(sql`
     select shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop_id) as name,
-      suspended_at is null as "isOpen", created_at as "createdAt"
+      is_open as "isOpen", suspended_at is not null as "isSuspended", created_at as "createdAt"
     from shop order by lower(shop_id) limit ${limit}`);
 }
 

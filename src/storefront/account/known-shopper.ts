@@ -8,9 +8,9 @@ import { addressLines } from '../../orders/documents/address-lines.ts';
 import { findAddresses, type AddressRow } from '../../people/accounts/queries.ts';
 import { contentOf } from '../../pricing/content.ts';
 import type { Address } from '../../shops/countries/address.ts';
-import type { Settings } from '../../shops/settings/settings.ts';
 import { parseAddress } from '../checkout/address-form.ts';
 import { addressValues, cartAddresses, type AddressForm } from '../checkout/address-step.ts';
+import { isOfferedHere } from '../payment/offered.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { findLastOrderOf, type LastOrder } from './queries.ts';
 
@@ -68,8 +68,9 @@ export function filledAddresses(
  */
 export function repeatLastOrder(
   { email, lastOrder }: { email: string; lastOrder: LastOrder },
-  settings: Settings,
+  visit: Visit,
 ): CartChange {
+  const { settings } = visit;
   const { billingAddress, shippingAddress, shippingMethodId, paymentMethodId } = lastOrder;
   const [billing, shipping] = [addressValues(billingAddress), addressValues(shippingAddress)];
   const checked = {
@@ -87,7 +88,7 @@ export function repeatLastOrder(
       .delivery;
     const isDelivered = isNeeded && possible.some((method) => method.shippingMethodId === shippingMethodId);
     const isPayable = context.settings.paymentMethods.some(
-      (method) => method.paymentMethodId === paymentMethodId,
+      (method) => method.paymentMethodId === paymentMethodId && isOfferedHere(visit, method),
     );
     return {
       ...addresses,
@@ -125,7 +126,9 @@ function repeatBox(visit: Visit, { billingAddress, shippingAddress, ...methods }
   const { settings, locale } = visit;
   const messages = messagesIn(locale).storefront.account.checkout;
   const shipping = settings.shippingMethods.find((one) => one.shippingMethodId === methods.shippingMethodId);
-  const payment = settings.paymentMethods.find((one) => one.paymentMethodId === methods.paymentMethodId);
+  const payment = settings.paymentMethods.find(
+    (one) => one.paymentMethodId === methods.paymentMethodId && isOfferedHere(visit, one),
+  );
   const names = [shipping, payment].flatMap((method) =>
     method ? [textIn(method.name, locale, settings.defaultLocale) ?? method.key] : [],
   );

@@ -4,12 +4,13 @@ import type { Visit } from '../visit.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
 
 /** The anonymous part of a session, which stays after signing in or out. */
-export function sharedSession({ locale, currency, consent, notice }: Session): Session {
+export function sharedSession({ locale, currency, consent, notice, preview }: Session): Session {
   return {
     ...(locale !== undefined && { locale }),
     ...(currency !== undefined && { currency }),
     ...(consent !== undefined && { consent }),
     ...(notice !== undefined && { notice }),
+    ...(preview !== undefined && { preview }),
   };
 }
 

@@ -66,7 +66,7 @@ export function checkout(pages: Pages, tokens: OrderTokens): void {
       const { email, lastOrder } = (await findKnownShopper(visit)) ?? {};
       if (email === undefined || !lastOrder) return new Redirect(shopPath(visit, '/checkout'));
       try {
-        const change = repeatLastOrder({ email, lastOrder }, visit.settings);
+        const change = repeatLastOrder({ email, lastOrder }, visit);
         return await saveAndContinue(visit, visitorCart, change, '/checkout/review');
       } catch (error) {
         if (!(error instanceof ValidationError)) throw error;
@@ -133,7 +133,7 @@ async function atStep(
       shopPath(visit, '/cart'),
       sessionCart && messagesIn(visit.locale).storefront.cart.expired,
     );
-  const missing = firstMissingStep(step, visitorCart);
+  const missing = firstMissingStep(visit, step, visitorCart);
   return missing ? new Redirect(shopPath(visit, missing)) : work(visitorCart);
 }
 

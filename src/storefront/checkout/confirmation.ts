@@ -10,6 +10,7 @@ import type { Order } from '../../orders/schema.ts';
 import { orderDelivery } from '../../orders/order-delivery.ts';
 import type { CustomerOrder } from '../../orders/withdrawal-period.ts';
 import { linesAndTotals, orderParties } from './review-step.ts';
+import { isOfferedHere } from '../payment/offered.ts';
 import { OTHER_METHODS, otherMethods } from '../payment/other-methods.ts';
 import { hasFailed, paymentNotice } from '../payment/payment-notice.ts';
 import { orderCompleted } from '../scripts/events.ts';
@@ -65,9 +66,9 @@ async function failedPayment(
   token: string,
   payment: PaymentState,
 ): Promise<Markup> {
-  const { db, shopId, payments, locale } = visit;
+  const { db, shopId, locale } = visit;
   const messages = messagesIn(locale).storefront.payment;
-  const methods = await otherPaymentMethods(db, shopId, open, payments.providers);
+  const methods = await otherPaymentMethods(db, shopId, open, (method) => isOfferedHere(visit, method));
   return html`<div class="notice" role="alert">
       <p class="error">${messages.saved({ number: open.order.orderNumber })}</p>
     </div>

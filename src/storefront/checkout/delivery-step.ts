@@ -7,8 +7,7 @@ import { textIn } from '../../http/locale.ts';
 import { priceOf, type Price } from '../../http/price.ts';
 import { isId } from '../../kernel/ids.ts';
 import { anyText } from '../../catalogue/products/render.ts';
-import { isProviderName } from '../../orders/payments/providers.ts';
-import type { PaymentMethod } from '../../shops/settings/settings.ts';
+import { isOfferedHere } from '../payment/offered.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { besideCart, checkoutHeader } from './steps.ts';
 import { cartEvents, methodEvent } from '../scripts/events.ts';
@@ -97,24 +96,23 @@ function paymentOptions(visit: Visit, { cart, priced, settings }: VisitorCart): 
   return [agreed, ...options];
 }
 
-/** The demo payment is not offered where people other than its owner can order. */
-function isOfferedHere({ payments }: Visit, { providerName }: PaymentMethod): boolean {
-  return !isProviderName(providerName) || payments.providers[providerName].isAvailable !== false;
-}
-
 export function parseMethods(visit: Visit, visitorCart: VisitorCart, { field }: ShopFormRequest): MethodForm {
-  const isOffered = (options: Option[], id: string) =>
-    options.length === 0 || options.some((option) => option.id === id);
+  const isOffered = (options: Option[], id: string, isNeeded: boolean) =>
+    options.some((option) => option.id === id) || (options.length === 0 && !isNeeded);
+  // A shop without payment methods agrees otherwise with its customers; one that offers none of its own can't be paid.
+  const hasPayments = visitorCart.settings.paymentMethods.length > 0;
   const shippingMethod = normalisedId(field('shippingMethod'));
   const paymentMethod = normalisedId(field('paymentMethod'));
   return {
     shippingMethod,
     paymentMethod,
     rejected: [
-      ...(isOffered(shippingOptions(visit, visitorCart), shippingMethod)
+      ...(isOffered(shippingOptions(visit, visitorCart), shippingMethod, false)
         ? []
         : (['shippingMethod'] as const)),
-      ...(isOffered(paymentOptions(visit, visitorCart), paymentMethod) ? [] : (['paymentMethod'] as const)),
+      ...(isOffered(paymentOptions(visit, visitorCart), paymentMethod, hasPayments)
+        ? []
+        : (['paymentMethod'] as const)),
     ],
   };
 }
@@ -163,7 +161,9 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
           ${
             payment.length > 0
               ? group('paymentMethod', messages.payment, payment, form, messages.choosePayment)
-              : html`<p>${messages.noPayment}</p>`
+              : html`<p ${form?.rejected.includes('paymentMethod') && html`class="error" role="alert"`}>
+                  ${visitorCart.settings.paymentMethods.length > 0 ? messages.cannotPay : messages.noPayment}
+                </p>`
           }
           <p><button class="button">${messages.continue}</button></p>
         </form>`,

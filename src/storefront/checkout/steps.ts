@@ -5,27 +5,34 @@ import { shortLines, summary } from '../cart/cart-summary.ts';
 import { checkoutObstacle } from '../cart/visitor-cart.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { priceText } from '../../http/price-text.ts';
+import { isOfferedHere } from '../payment/offered.ts';
 import { shopPath, type Visit } from '../visit.ts';
 
 export type Step = '/checkout' | '/checkout/delivery' | '/checkout/review';
 
 /** The page that must be completed before this step; undefined: nothing is missing. */
-export function firstMissingStep(step: Step, visitorCart: VisitorCart): '/cart' | Step | undefined {
+export function firstMissingStep(
+  visit: Visit,
+  step: Step,
+  visitorCart: VisitorCart,
+): '/cart' | Step | undefined {
   if (checkoutObstacle(visitorCart)) return '/cart';
   if (step === '/checkout') return undefined;
   const { cart, settings } = visitorCart;
   // The shop may have stopped delivering there, or an app has created the cart.
   if (cart.billingAddress === null || !isDelivered(cart, settings)) return '/checkout';
-  return step === '/checkout/review' && !hasMethods(visitorCart) ? '/checkout/delivery' : undefined;
+  return step === '/checkout/review' && !hasMethods(visit, visitorCart) ? '/checkout/delivery' : undefined;
 }
 
-/** The delivery and payment methods are chosen, if there are any. */
-function hasMethods({ cart, priced, settings }: VisitorCart): boolean {
+/** The delivery and payment methods are chosen, if there are any, and still offered. */
+function hasMethods(visit: Visit, { cart, priced, settings }: VisitorCart): boolean {
   const { delivery } = priced.totals;
   const isPaid =
     cart.paymentPrice !== null ||
     settings.paymentMethods.length === 0 ||
-    settings.paymentMethods.some(({ paymentMethodId }) => paymentMethodId === cart.paymentMethodId);
+    settings.paymentMethods.some(
+      (method) => method.paymentMethodId === cart.paymentMethodId && isOfferedHere(visit, method),
+    );
   return isPaid && (delivery.isChosen || delivery.method === null);
 }
 
@@ -41,7 +48,7 @@ export function checkoutHeader(visit: Visit, visitorCart: VisitorCart, current: 
       <ol class="steps">
         ${all.map(([step, name]) => {
           if (step === current) return html`<li><span aria-current="step">${name}</span></li>`;
-          const isOpen = firstMissingStep(step, visitorCart) === undefined;
+          const isOpen = firstMissingStep(visit, step, visitorCart) === undefined;
           return html`<li>
             ${isOpen ? html`<a href="${shopPath(visit, step)}">${name}</a>` : html`<span>${name}</span>`}
           </li>`;

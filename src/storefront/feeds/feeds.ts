@@ -32,7 +32,7 @@ export function feedPages(pages: Pages): void {
     pages.file(
       `/feeds/${file}`,
       async (visit, { query, isHead }) => {
-        if (!visit.settings.feeds[setting]) throw notFound();
+        if (!visit.settings.feeds[setting] || visit.access !== 'public') throw notFound();
         const currency = readingCurrency(query('currency'), visit.settings);
         return {
           type: format.type,

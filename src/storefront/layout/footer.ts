@@ -10,16 +10,21 @@ interface FooterLink {
   text: string;
 }
 
-function legalLinks(context: LayoutContext): FooterLink[] {
+/** The legal texts that are public. */
+function textLinks(context: LayoutContext): FooterLink[] {
   const names = legalNames(context);
+  return PAGES.flatMap(({ page }) => {
+    const text = names[page];
+    return text === undefined ? [] : [{ path: `/legal/${page}`, text }];
+  });
+}
+
+function legalLinks(context: LayoutContext): FooterLink[] {
   const { settings, locale } = context;
   const messages = messagesIn(locale).storefront;
   return [
     ...(settings.withdrawal.days > 0 ? [{ path: '/withdraw', text: messages.withdrawal.start }] : []),
-    ...PAGES.flatMap(({ page }) => {
-      const text = names[page];
-      return text === undefined ? [] : [{ path: `/legal/${page}`, text }];
-    }),
+    ...textLinks(context),
     ...(Object.keys(settings.accessibility).length > 0
       ? [{ path: '/accessibility', text: messages.legal.accessibility }]
       : []),
@@ -55,7 +60,7 @@ export function footer(context: LayoutContext, currentPath: string | undefined):
           )}
         </ul>
       </nav>
-      ${methods(context, messages.payment, settings.paymentMethods)}
+      ${methods(context, messages.payment, offeredMethods(context))}
       ${methods(context, messages.shipping, settings.shippingMethods)} ${contact(context)}
     </div>
     <p class="bar">© ${shopName(context)}</p>
@@ -64,16 +69,33 @@ export function footer(context: LayoutContext, currentPath: string | undefined):
 
 /** Links that the law requires on every page. */
 export function legalFooter(context: LayoutContext): Markup {
+  return shortFooter(context, legalLinks(context));
+}
+
+/** A shop that is not open yet shows who is going to sell, and nothing of what. */
+export function closedFooter(context: LayoutContext): Markup {
+  return shortFooter(context, textLinks(context));
+}
+
+function shortFooter(context: LayoutContext, links: readonly FooterLink[]): Markup {
   return html`<footer class="bottom">
-    <nav class="bar legal" aria-label="${messagesIn(context.locale).storefront.layout.information}">
-      <ul>
-        ${legalLinks(context).map(
-          ({ path, text }) => html`<li>${navigationLink(context, path, text, undefined)}</li>`,
-        )}
-      </ul>
-    </nav>
+    ${
+      links.length > 0 &&
+      html`<nav class="bar legal" aria-label="${messagesIn(context.locale).storefront.layout.information}">
+        <ul>
+          ${links.map(({ path, text }) => html`<li>${navigationLink(context, path, text, undefined)}</li>`)}
+        </ul>
+      </nav>`
+    }
     <p class="bar">© ${shopName(context)}</p>
   </footer>`;
+}
+
+/** A method that lacks its data is not offered. */
+function offeredMethods({ settings, layout }: LayoutContext) {
+  return settings.paymentMethods.filter(({ paymentMethodId }) =>
+    layout.completePayments.has(paymentMethodId),
+  );
 }
 
 function methods(

@@ -37,7 +37,7 @@ export function menuPaths({ layout }: LayoutContext): string[] {
 }
 
 export function header(visit: Visit, page: Page, parts: HeaderParts): Markup {
-  if (!visit.settings.publicCatalogue) {
+  if (!visit.settings.publicCatalogue || visit.access === 'closed') {
     return html`<header class="top"><div class="bar">${parts.brand}</div></header>`;
   }
   const { layout: messages, account } = messagesIn(visit.locale).storefront;

@@ -9,6 +9,8 @@ import { sql } from '../../db/sql.ts';
 import { applySettings, type SettingsFile } from '../../shops/settings/file.ts';
 import { findSettings } from '../../shops/settings/settings.ts';
 import { documentBytes } from './layout.ts';
+import { createProviders } from '../../orders/payments/providers.ts';
+import { installationKey } from '../../platform/sealing.ts';
 import { loadShopLayout } from './shop-layout.ts';
 import type { Page } from '../page.ts';
 import type { Session } from '../session.ts';
@@ -43,7 +45,11 @@ async function shown(page: Partial<Page> = {}, visitor: Partial<Visit> = {}, ses
     shopId: 'DemoShop',
     settings,
     verifySettings: () => {},
-    layout: await loadShopLayout(service.db, settings),
+    layout: await loadShopLayout(service.db, settings, {
+      providers: createProviders(service.db, service.app.demoAccess),
+      loadKey: () => installationKey(service.config),
+    }),
+    access: 'public',
     locale: 'en_GB',
     isLocaleNamed: false,
     currency: 'EUR',

@@ -3,7 +3,7 @@ import { encodeHtml, html, type Markup } from '../../http/html.ts';
 import { SCRIPT, STYLESHEET } from './assets.ts';
 import { asksForConsent, consentBanner } from '../scripts/consent.ts';
 import { pageEvents } from '../scripts/events.ts';
-import { footer, footerLinks, legalFooter } from './footer.ts';
+import { closedFooter, footer, footerLinks, legalFooter } from './footer.ts';
 import { header, headerParts, plainHeader, logoAddress, menuPaths, type HeaderParts } from './header.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { eventsScript, type Page } from '../page.ts';
@@ -15,7 +15,7 @@ import { languageTag } from '../../http/locale.ts';
 /** The whole document: the page's content, and the layout around it. */
 export function documentBytes(visit: Visit, page: Page): Buffer {
   const { notice } = visit.session;
-  const isOpen = visit.settings.publicCatalogue;
+  const isOpen = visit.settings.publicCatalogue && visit.access !== 'closed';
   const parts = layoutParts(visit, page.path);
   return encodeHtml`<!doctype html>
     <html lang="${languageTag(visit.locale)}">
@@ -25,17 +25,25 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
       </head>
       <body data-close="${messagesIn(visit.locale).storefront.choosing.close}" ${viewedData(visit)}>
         <a class="skip" href="#page.main">${messagesIn(visit.locale).storefront.layout.skip}</a>
+        ${visit.access === 'preview' && previewBanner(visit)}
         ${page.header ? plainHeader(parts.header, page.header) : header(visit, page, parts.header)}
         <main id="page.main" tabindex="-1">
           ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
           ${page.main}
         </main>
         ${isOpen && (page.header ? parts.legalFooter : parts.footer)}
+        ${visit.access === 'closed' && parts.closedFooter}
         ${isOpen && asksForConsent(visit, page) && parts.consentBanner}
         ${hasListeners(visit) && eventsScript(pageEvents(visit, page))}
       </body>
     </html>
   `;
+}
+
+/** Only visitors who came by the preview link see it. */
+function previewBanner({ locale }: Visit): Markup {
+  const { preview } = messagesIn(locale).storefront.opening;
+  return html`<p class="preview-banner" role="status"><strong>${preview.title}</strong> ${preview.text}</p>`;
 }
 
 /** Tells the script where to request viewed products, which the browser remembers only with the visitor's consent. */
@@ -51,6 +59,8 @@ interface LayoutParts {
   footer: Markup;
   /** The footer of pages with a header of their own. */
   legalFooter: Markup;
+  /** The footer while the shop is not open. */
+  closedFooter: Markup;
   consentBanner: Markup;
   /** The pages linked from the header and the footer, whose links are marked there. */
   paths: ReadonlySet<string>;
@@ -80,6 +90,7 @@ function cachedParts(visit: Visit, currentPath: string | undefined): LayoutParts
     menu,
     parts.footer,
     parts.legalFooter,
+    parts.closedFooter,
     parts.consentBanner,
   ];
   const length = texts.reduce((sum, part) => sum + (part ? part.text.length : 0), 0);
@@ -94,6 +105,7 @@ function renderParts(context: LayoutContext, currentPath: string | undefined): L
     header: headerParts(context, currentPath),
     footer: footer(context, currentPath),
     legalFooter: legalFooter(context),
+    closedFooter: closedFooter(context),
     consentBanner: consentBanner(context),
     paths: new Set([...menuPaths(context), ...footerLinks(context).map(({ path }) => path)]),
   };
@@ -139,7 +151,7 @@ function description(visit: Visit, page: Page): Markup {
 
 /** The canonical address of the page, and its addresses in other languages. */
 function addresses(visit: Visit, { isPrivate, path, query }: Page): Markup {
-  if (isPrivate) return html`<meta name="robots" content="noindex" />`;
+  if (isPrivate || visit.access !== 'public') return html`<meta name="robots" content="noindex" />`;
   const { locales, defaultLocale } = visit.settings;
   const hrefIn = (locale: string) => absoluteUrl({ ...visit, locale }, path, query);
   const canonical = hrefIn(visit.locale);

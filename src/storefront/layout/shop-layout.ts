@@ -2,6 +2,8 @@ import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { Localised } from '../../http/locale.ts';
+import type { PaymentDeps } from '../../orders/payments/calls.ts';
+import { findPaymentGaps } from '../../orders/payments/payment-data.ts';
 import type { PageName } from '../../shops/legal/schema.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { toAppScripts, type AppScripts } from '../scripts/app-scripts.ts';
@@ -11,8 +13,10 @@ import { toStyle, type Style } from './theme.ts';
 export interface ShopLayout {
   settingsVersion: number;
   categories: NavigationEntry[];
-  /** The legal pages that have a name in a locale: `legalNames.de_DE['privacy-policy']`. */
+  /** The legal pages that are public and have a name in a locale: `legalNames.de_DE['privacy-policy']`. */
   legalNames: Readonly<Record<string, Partial<Record<PageName, string>>>>;
+  /** The ids of the payment methods that lack none of their data: others are not offered. */
+  completePayments: ReadonlySet<string>;
   scripts: AppScripts;
   /** Scripts loaded before consent, because app and merchant declare them necessary. */
   necessaryScripts: AppScripts;
@@ -27,17 +31,25 @@ export interface NavigationEntry {
 
 const layoutCache: CacheKind<ShopLayout> = { name: 'shop layouts', limit: { megabytes: 16 } };
 
-export async function loadShopLayout(db: Queries, settings: Settings): Promise<ShopLayout> {
+export async function loadShopLayout(
+  db: Queries,
+  settings: Settings,
+  payments: Pick<PaymentDeps, 'providers' | 'loadKey'>,
+): Promise<ShopLayout> {
   const cache = db.caches.of(layoutCache);
   const cached = cache.get(settings.shopId);
   if (cached?.settingsVersion === settings.version) return cached;
   // A shop that shows nothing to callers without a token shows nothing around its pages either.
   const row = settings.publicCatalogue ? (await findLayout(db, settings.shopId))! : CLOSED;
+  const gaps = settings.publicCatalogue ? await findPaymentGaps(db, settings, payments) : [];
   const { load, necessary: agreed } = settings.appScripts;
   const loaded = load ? row.scripts : [];
   const layout = {
     ...row,
     settingsVersion: settings.version,
+    completePayments: new Set(
+      gaps.flatMap(({ method, missing }) => (missing.length === 0 ? [method.paymentMethodId] : [])),
+    ),
     scripts: toAppScripts(loaded.map(({ url }) => url)),
     necessaryScripts: toAppScripts(
       loaded.flatMap(({ url, necessary }) => (necessary && agreed.includes(url) ? [url] : [])),
@@ -86,7 +98,7 @@ function findLayout(db: Queries, shopId: string) {
             nullif(btrim(content ->> 'navigationCaption'), ''),
             nullif(btrim(content ->> 'name'), ''),
             nullif(btrim(content ->> 'title'), '')) as name
-          from legal_page where shop_id = ${shopId}
+          from legal_page where shop_id = ${shopId} and not is_draft
         ) as named
         where name is not null group by locale
       ) as by_locale

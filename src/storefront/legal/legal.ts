@@ -1,7 +1,7 @@
 import { notFound } from '../../http/errors.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
-import { findPage, type LegalContent } from '../../shops/legal/queries.ts';
-import { PAGES, type PageName } from '../../shops/legal/schema.ts';
+import { findPublishedPage } from '../../shops/legal/queries.ts';
+import { PAGES, type LegalContent, type PageName } from '../../shops/legal/schema.ts';
 import { merchantHtml, prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
@@ -15,13 +15,14 @@ export function legalPages(pages: Pages): void {
     const page = PAGES.find((known) => known.page === params['page'])?.page;
     if (!page) throw notFound();
     const { db, shopId, locale, settings } = visit;
-    const content = (await findPage(db, shopId, page, locale)) ?? {};
+    const content = (await findPublishedPage(db, shopId, page, locale)) ?? {};
     if (hasText(content, page)) {
       await prepareMerchantHtml(visit, content['shortDescription'], content['description']);
       return textPage(visit, page, content);
     }
     const { defaultLocale } = settings;
-    const other = locale === defaultLocale ? {} : ((await findPage(db, shopId, page, defaultLocale)) ?? {});
+    const other =
+      locale === defaultLocale ? {} : ((await findPublishedPage(db, shopId, page, defaultLocale)) ?? {});
     return missingPage(visit, page, hasText(other, page));
   });
 }

@@ -19,6 +19,7 @@ const MAX_PRODUCT_ADDRESSES = 3_000;
 /** The sitemap is a list of files: the first has all pages but those of products, which follow. */
 export function sitemap(pages: Pages): void {
   pages.file('/sitemap.xml', async (visit) => {
+    requirePublic(visit);
     const { db, shopId, home } = visit;
     const files = 1 + Math.ceil((await countListed(db, shopId)) / perFile(visit));
     const addresses = Array.from({ length: files }, (_, index) => `${home}/sitemap/${index}.xml`);
@@ -29,13 +30,18 @@ export function sitemap(pages: Pages): void {
   });
 
   // On the shop's own host this is /robots.txt.
-  pages.file('/robots.txt', async ({ base, home }) => ({
-    type: 'text/plain; charset=utf-8',
-    content: `${robots(NOT_INDEXED.map((path) => base + path))}Sitemap: ${home}/sitemap.xml\n`,
-    headers: { 'cache-control': 'public, max-age=86400' },
-  }));
+  pages.file('/robots.txt', async (visit) => {
+    requirePublic(visit);
+    const { base, home } = visit;
+    return {
+      type: 'text/plain; charset=utf-8',
+      content: `${robots(NOT_INDEXED.map((path) => base + path))}Sitemap: ${home}/sitemap.xml\n`,
+      headers: { 'cache-control': 'public, max-age=86400' },
+    };
+  });
 
   pages.file('/sitemap/:file', async (visit, { params }) => {
+    requirePublic(visit);
     const [, digits] = /^(0|[1-9]\d{0,5})\.xml$/.exec(params['file']!) ?? [];
     if (digits === undefined) throw notFound();
     const number = Number(digits);
@@ -49,6 +55,11 @@ export function sitemap(pages: Pages): void {
     }
     return document('urlset', content);
   });
+}
+
+/** Search engines get nothing of a shop that is not open yet, not even in the browser of a visitor who may see it. */
+function requirePublic({ access }: Visit): void {
+  if (access !== 'public') throw notFound();
 }
 
 /** Search engines should not open pages of one visitor and endless lists. */

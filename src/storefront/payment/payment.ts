@@ -9,6 +9,8 @@ import { findAttempts, takeAttempt, type Attempt } from '../../orders/payments/q
 import { webhookPath } from '../../orders/payments/webhook-route.ts';
 import { findManagedOrder, type ManagedOrder } from '../../orders/queries.ts';
 import type { Pages } from '../pages.ts';
+import type { PaymentMethod } from '../../shops/settings/settings.ts';
+import { isOfferedHere } from './offered.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { methodName } from './other-methods.ts';
 import { Redirect } from '../../http/page-kit.ts';
@@ -30,15 +32,15 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
   pages.post(
     '/order/:token/payment-method',
     async (visit, { params, field }) => {
-      const { db, shopId, payments, locale } = visit;
+      const { db, shopId, locale } = visit;
       const { orderId } = await findOrderOf(visit, tokens, params);
       const messages = messagesIn(locale).storefront.otherMethods;
       const orderPage = shopPath(visit, `/order/${params['token']}`);
       const paymentMethodId = field('paymentMethod').toUpperCase();
-      const { providers } = payments;
+      const isOffered = (method: PaymentMethod) => isOfferedHere(visit, method);
       try {
         const method = await db.transaction((tx) =>
-          choosePaymentMethod(tx, shopId, orderId, { paymentMethodId, providers }),
+          choosePaymentMethod(tx, shopId, orderId, { paymentMethodId, isOffered }),
         );
         return isProviderName(method.providerName)
           ? await redirectToPayment(visit, tokens, orderId)

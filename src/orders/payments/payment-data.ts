@@ -1,0 +1,62 @@
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { unsealIfPossible } from '../../platform/sealing.ts';
+import type { PaymentMethod, Settings } from '../../shops/settings/settings.ts';
+import { ACCOUNTS, type Fields } from './accounts.ts';
+import type { PaymentDeps } from './calls.ts';
+import { isProviderName, type Providers } from './providers.ts';
+
+/** Every new shop has this key for a bank transfer in advance. */
+export const IN_ADVANCE = 'advance';
+
+/** What a transfer needs, by the name of the setting. */
+export const BANK_ACCOUNT = 'invoicing.bank.iban';
+
+/**
+ * The data without which nobody could pay with a method, by the names of the settings: the bank account of a transfer in
+ * advance, or the keys of a provider. `fields` are the stored keys. An app or the merchant handles all other methods.
+ */
+export function missingPaymentData(
+  { key, providerName }: PaymentMethod,
+  { invoicing }: Pick<Settings, 'invoicing'>,
+  { providers, fields }: { providers: Providers; fields: Fields },
+): string[] {
+  if (isProviderName(providerName)) {
+    return requiredFields(providers, providerName)
+      .filter((name) => fields[name] === undefined)
+      .map((name) => `paymentMethods.${key}.${name}`);
+  }
+  return key === IN_ADVANCE && providerName === null && !invoicing.bank ? [BANK_ACCOUNT] : [];
+}
+
+const requiredFields = (providers: Providers, name: keyof Providers) =>
+  Object.entries(providers[name].fields).flatMap(([field, { isOptional }]) => (isOptional ? [] : [field]));
+
+/** What each payment method of a shop lacks, in the order of the methods. An account of another key counts as none. */
+export async function findPaymentGaps(
+  db: Queries,
+  settings: Settings,
+  { providers, loadKey }: Pick<PaymentDeps, 'providers' | 'loadKey'>,
+): Promise<{ method: PaymentMethod; missing: string[] }[]> {
+  const { shopId, paymentMethods } = settings;
+  const hasKeys = paymentMethods.some(
+    ({ providerName }) => isProviderName(providerName) && requiredFields(providers, providerName).length > 0,
+  );
+  const accounts = hasKeys ? await findAccounts(db, shopId, await loadKey()) : new Map<string, Fields>();
+  return paymentMethods.map((method) => ({
+    method,
+    missing: missingPaymentData(method, settings, {
+      providers,
+      fields: accounts.get(method.paymentMethodId) ?? {},
+    }),
+  }));
+}
+
+async function findAccounts(db: Queries, shopId: string, key: Buffer): Promise<Map<string, Fields>> {
+  const rows = await db.many<{ id: string; sealed: Buffer }>(sql`
+    select upper(payment_method_id::text) as id, fields_sealed as sealed from payment_account
+    where shop_id = ${shopId}`);
+  return new Map(
+    rows.map(({ id, sealed }) => [id, JSON.parse(unsealIfPossible(key, sealed, ACCOUNTS) ?? '{}') as Fields]),
+  );
+}
