@@ -255,7 +255,7 @@ function enhance(field) {
     textarea.hidden = !isSource;
     root.hidden = isSource;
     source.setAttribute('aria-pressed', String(isSource));
-    for (const group of toolbar.querySelectorAll('.group')) group.hidden = isSource;
+    for (const group of toolbar.querySelectorAll('.commands')) group.hidden = isSource;
     setStop(isSource ? source : buttons[0]);
   };
   const showLoss = () => {

@@ -66,7 +66,8 @@ export function richTextField(field: LongTextField, { form, richText }: AdminMes
     ${longTextField(field)}
     <div class="rich-text-toolbar" role="toolbar" aria-label="${richText.toolbar}" hidden>
       ${GROUPS.map(
-        (group) => html`<span class="group">${group.map(([command, sign]) => button(command, sign))}</span>`,
+        (group) =>
+          html`<span class="commands">${group.map(([command, sign]) => button(command, sign))}</span>`,
       )}
       <button type="button" data-command="source" title="${commands.source}">HTML</button>
     </div>
