@@ -199,7 +199,7 @@ function askForLink(field, editor, rules) {
 
 function enhance(field) {
   const textarea = field.querySelector('textarea');
-  if (textarea.disabled || field.querySelector('.rich-text-editor')) return;
+  if (textarea.disabled) return;
   const rules = JSON.parse(field.dataset.richText);
   const toolbar = field.querySelector('[role="toolbar"]');
   const why = field.querySelector('[data-why]');
@@ -325,8 +325,4 @@ function enhance(field) {
   showSource(showLoss());
 }
 
-function enhanceAll(part) {
-  for (const field of part.querySelectorAll('[data-rich-text]')) enhance(field);
-}
-enhanceAll(document);
-document.addEventListener('htmx:load', (event) => enhanceAll(event.target));
+for (const field of document.querySelectorAll('[data-rich-text]')) enhance(field);

@@ -218,11 +218,13 @@ async function listPage(visit: ShopVisit, request: PageRequest): Promise<AdminPa
   const found = await findPage(visit, text, request.query('after'));
   const pictures = found.slice(0, PER_PAGE);
   const address = (after?: string) => adminPath(visit, '/media', { q: text, for: place, after });
+  const link = (href: string, label: string) => html`<a class="button" href="${href}">${label}</a>`;
   return {
     title: place ? messages.chooseFor[place] : visit.messages.settings.pages.media,
     menu: 'settings',
     breadcrumbs: place ? mediaTrail(visit) : settingsTrail(visit),
-    main: html`<div class="card">
+    main: html`<div class="stack">
+      <div class="card">
         <form class="filters" method="get" action="${adminPath(visit, '/media')}">
           ${place && html`<input type="hidden" name="for" value="${place}" />`}
           <label class="hidden" for="media-search">${messages.search}</label>
@@ -241,18 +243,14 @@ async function listPage(visit: ShopVisit, request: PageRequest): Promise<AdminPa
       <div class="card">
         ${pictures.length === 0 && html`<p class="quiet">${text === '' ? messages.none : messages.notFound({ text })}</p>`}
         <ul class="pictures media">
-          ${pictures.map((picture) => pictureItem(visit, picture, place))}
+          ${pictures.map((picture) => (place ? choiceItem(visit, picture, place) : pictureItem(visit, picture)))}
         </ul>
         <div class="actions">
-          ${request.query('after') !== undefined && html`<a class="button" href="${address()}">${messages.first}</a>`}
-          ${
-            found.length > PER_PAGE &&
-            html`<a class="button" href="${address(pictures.at(-1)!.imageKey)}"
-              >${visit.messages.list.next}</a
-            >`
-          }
+          ${request.query('after') !== undefined && link(address(), messages.first)}
+          ${found.length > PER_PAGE && link(address(pictures.at(-1)!.imageKey), visit.messages.list.next)}
         </div>
-      </div>`,
+      </div>
+    </div>`,
   };
 }
 
@@ -264,27 +262,30 @@ async function findPage({ db, shopId }: ShopVisit, text: string, after: string |
   return findPicturesByName(db, shopId, text, shown, PER_PAGE + 1);
 }
 
-function pictureItem(visit: ShopVisit, picture: LibraryPicture, place: PicturePlace | undefined): Markup {
-  const { imageKey, name } = picture;
+function pictureItem(visit: ShopVisit, picture: LibraryPicture): Markup {
+  return html`<li><a href="${pathOf(visit, picture.imageKey)}">${thumbnail(visit, picture)}</a></li>`;
+}
+
+function choiceItem(visit: ShopVisit, picture: LibraryPicture, place: PicturePlace): Markup {
   const messages = visit.messages.media;
+  const { imageKey, name } = picture;
   return html`<li>
-    <a href="${pathOf(visit, imageKey)}">
-      <img
-        src="${pathOfPicture(visit, picture, THUMBNAIL)}"
-        alt="${shownText(visit, picture)}"
-        loading="lazy"
-      />
-      <span>${name}</span>
-    </a>
-    ${
-      place &&
-      html`<form method="post" action="${adminPath(visit, '/media/choose')}">
-        <input type="hidden" name="for" value="${place}" />
-        <input type="hidden" name="imageKey" value="${imageKey}" />
-        <button aria-label="${messages.chooseNamed({ name })}">${messages.choose}</button>
-      </form>`
-    }
+    ${thumbnail(visit, picture)}
+    <form method="post" action="${adminPath(visit, '/media/choose')}">
+      <input type="hidden" name="for" value="${place}" />
+      <input type="hidden" name="imageKey" value="${imageKey}" />
+      <button aria-label="${messages.chooseNamed({ name })}">${messages.choose}</button>
+    </form>
   </li>`;
+}
+
+function thumbnail(visit: ShopVisit, picture: LibraryPicture): Markup {
+  return html`<img
+      src="${pathOfPicture(visit, picture, THUMBNAIL)}"
+      alt="${shownText(visit, picture)}"
+      loading="lazy"
+    />
+    <span class="name">${picture.name}</span>`;
 }
 
 const shownText = ({ locale, settings }: ShopVisit, { altTexts }: LibraryPicture) =>
