@@ -129,7 +129,8 @@ for (const tabs of document.querySelectorAll('[data-languages]')) {
   const fieldsOf = (locale) =>
     parts()
       .filter((part) => part.dataset.language === locale)
-      .flatMap((part) => [...part.querySelectorAll('input:not([type="hidden"]), textarea')]);
+      .flatMap((part) => [...part.querySelectorAll('input:not([type="hidden"]), textarea')])
+      .filter(({ name }) => name.endsWith(locale));
   /** The same field in another language. */
   const fieldIn = (field, from, to) =>
     form.elements.namedItem(`${field.name.slice(0, -from.length)}${to}`) ?? undefined;

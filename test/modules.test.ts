@@ -54,7 +54,7 @@ const TABLES: Readonly<Record<string, string>> = {
   shops: `customer_group, legal_page, newsletter_campaign, payment_method, pending_domain, settings_version,
     shipping_method, shop, shop_domain, tax_class, tax_rate`,
   apps: 'app, app_use, audit_entry, authorisation_code, script_tag, token, webhook, webhook_delivery',
-  catalogue: `category, category_listing, cross_selling, import_picture, listing, listing_rebuild, listing_size,
+  catalogue: `category, category_listing, cross_selling, import_picture, library_image, listing, listing_rebuild, listing_size,
     listing_upgrade, listing_word, price_history, product, product_category, product_image, product_import, product_type,
     subcategory_listing, watcher`,
   people: `account, account_address, account_passkey, account_session, customer, newsletter_request,

@@ -209,7 +209,11 @@ export const SHARED_REFUSALS = {
     message: 'A return that is {from} can not become {to}',
     field: 'state',
   },
-  RETURN_NOT_REFUNDABLE: { status: 409, message: 'A return that is {state} can not be refunded', field: 'returnId' },
+  RETURN_NOT_REFUNDABLE: {
+    status: 409,
+    message: 'A return that is {state} can not be refunded',
+    field: 'returnId',
+  },
   REFUND_BEYOND_RETURN: {
     status: 409,
     message: 'More than the {amount} that are left of the return needs goodwill',
@@ -227,7 +231,11 @@ export const SHARED_REFUSALS = {
 
   // Invoices and credit notes
   NOTHING_TO_INVOICE: { status: 409, message: 'Nothing is left to invoice' },
-  RETURN_NOT_CREDITABLE: { status: 409, message: 'A return that is {state} can not be credited', field: 'returnId' },
+  RETURN_NOT_CREDITABLE: {
+    status: 409,
+    message: 'A return that is {state} can not be credited',
+    field: 'returnId',
+  },
   RETURN_CREDITED_BY_LINES: {
     status: 400,
     message: 'A credit note of a return is over its items, leave out lines',
@@ -274,6 +282,11 @@ export const SHARED_REFUSALS = {
     status: 400,
     message:
       'Electronic invoices need settings that the shop lacks: {missing}; set them with npx kontor shop apply',
+  },
+
+  SHOP_NOT_READY: {
+    status: 409,
+    message: 'The shop is not ready to open, these steps are missing: {steps}',
   },
 
   // Customers and coupons

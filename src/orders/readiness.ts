@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { conflict } from '../http/errors.ts';
+import { Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { findLegalStates } from '../shops/legal/queries.ts';
@@ -132,7 +132,7 @@ export async function openShop(tx: Transaction, shopId: string, deps: ReadinessD
   const { ready, steps } = await loadReadiness(tx, settings, deps);
   if (!ready) {
     const open = steps.filter(({ required, done }) => required && !done).map(({ key }) => key);
-    throw conflict(`The shop is not ready to open, these steps are missing: ${open.join(', ')}`);
+    throw new Refusal('SHOP_NOT_READY', { steps: open });
   }
   await updateOpening(tx, shopId, true);
 }

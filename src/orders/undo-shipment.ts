@@ -51,8 +51,7 @@ export function shipmentUndo(api: Operations): void {
     const hasEmail = emailAddressOf(order) !== undefined;
     const isInTime = tx.now < undoEnd(new Date(shipment.at));
     const isUntold = isInTime && ((await discardEmail(tx, shopId, shipment.shipmentId)) || !hasEmail);
-    if (!isUntold)
-      throw new Refusal('SHIPMENT_ANNOUNCED');
+    if (!isUntold) throw new Refusal('SHIPMENT_ANNOUNCED');
     await deleteShipment(tx, shopId, order.orderId, shipment.shipmentId);
     if (activity.attempts.length > 0) await withdrawCapture(tx, shopId, order.orderId);
     const changes = statesWithout(order, shipments, rest);

@@ -138,3 +138,111 @@ test('texts are edited one language at a time, and copied into what is empty', a
   await tabs.getByRole('button', { name: 'All languages' }).click();
   expect([await name('German').isVisible(), await name('English').isVisible()]).toEqual([true, true]);
 });
+
+async function describedProduct(description: string): Promise<string> {
+  const product = await shop.service.db.one<{ productId: string }>(sql`
+    update product set facts = jsonb_set(facts, '{description,en_GB}', to_jsonb(${description}::text)),
+      version = version + 1
+    where shop_id = 'DemoShop' and product_number = 'AP-100'
+    returning upper(product_id::text) as "productId"`);
+  return `/products/${product!.productId}`;
+}
+
+const storedDescription = async () => {
+  const product = await shop.service.db.one<{ description: string | null }>(sql`
+    select facts -> 'description' ->> 'en_GB' as description from product
+    where shop_id = 'DemoShop' and product_number = 'AP-100'`);
+  return product?.description;
+};
+
+test('a description is written in an editor, by keyboard and toolbar', async () => {
+  const address = await describedProduct('Beans.');
+  const page = await openAdmin(shop, address);
+  const field = page.locator('.rich-text', { has: page.locator('[name="description.en_GB"]') });
+  const editor = field.getByRole('textbox');
+  expect(await editor.getAttribute('aria-multiline')).toBe('true');
+  await expect.poll(() => field.locator('textarea').isHidden()).toBe(true);
+  await editor.click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('Roasted ');
+  await page.keyboard.press('Control+b');
+  await page.keyboard.type('slowly');
+  await page.keyboard.press('Control+b');
+  await page.keyboard.press('Enter');
+  // Into the toolbar and to its second group by keyboard.
+  await page.keyboard.press('Shift+Tab');
+  expect(await page.evaluate('document.activeElement.dataset.command')).toBe('bold');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('Origin');
+  await page.keyboard.press('Enter');
+  await field.getByRole('button', { name: 'Bulleted list' }).click();
+  await page.keyboard.type('Peru');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('Brazil');
+  expect(await field.getByRole('button', { name: 'Bulleted list' }).getAttribute('aria-pressed')).toBe(
+    'true',
+  );
+  await page.keyboard.press('Shift+Control+ArrowLeft');
+  await page.keyboard.press('Control+k');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox').fill('javascript:alert(1)');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('This is not an address that a link can have.').waitFor();
+  await dialog.getByRole('textbox').fill('farm.example');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  expect(await seriousProblems(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('status').getByText('Saved.').waitFor();
+  expect(await storedDescription()).toBe(
+    '<p>Beans.</p>\n<p>Roasted <b>slowly</b></p>\n<h2>Origin</h2>\n' +
+      '<ul><li>Peru</li>\n<li><a href="https://farm.example">Brazil</a></li>\n</ul>',
+  );
+});
+
+test('what is pasted into the editor has no more than what the storefront shows', async () => {
+  const page = await openAdmin(shop, await describedProduct(''));
+  const field = page.locator('.rich-text', { has: page.locator('[name="description.en_GB"]') });
+  await field.getByRole('textbox').click();
+  await page.evaluate(`{
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/html', '<p class="x" style="color: red" onclick="alert(1)">One <strong>two</strong></p>' +
+      '<img src="x" onerror="alert(1)"><script>alert(1)</' + 'script><a href="javascript:alert(1)">three</a>');
+    document.activeElement.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
+    );
+  }`);
+  await expect
+    .poll(() => field.locator('textarea').inputValue())
+    .toBe('<p>One <b>two</b></p>\n<p><a>three</a></p>');
+  // Chromium reports what the policy of the page forbids in a document that shows nothing, too.
+  expect(shop.problems.splice(0)).toSatisfy((problems: string[]) =>
+    problems.every((problem) => problem.includes('Content Security Policy')),
+  );
+});
+
+test('what the editor cannot express stays as it is', async () => {
+  // Nothing is edited: the text is sent as it was, with its odd spaces and unclosed elements.
+  const odd = '<p>One<p>Two <STRONG>bold</STRONG>  &euro;\n\n<ul><li>a<li>b</ul>';
+  const page = await openAdmin(shop, await describedProduct(odd));
+  const field = page.locator('.rich-text', { has: page.locator('[name="description.en_GB"]') });
+  await expect.poll(() => field.locator('textarea').isHidden()).toBe(true);
+  await page.locator('[name="name.en_GB"]').fill('Other beans');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('status').getByText('Saved.').waitFor();
+  expect(await storedDescription()).toBe(odd);
+
+  // A table begins in the source view, which says why, and the editor is a click away.
+  const table = '<table><tr><td colspan="2">250 g</td></tr></table>';
+  await page.goto(`/admin/shops/DemoShop${await describedProduct(table)}`);
+  await field.getByText('HTML that the editor would lose (table').waitFor();
+  expect(await field.locator('textarea').inputValue()).toBe(table);
+  expect(await seriousProblems(page)).toEqual([]);
+  await field.getByRole('button', { name: 'HTML' }).click();
+  await field.getByRole('textbox').getByText('250 g').waitFor();
+  await field.getByRole('button', { name: 'HTML' }).click();
+  expect(await field.locator('textarea').inputValue()).toBe(table);
+});

@@ -1,3 +1,4 @@
+import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { selectSettings } from '../../src/shops/settings/settings.ts';
 import { openAdmin } from '../admin.ts';
@@ -79,4 +80,30 @@ test('countries are selected by a preset and by the filter', async () => {
   expect((await settingsOf()).countries.toSorted()).toEqual(
     [...new Set([...before, 'AT', 'CH', 'DE', 'NO'])].toSorted(),
   );
+});
+
+test('a logo is uploaded to the library, and chosen from it', async () => {
+  const page = await openAdmin(shop, '/media');
+  const buffer = await sharp({ create: { width: 300, height: 200, channels: 3, background: '#336699' } })
+    .png()
+    .toBuffer();
+  await page
+    .getByLabel('Upload a picture')
+    .setInputFiles({ name: 'anchor.png', mimeType: 'image/png', buffer });
+  await page.getByRole('button', { name: 'Upload', exact: true }).click();
+  await page.getByText('The picture is in the library.').waitFor();
+  expect(await seriousProblems(page)).toEqual([]);
+  await page.goto('/admin/shops/DemoShop/settings/theme');
+  await page.getByRole('link', { name: 'Choose a logo' }).click();
+  await page.getByLabel('Search by file name').fill('nothing-like-it');
+  await page.keyboard.press('Enter');
+  await page.getByText('No picture’s file name begins with “nothing-like-it”.').waitFor();
+  await page.getByLabel('Search by file name').fill('anch');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Choose anchor.png' }).waitFor();
+  expect(await seriousProblems(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.getByRole('button', { name: 'Choose anchor.png' }).click();
+  await page.getByText('Saved: 1 change.').waitFor();
+  expect((await settingsOf()).logoUrl).toMatch(/\/anchor_m\.png$/);
 });

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sql } from '../../src/db/sql.ts';
+import { newId } from '../../src/kernel/ids.ts';
 import { findOrCreateUser, updateHost } from '../../src/admin/users/queries.ts';
 import { givenMerchant, type AdminAnswer, type Merchant } from '../admin.ts';
 import { startDemo } from '../demo.ts';
@@ -57,6 +59,9 @@ async function givenThings(): Promise<void> {
   await merchant.post('/users', { email: 'new@people.example', role: 'catalogue' });
   await merchant.post('/products/import/paste', { rows: 'SKU;Name\nX-1;A thing\n' });
   await merchant.get('/settings/home');
+  await service.db.run(sql`
+    insert into library_image (shop_id, image_key, name, sizes, created_at)
+    values ('DemoShop', ${newId(new Date())}, 'harbour.png', '{}', ${new Date()})`);
 }
 
 /** Forms that are one button, or that only a script, an app or an event of the day leads to. */

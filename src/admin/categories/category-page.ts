@@ -5,10 +5,11 @@ import { MAX_DESCRIPTION_LENGTH } from '../../catalogue/categories/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
-import { buttonForm, longTextField, problemOf, textField, tickField } from '../components/form.ts';
+import { buttonForm, problemOf, textField, tickField } from '../components/form.ts';
 import { chip } from '../components/format.ts';
 import { languageName } from '../components/language-name.ts';
 import { languageTabs } from '../components/language-tabs.ts';
+import { RICH_TEXT_SCRIPTS, richTextField } from '../components/rich-text.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
@@ -116,6 +117,7 @@ async function showCategory(visit: ShopVisit, request: PageRequest, draft?: Draf
   return {
     title: textIn(texts.name, locale, settings.defaultLocale) ?? category.alias,
     menu: 'categories',
+    scripts: RICH_TEXT_SCRIPTS,
     breadcrumbs: [
       { href: adminPath(visit, '/categories'), text: visit.messages.layout.menuEntries.categories },
     ],
@@ -171,12 +173,15 @@ function languageColumns(
               draft,
             };
             return name === 'description'
-              ? longTextField({
-                  ...field,
-                  rows: 5,
-                  maxLength: MAX_DESCRIPTION_LENGTH,
-                  hint: messages.categories.markupHint,
-                })
+              ? richTextField(
+                  {
+                    ...field,
+                    rows: 5,
+                    maxLength: MAX_DESCRIPTION_LENGTH,
+                    hint: messages.categories.markupHint,
+                  },
+                  messages,
+                )
               : textField({
                   ...field,
                   maxLength: 255,

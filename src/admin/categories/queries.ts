@@ -49,6 +49,9 @@ export interface AssignedProduct {
   visible: boolean;
 }
 
+/** As many as the form of a product offers. */
+const MAX_TARGETS = 1_000;
+
 export const PRODUCTS_PER_PAGE = 50;
 
 /** The products of a category by name, from the table behind its list. */
@@ -76,4 +79,11 @@ export function findProductByTypedNumber(db: Queries, shopId: string, number: st
   return db.one<{ productId: string }>(sql`
     select upper(product_id::text) as "productId" from product
     where shop_id = ${shopId} and product_number in (${number}, ${number.toUpperCase()}) limit 1`);
+}
+
+/** Categories that something can lead to: all but the root, in the order of the tree's levels. */
+export function findCategoryTargets(db: Queries, shopId: string) {
+  return db.many<{ categoryId: string; alias: string; name: Localised }>(sql`
+    select upper(category_id::text) as "categoryId", alias, name from category
+    where shop_id = ${shopId} and parent_id is not null order by position, number limit ${MAX_TARGETS}`);
 }

@@ -41,6 +41,10 @@ export const UPLOT_STYLESHEET = served(
   toAsset('uplot', 'css', readFileSync(resolve('uplot/dist/uPlot.min.css'))),
 );
 
+/** The engine of the rich-text editor, and its toolbar. */
+export const SQUIRE = served(toAsset('squire', 'js', readFileSync(resolve('squire-rte/dist/squire.js'))));
+export const RICH_TEXT_SCRIPT = served(asset('admin-rich-text', 'js'));
+
 /** Pictures by drag and drop, and the grid of variations. */
 export const PRODUCTS_SCRIPT = served(asset('admin-products', 'js'));
 

@@ -131,7 +131,10 @@ function packingSlip(visit: ShopVisit, { order, lines }: PackedOrder): Markup {
 }
 
 /** Where a parcel returns to that can't be delivered, with the country if it goes abroad. */
-function senderLine({ settings }: ShopVisit, { billingAddress, shippingAddress }: ManagedOrder): Markup | false {
+function senderLine(
+  { settings }: ShopVisit,
+  { billingAddress, shippingAddress }: ManagedOrder,
+): Markup | false {
   const { invoicing, country, defaultLocale } = settings;
   const { company, street, zipCode, city } = invoicing;
   if (!street) return false;

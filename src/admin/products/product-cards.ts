@@ -19,7 +19,7 @@ export function localeName(locale: string, { language, settings }: ShopVisit): s
 }
 
 /** The languages of the shop side by side. */
-export function textsCard(visit: ShopVisit, { text, long }: ProductFields): Markup {
+export function textsCard(visit: ShopVisit, { text, long, rich }: ProductFields): Markup {
   const { settings } = visit;
   const messages = visit.messages.products.fields;
   const sides = (fields: (locale: string, label: (text: string) => string) => Markup) =>
@@ -38,8 +38,8 @@ export function textsCard(visit: ShopVisit, { text, long }: ProductFields): Mark
     ${sides(
       (locale, label) =>
         html`${text(`name.${locale}`, label(messages.name), { maxLength: 1000 })}
-        ${long(`shortDescription.${locale}`, label(messages.shortDescription), { rows: 2, maxLength: MAX_LENGTHS.text })}
-        ${long(`description.${locale}`, label(messages.description), { rows: 8, maxLength: MAX_LENGTHS.text, hint: messages.descriptionHint })}`,
+        ${rich(`shortDescription.${locale}`, label(messages.shortDescription), { rows: 2, maxLength: MAX_LENGTHS.text })}
+        ${rich(`description.${locale}`, label(messages.description), { rows: 8, maxLength: MAX_LENGTHS.text, hint: messages.descriptionHint })}`,
     )}
     <details>
       <summary>${messages.moreTexts}</summary>

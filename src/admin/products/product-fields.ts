@@ -8,6 +8,8 @@ import {
   type LongTextField,
   type TextField,
 } from '../components/form.ts';
+import { richTextField } from '../components/rich-text.ts';
+import type { AdminMessages } from '../messages.ts';
 import type { Draft } from '../pages.ts';
 import type { ProductFormValues } from './product-values.ts';
 
@@ -20,6 +22,8 @@ export interface ProductFields {
     label: string,
     more: Pick<LongTextField, 'maxLength'> & Partial<LongTextField>,
   ) => Markup;
+  /** A text with markup. */
+  rich: ProductFields['long'];
   choice: (
     name: string,
     label: string,
@@ -38,7 +42,7 @@ export interface ProductFields {
 export function productFields(
   values: ProductFormValues,
   inherited: ProductFormValues | undefined,
-  { draft, mayWrite }: { draft: Draft | undefined; mayWrite: boolean },
+  { draft, mayWrite, messages }: { draft: Draft | undefined; mayWrite: boolean; messages: AdminMessages },
 ): ProductFields {
   const shared = (name: string) => ({ name, value: values[name], draft, isDisabled: !mayWrite });
   const placeholder = (name: string) => {
@@ -51,6 +55,7 @@ export function productFields(
     text,
     number: (name, label, more) => text(name, label, { inputMode: 'decimal', autocomplete: 'off', ...more }),
     long: (name, label, more) => longTextField({ ...shared(name), label, ...more }),
+    rich: (name, label, more) => richTextField({ ...shared(name), label, ...more }, messages),
     choice: (name, label, choices, more) => choiceField({ ...shared(name), label, choices, ...more }),
     // An unchecked box sends nothing; the hidden field tells that it was present.
     tick: (name, label, hint) =>

@@ -5,6 +5,7 @@ import { anyText } from '../../catalogue/products/render.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { problemOf } from '../components/form.ts';
 import { languageTabs } from '../components/language-tabs.ts';
+import { RICH_TEXT_SCRIPTS } from '../components/rich-text.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
 import type { Draft, ShopPages } from '../pages.ts';
@@ -40,9 +41,10 @@ export function productEditorPages(pages: ShopPages): void {
         const fields = productFields(values, master ? productFormValues(master, visit) : undefined, {
           draft,
           mayWrite,
+          messages: visit.messages,
         });
         return productPage(visit, row, 'product', {
-          scripts: [PRODUCTS_SCRIPT],
+          scripts: [PRODUCTS_SCRIPT, ...RICH_TEXT_SCRIPTS],
           main: html`${await picturesCard(visit, row)}
             <form method="post" class="product-form">
               ${problemOf(draft)} ${versionField(versionedValues(values))}

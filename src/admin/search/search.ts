@@ -80,8 +80,22 @@ async function findOrders(visit: ShopVisit, text: string): Promise<Hit[]> {
   });
 }
 
-/** By the start of the number, then as in the product list; with a typo, as in the shop. */
 async function findProducts(visit: ShopVisit, text: string): Promise<Hit[]> {
+  const products = await searchProducts(visit, text);
+  return products.map(({ productId, ...hit }) => ({
+    href: adminPath(visit, `/products/${productId}`),
+    ...hit,
+  }));
+}
+
+interface ProductHit {
+  productId: string;
+  text: string;
+  note?: string;
+}
+
+/** By the start of the number, then as in the product list; with a typo, as in the shop. */
+export async function searchProducts(visit: ShopVisit, text: string): Promise<ProductHit[]> {
   const { db, shopId, locale, settings } = visit;
   const terms = parseQuery(text);
   if (terms.length === 0) return [];
@@ -99,10 +113,9 @@ async function findProducts(visit: ShopVisit, text: string): Promise<Hit[]> {
   const named = await findProductNames(db, shopId, page.productIds);
   const corrected =
     numbered.length + named.length > 0 ? [] : await suggestOrFallBack(db, shopId, locale, text, MAX_PRODUCTS);
-  const hits = new Map<string, Hit>();
-  const add = (productId: string, hit: Omit<Hit, 'href'>) => {
-    if (!hits.has(productId))
-      hits.set(productId, { href: adminPath(visit, `/products/${productId}`), ...hit });
+  const hits = new Map<string, ProductHit>();
+  const add = (productId: string, hit: Omit<ProductHit, 'productId'>) => {
+    if (!hits.has(productId)) hits.set(productId, { productId, ...hit });
   };
   for (const { productId, productNumber, name } of [...numbered, ...named]) {
     const shown = name && textIn(name, locale, settings.defaultLocale);

@@ -10,8 +10,9 @@ import { STYLESHEET } from '../../storefront/layout/assets.ts';
 import { toStyle } from '../../storefront/layout/theme.ts';
 import { merchantHtml, prepareMerchantHtml } from '../../storefront/merchant-html/merchant-html.ts';
 import { chip } from '../components/format.ts';
-import { longTextField, problemOf, textField } from '../components/form.ts';
+import { problemOf, textField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
+import { RICH_TEXT_SCRIPTS, richTextField } from '../components/rich-text.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import { SETTINGS_SCRIPT } from '../layout/assets.ts';
 import type { AdminFile } from '../page.ts';
@@ -108,7 +109,7 @@ export function legalTexts(pages: ShopPages): void {
             ...settingsTrail(visit),
             { href: adminPath(visit, '/settings/legal'), text: messages.pages.legal },
           ],
-          scripts: [SETTINGS_SCRIPT],
+          scripts: [SETTINGS_SCRIPT, ...RICH_TEXT_SCRIPTS],
           main: html`<nav class="tabs" aria-label="${messages.emailView.languages}">
               ${visit.settings.locales.map(
                 (one) =>
@@ -133,7 +134,10 @@ export function legalTexts(pages: ShopPages): void {
                     draft,
                   };
                   return LONG.has(name)
-                    ? longTextField({ ...field, rows: name === 'description' ? 18 : 4, maxLength })
+                    ? richTextField(
+                        { ...field, rows: name === 'description' ? 18 : 4, maxLength },
+                        visit.messages,
+                      )
                     : textField({ ...field, maxLength });
                 })}
                 ${

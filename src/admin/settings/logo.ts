@@ -1,20 +1,15 @@
-import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { imagePath, imageUrl } from '../../platform/media/images.ts';
-import { refuseFullMedia } from '../../platform/media/quota.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
-import { storeImage } from '../../platform/media/store-image.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { problemOf } from '../components/form.ts';
+import { addPicture, choosePicture, pictureCard } from '../media/media.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { savedNotice, saveSettings } from './save.ts';
 import { settingsTrail } from './section-page.ts';
-import { Redirect } from '../../http/page-kit.ts';
 
 /**
- * Accepts a logo like a product picture: checked, scaled, and reduced to its pixels. Its files stay as long as the
- * settings or their history name them.
+ * Accepts a logo like a product picture: checked, scaled, and reduced to its pixels. It becomes a picture of the media
+ * library.
  */
 export function logo(pages: ShopPages, format: SettingsFormat, media: MediaStorage): void {
   pages.fileForm('/settings/theme/logo', 'settings_write', {
@@ -28,34 +23,20 @@ export function logo(pages: ShopPages, format: SettingsFormat, media: MediaStora
       ],
       main: html`<div class="narrow">${problemOf(draft)} ${logoCard(visit)}</div>`,
     }),
-    save: async (visit, _request, { name, path }) => {
-      const { db, config, shopId } = visit;
-      if (!/\.(?:png|jpe?g|gif)$/i.test(name)) throw badRequest(visit.messages.settings.logo.wrongKind);
-      await refuseFullMedia(db, config, shopId);
-      const { imageKey, sizes } = await storeImage(media, shopId, path, name);
-      try {
-        const file = sizes.Medium ?? sizes.Large!;
-        const logoUrl = imagePath(imageUrl(visit.origin, shopId, imageKey, file.file));
-        const applied = await saveSettings(visit, { logoUrl }, format);
-        return new Redirect(adminPath(visit, '/settings/theme'), await savedNotice(visit, applied));
-      } catch (error) {
-        await media.removeFolders(shopId, [imageKey]).catch(() => {});
-        throw error;
-      }
-    },
+    save: async (visit, _request, upload) =>
+      choosePicture(visit, format, 'logo', await addPicture(visit, media, upload)),
   });
 }
 
-/** The logo, and a form for another one. */
+/** The logo, the choice of another one, and a form that uploads one. */
 export function logoCard(visit: ShopVisit): Markup {
   const messages = visit.messages.settings.logo;
-  const { logoUrl } = visit.settings;
-  return html`<section class="card">
-    <h2>${messages.title}</h2>
-    ${logoUrl?.startsWith('/') && html`<p class="logo-shown"><img src="${logoUrl}" alt="${messages.current}" /></p>`}
-    ${
-      visit.may('settings_write') &&
-      html`<form
+  return html`${pictureCard(visit, 'logo')}
+  ${
+    visit.may('settings_write') &&
+    html`<section class="card">
+      <h2>${messages.upload}</h2>
+      <form
         method="post"
         action="${adminPath(visit, '/settings/theme/logo')}"
         enctype="multipart/form-data"
@@ -67,7 +48,7 @@ export function logoCard(visit: ShopVisit): Markup {
           <p class="hint">${messages.hint}</p>
         </div>
         <button>${messages.upload}</button>
-      </form>`
-    }
-  </section>`;
+      </form>
+    </section>`
+  }`;
 }

@@ -15,7 +15,7 @@ const GROUPS: readonly {
 }[] = [
   { name: 'shop', pages: ['opening', 'shop', 'invoices', 'languages', 'domains'] },
   { name: 'selling', pages: ['taxes', 'shipping', 'payments', 'orders', 'catalogue', 'customers', 'feeds'] },
-  { name: 'look', pages: ['theme', 'home', 'emails', 'legal', 'privacy'] },
+  { name: 'look', pages: ['theme', 'home', 'media', 'emails', 'legal', 'privacy'] },
   { name: 'behind', pages: ['users', 'file', 'history', 'data'] },
 ];
 
@@ -79,6 +79,7 @@ export function settingHits(visit: ShopVisit, text: string, limit: number) {
 function mayOpen({ may }: ShopVisit, page: PageName): boolean {
   if (page === 'users') return may('users_write');
   if (page === 'data') return may('shop_write');
+  if (page === 'media') return may('products_read');
   if (page === 'legal') return may('legal_read');
   return true;
 }
@@ -90,7 +91,7 @@ function pageCard(visit: ShopVisit, page: PageName): Markup {
 
 function placeOf(visit: ShopVisit, page: PageName) {
   const { pages, about } = visit.messages.settings;
-  const path = page === 'users' ? '/users' : `/settings/${page}`;
+  const path = page === 'users' || page === 'media' ? `/${page}` : `/settings/${page}`;
   return { href: adminPath(visit, path), text: pages[page], note: about[page] };
 }
 

@@ -128,6 +128,129 @@ describe('the logo', () => {
   });
 });
 
+describe('the media library', () => {
+  const send = (address: string, filename: string, { cookie } = merchant) => {
+    const { body, headers } = formOf({ name: 'picture', filename, content: PNG });
+    return service.app.inject({
+      method: 'POST',
+      url: `/admin/shops/DemoShop${address}`,
+      headers: { ...headers, host: 'localhost:8080', origin: 'http://localhost:8080', cookie },
+      payload: body,
+    });
+  };
+  const keyIn = (address: string | undefined) => /[0-9A-F-]{36}/.exec(address ?? '')![0];
+  const bytes = async () =>
+    (await service.db.one<{ value: number }>(sql`
+      select value from counter where shop_id = 'DemoShop' and name = 'mediaBytes'`))!.value;
+
+  test('finds pictures by name, page by page, those of products too', async () => {
+    await service.db.run(sql`
+      insert into product_image (shop_id, product_id, name, position, image_key, sizes, created_at)
+      select 'DemoShop', product_id, 'Shelf-' || number || '.png', number, gen_random_uuid(), '{}', now()
+      from (select product_id from product where shop_id = 'DemoShop' order by product_id limit 1) as one
+      cross join generate_series(101, 170) as number`);
+    const names = (text: string) =>
+      [...text.matchAll(/<span class="name">(Shelf-\d+\.png)<\/span>/g)].map(([, name]) => name);
+    const first = await merchant.get('/media?q=shelf-');
+    expect([names(first.text).length, names(first.text)[0]]).toEqual([60, 'Shelf-101.png']);
+    const next = /href="[^"]*\/media\?([^"]*after=[^"]*)"/.exec(first.text)![1]!.replaceAll('&amp;', '&');
+    expect(names((await merchant.get(`/media?${next}`)).text)).toEqual(
+      Array.from({ length: 10 }, (_, index) => `Shelf-${161 + index}.png`),
+    );
+    expect((await merchant.get('/media?q=elf-')).text).toContain(
+      'No picture’s file name begins with “elf-”.',
+    );
+    expect(names((await merchant.get('/media')).text)).toHaveLength(60);
+    await service.db.run(sql`delete from product_image where shop_id = 'DemoShop' and name like 'Shelf-%'`);
+  });
+
+  test('a picture is uploaded, chosen, described, replaced, and deleted when nothing shows it', async () => {
+    const empty = await bytes();
+    const uploaded = await send('/media/new', 'Harbour.png');
+    expect(uploaded.statusCode).toBe(303);
+    const first = keyIn(uploaded.headers.location as string);
+    const size = (await bytes()) - empty;
+    expect(size).toBeGreaterThan(0);
+    expect((await merchant.get(`/media/${first}`)).text).toContain('This picture is not used.');
+
+    // For the front page; its other settings stay.
+    const { home: before } = await settingsOf();
+    expect((await merchant.get('/media?for=home&q=harb')).text).toContain('Choose Harbour.png');
+    const chosen = await merchant.post('/media/choose', { for: 'home', imageKey: first });
+    expect([chosen.status, chosen.location]).toEqual([303, '/admin/shops/DemoShop/settings/home']);
+    expect((await settingsOf()).home).toEqual({
+      ...before,
+      picture: `/media/DemoShop/${first}/Harbour.png`,
+    });
+    await merchant.post(`/media/${first}`, {
+      'text.en_GB': 'Boats in the harbour',
+      'text.de_DE': 'Boote im Hafen',
+      'text.fr_FR': '',
+    });
+    const front = async (locale: string) =>
+      (await service.app.inject(`/shop/DemoShop?locale=${locale}`)).body.match(
+        /class="hero[^]*?alt="([^"]*)"/,
+      )![1];
+    expect([await front('en_GB'), await front('de_DE')]).toEqual(['Boats in the harbour', 'Boote im Hafen']);
+
+    // In use: it can be replaced, by people who may change the settings, and not be deleted.
+    expect((await merchant.post(`/media/${first}/delete`)).status).toBe(400);
+    const editor = await givenMerchant(service, 'catalogue');
+    expect((await send(`/media/${first}/replace`, 'Other.png', editor)).statusCode).toBe(400);
+    expect((await settingsOf()).home.picture).toContain(first);
+    const replaced = await send(`/media/${first}/replace`, 'Other.png');
+    const second = keyIn(replaced.headers.location as string);
+    expect((await settingsOf()).home.picture).toBe(`/media/DemoShop/${second}/Other.png`);
+    expect((await merchant.get(`/media/${first}`)).status).toBe(404);
+    expect((await merchant.get(`/media/${second}`)).text).toContain('value="Boote im Hafen"');
+    expect(await bytes()).toBe(empty + size);
+
+    // The form of the front page keeps the picture that it does not show.
+    const form = await merchant.get('/settings/home');
+    await merchant.post('/settings/home', {
+      version: versionIn(form.text),
+      'home.picture': (await settingsOf()).home.picture!,
+      'home.link': before.link ?? '',
+      'home.title.en_GB': 'Ahoy',
+    });
+    expect((await settingsOf()).home).toMatchObject({
+      picture: `/media/DemoShop/${second}/Other.png`,
+      link: before.link,
+      title: { en_GB: 'Ahoy' },
+    });
+    await merchant.post('/media/choose', { for: 'home', imageKey: '' });
+    expect((await settingsOf()).home.picture).toBeNull();
+    expect((await merchant.post(`/media/${second}/delete`)).status).toBe(303);
+    expect(await bytes()).toBe(empty);
+  });
+
+  test('an upload for the logo becomes the logo', async () => {
+    const saved = await send('/media/new?for=logo', 'Anchor.png');
+    expect(saved.headers.location).toBe('/admin/shops/DemoShop/settings/theme');
+    const { logoUrl } = await settingsOf();
+    expect(logoUrl).toMatch(/\/Anchor_m\.png$/);
+    expect((await merchant.get(`/media/${keyIn(logoUrl!)}`)).text).toContain('/settings/theme">Logo</a>');
+  });
+
+  test('the button of the front page leads to a product, a category or a page', async () => {
+    const choose = async (search: string, name: string) => {
+      const { text } = await merchant.get(`/settings/home/target?q=${search}`);
+      const found = [...text.matchAll(/name="target"\s+value="([^"]*)"[^>]*>\s*([^<]*?)\s*</g)];
+      await merchant.post('/settings/home/target', {
+        target: found.find(([, , shown]) => shown === name)![1]!,
+      });
+      return (await settingsOf()).home.link;
+    };
+    expect(await choose('AP-100', 'Beacon Kettle 1.7 l')).toBe('/Products/AP-100');
+    expect(await choose('lamp', 'Lamps')).toBe('/Categories/lamps');
+    expect(await choose('', 'Privacy policy')).toBe('/legal/privacy-policy');
+    expect((await merchant.post('/settings/home/target', { target: 'page nowhere' })).status).toBe(404);
+    expect((await settingsOf()).home.link).toBe('/legal/privacy-policy');
+    await merchant.post('/settings/home/target', { target: '' });
+    expect((await settingsOf()).home.link).toBeNull();
+  });
+});
+
 describe('the words of an email', () => {
   const path = '/settings/emails/order?locale=en_GB';
 

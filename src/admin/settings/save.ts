@@ -12,7 +12,7 @@ export function saveSettings(
   file: SettingsFile,
   format: SettingsFormat,
 ): Promise<AppliedSettings> {
-  return visit.db.transaction((tx) => apply(tx, visit, file, format), { appId: visit.user.userId });
+  return visit.db.transaction((tx) => applySettings(tx, visit, file, format), { appId: visit.user.userId });
 }
 
 /** The changes that applying a file would make. It is applied and rolled back, so that every check has run. */
@@ -51,7 +51,13 @@ function change(
   return changeSettings(tx, shopId, file, format, user.email, domainPolicy);
 }
 
-async function apply(tx: Transaction, visit: ShopVisit, file: SettingsFile, format: SettingsFormat) {
+/** The same as a part of a transaction. */
+export async function applySettings(
+  tx: Transaction,
+  visit: ShopVisit,
+  file: SettingsFile,
+  format: SettingsFormat,
+): Promise<AppliedSettings> {
   const applied = await change(tx, visit, file, format);
   if (applied.changes.length > 0) {
     await recordAction(tx, visit, '/settings', { sections: [...applied.sections].join() });

@@ -26,6 +26,9 @@ export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStor
   sectionPage(pages, format, {
     name: 'theme',
     isEven: true,
+    // The card beside the form shows the logo. A logo of another site, from a settings file, stays as it is.
+    leftOut: ['logoUrl'],
+    fields: (_visit, { file }) => html`<input type="hidden" name="logoUrl" value="${file.logoUrl ?? ''}" />`,
     beside: async (visit) => {
       const preview = adminPath(visit, '/settings/theme/preview');
       const messages = visit.messages.settings.preview;

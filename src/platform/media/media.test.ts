@@ -233,6 +233,21 @@ describe('the sweep', () => {
     await service.db.run(sql`
       insert into settings_version (shop_id, version_id, changes, file)
       values ('Shop', ${newId(new Date())}, '[]', ${logoUrl(formerLogo)}::json)`);
+    // The same of the front page, and a picture that only the media library shows.
+    const [cover, formerCover, uploaded] = [
+      await givenFolder('Shop'),
+      await givenFolder('Shop'),
+      await givenFolder('Shop'),
+    ];
+    const home = (key: string) => JSON.stringify({ home: { picture: `/media/Shop/${key}/x.png` } });
+    await service.db.run(sql`
+      update shop set settings = settings || ${home(cover)}::jsonb where shop_id = 'Shop'`);
+    await service.db.run(sql`
+      insert into settings_version (shop_id, version_id, changes, file)
+      values ('Shop', ${newId(new Date())}, '[]', ${home(formerCover)}::json)`);
+    await service.db.run(sql`
+      insert into library_image (shop_id, image_key, name, sizes, created_at)
+      values ('Shop', ${uploaded}, 'x.png', '{}', ${new Date()})`);
     const fresh = await givenFolder('Shop', { isOld: false });
     await givenFolder('Shop');
     // The key is named, but in another shop.
@@ -244,7 +259,7 @@ describe('the sweep', () => {
 
     await sweep();
     expect(new Set(await folders('Shop'))).toEqual(
-      new Set([named, ofCategory, logo, formerLogo, fresh, 'notes']),
+      new Set([named, ofCategory, logo, formerLogo, cover, formerCover, uploaded, fresh, 'notes']),
     );
     expect(await folders('Second')).toEqual([]);
     expect(await folders('Unknown')).toEqual([unknown]);

@@ -86,7 +86,8 @@ async function findUnnamed(db: Queries, folders: readonly ImageFolder[]): Promis
 }
 
 /**
- * A logo is named by the settings, and by each of their earlier states, which can be restored. Subqueries that count are
+ * A logo and the picture of the front page are named by the settings, and by each of their earlier states, which can be
+ * restored. Subqueries that count are
  * answered from an index, folder by folder; joins could read whole tables.
  */
 function findUnnamedOf(db: Queries, shopId: string, imageKeys: readonly string[]) {
@@ -100,9 +101,15 @@ function findUnnamedOf(db: Queries, shopId: string, imageKeys: readonly string[]
       and (
         select count(*) from category
         where category.shop_id = ${shopId} and category.image_key = folder.image_key) = 0
-      and strpos(coalesce(shop.settings ->> 'logoUrl', ''), upper(folder.image_key::text)) = 0
+      and (
+        select count(*) from library_image library
+        where library.shop_id = ${shopId} and library.image_key = folder.image_key) = 0
+      and strpos(
+        concat(shop.settings ->> 'logoUrl', ' ', shop.settings #>> '{home,picture}'), upper(folder.image_key::text)) = 0
       and (
         select count(*) from settings_version
         where settings_version.shop_id = ${shopId}
-          and strpos(settings_version.file ->> 'logoUrl', upper(folder.image_key::text)) > 0) = 0`);
+          and strpos(
+            concat(settings_version.file ->> 'logoUrl', ' ', settings_version.file #>> '{home,picture}'),
+            upper(folder.image_key::text)) > 0) = 0`);
 }

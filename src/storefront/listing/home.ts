@@ -1,4 +1,5 @@
 import { findCategoryCards } from '../../catalogue/categories/queries.ts';
+import { findLibraryPicture } from '../../catalogue/media/queries.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { isPrivate } from '../../config.ts';
@@ -65,17 +66,32 @@ interface Featured {
   marked: number;
 }
 
-async function findHome({ shopId, locale }: Visit, db: Queries) {
+async function findHome({ shopId, locale, settings }: Visit, db: Queries) {
   const cards = await findCategoryCards(db, shopId, locale, undefined);
   const { offers, fresh, marked } = (await findFeatured(db, shopId))!;
+  const pictureText = await findPictureText(db, shopId, settings, locale);
   const pictures = cards.map(({ image }) => image?.imageKey ?? '').join();
   return {
     cards,
     offers: parseVersions(offers ?? ''),
     fresh: parseVersions(fresh ?? ''),
     marked,
-    versionStamp: `${offers} ${fresh} ${marked} ${pictures}`,
+    pictureText,
+    versionStamp: `${offers} ${fresh} ${marked} ${pictures} ${pictureText}`,
   };
+}
+
+/** The alternative text of the cover image, where it is a picture of the shop's media library. */
+async function findPictureText(
+  db: Queries,
+  shopId: string,
+  { home, defaultLocale }: Visit['settings'],
+  locale: string,
+): Promise<string> {
+  const [, imageKey] = /^\/media\/[^/]+\/([\dA-F-]{36})\//.exec(home.picture ?? '') ?? [];
+  const picture =
+    imageKey !== undefined && isId(imageKey) && (await findLibraryPicture(db, shopId, imageKey));
+  return (picture && textIn(picture.altTexts, locale, defaultLocale)) || '';
 }
 
 /** Whether a product is still new depends on the time, which changes no version, so the statement decides it. */
@@ -110,7 +126,7 @@ export function findFeatured(db: Queries, shopId: string) {
 async function renderHome(visit: Visit, db: Queries): Promise<RenderedPage<Page>> {
   const { shopId, settings, locale } = visit;
   const messages = messagesIn(locale).storefront.listing;
-  const { cards, offers, fresh, marked, versionStamp } = await findHome(visit, db);
+  const { cards, offers, fresh, marked, pictureText, versionStamp } = await findHome(visit, db);
   const rows = await findProductRows(
     db,
     shopId,
@@ -133,7 +149,7 @@ async function renderHome(visit: Visit, db: Queries): Promise<RenderedPage<Page>
     title: shopName(visit),
     ...(text && { description: plainText(text.text, 300) }),
     path: '',
-    main: html`${hero(visit, text)} ${promises(visit)}
+    main: html`${hero(visit, text, pictureText)} ${promises(visit)}
       ${
         cards.length > 0 &&
         html`<section>
@@ -159,13 +175,13 @@ function introduction(visit: Visit): Markup | null {
   return slogan === null ? null : merchantHtml(visit, slogan);
 }
 
-function hero(visit: Visit, text: Markup | null): Markup {
+function hero(visit: Visit, text: Markup | null, pictureText: string): Markup {
   const { settings, locale } = visit;
   const { picture, title, link, linkText } = settings.home;
   const messages = messagesIn(locale).storefront.front;
   const href = link?.startsWith('/') ? shopPath(visit, link === '/' ? '' : link) : webAddress(link);
   return html`<section class="hero ${picture && 'pictured'}">
-    ${picture && html`<img src="${picture}" alt="" width="800" height="600" fetchpriority="high" />`}
+    ${picture && html`<img src="${picture}" alt="${pictureText}" width="800" height="600" fetchpriority="high" />`}
     <div>
       <h1>${textIn(title, locale, settings.defaultLocale) ?? shopName(visit)}</h1>
       ${text && html`<div class="prose">${text}</div>`}

@@ -5,22 +5,28 @@ import { escapeHtml, plainText, safe, type Markup } from '../../http/html.ts';
 import type { Visit } from '../visit.ts';
 import { boundedMarkup } from './bounded-markup.ts';
 
-const OWN_IMAGE = /^\/media\/[\w./-]+$/;
+/** Pictures of other sites, and our own. */
+const IMAGE_ADDRESS = /^(?:https?:\/\/|\/media\/[\w./-]+$)/i;
+
+const TAGS = (
+  'p br hr div span h2 h3 h4 h5 h6 blockquote pre code b strong i em u s small sub sup mark abbr a img ' +
+  'ul ol li dl dt dd table caption thead tbody tfoot tr th td'
+).split(' ');
+const ATTRIBUTES = {
+  a: ['href', 'title', 'rel'],
+  img: ['src', 'alt', 'width', 'height', 'loading'],
+  th: ['colspan', 'rowspan', 'scope'],
+  td: ['colspan', 'rowspan'],
+};
+const SCHEMES = ['http', 'https'];
+const LINK_SCHEMES = [...SCHEMES, 'mailto'];
 
 /** Merchants may structure their texts, but not add scripts, styles or forms. */
 const ALLOWED: sanitizeHtml.IOptions = {
-  allowedTags: (
-    'p br hr div span h2 h3 h4 h5 h6 blockquote pre code b strong i em u s small sub sup mark abbr a img ' +
-    'ul ol li dl dt dd table caption thead tbody tfoot tr th td'
-  ).split(' '),
-  allowedAttributes: {
-    a: ['href', 'title', 'rel'],
-    img: ['src', 'alt', 'width', 'height', 'loading'],
-    th: ['colspan', 'rowspan', 'scope'],
-    td: ['colspan', 'rowspan'],
-  },
-  allowedSchemes: ['http', 'https'],
-  allowedSchemesByTag: { a: ['http', 'https', 'mailto'] },
+  allowedTags: TAGS,
+  allowedAttributes: ATTRIBUTES,
+  allowedSchemes: SCHEMES,
+  allowedSchemesByTag: { a: LINK_SCHEMES },
   allowProtocolRelative: false,
   transformTags: {
     // The page already has an h1.
@@ -44,12 +50,19 @@ const ALLOWED: sanitizeHtml.IOptions = {
       },
     }),
   },
-  exclusiveFilter: ({ tag, attribs }) => tag === 'img' && !isImage(attribs['src'] ?? ''),
+  exclusiveFilter: ({ tag, attribs }) => tag === 'img' && !IMAGE_ADDRESS.test(attribs['src'] ?? ''),
 };
 
-function isImage(address: string): boolean {
-  return /^https?:\/\//i.test(address) || OWN_IMAGE.test(address);
-}
+/**
+ * The same rules for the editor of the admin, which must not show more than the storefront does. Elements that the
+ * sanitiser renames are allowed under their old names.
+ */
+export const MERCHANT_HTML_RULES = {
+  tags: [...new Set([...TAGS, ...Object.keys(ALLOWED.transformTags!)])],
+  attributes: ATTRIBUTES,
+  linkSchemes: LINK_SCHEMES,
+  imageAddress: IMAGE_ADDRESS.source,
+};
 
 /** The same text always gives the same markup, whichever shop it belongs to. */
 const sanitisedCache: CacheKind<Markup> = { name: 'merchant texts', limit: { megabytes: 8 } };

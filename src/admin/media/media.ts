@@ -1,0 +1,436 @@
+import {
+  addLibraryImage,
+  describePicture,
+  removeLibraryImage,
+  replacePicture,
+} from '../../catalogue/media/library.ts';
+import {
+  findLibraryPicture,
+  findNewestPictures,
+  findPicturesByName,
+  type LibraryPicture,
+} from '../../catalogue/media/queries.ts';
+import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
+import { badRequest, notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
+import type { Upload } from '../../http/upload.ts';
+import { isId } from '../../kernel/ids.ts';
+import { refuseFullMedia } from '../../platform/media/quota.ts';
+import type { MediaStorage } from '../../platform/media/storage.ts';
+import { storeImage, type StoredImage } from '../../platform/media/store-image.ts';
+import type { SettingsFormat } from '../../shops/settings/format.ts';
+import { buttonForm, problemOf, textField } from '../components/form.ts';
+import { languageName } from '../components/language-name.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
+import { findProductNames } from '../search/queries.ts';
+import { applySettings, savedNotice, saveSettings } from '../settings/save.ts';
+import { settingsTrail } from '../settings/section-page.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
+import {
+  addressAt,
+  isPicturePlace,
+  pathOfPicture,
+  PLACE_PATHS,
+  placesOf,
+  settingsWithPicture,
+  THUMBNAIL,
+  type PicturePlace,
+} from './look.ts';
+
+const PER_PAGE = 60;
+const MAX_SEARCH_LENGTH = 100;
+
+/** All pictures of the shop, and the choice of one for the logo or the front page. */
+export function mediaPages(pages: ShopPages, format: SettingsFormat, media: MediaStorage): void {
+  pages.get('/media', 'products_read', listPage);
+
+  pages.fileForm('/media/new', 'products_write', {
+    field: 'picture',
+    show: async (visit, request, draft) => ({
+      title: visit.messages.media.upload,
+      menu: 'settings',
+      breadcrumbs: mediaTrail(visit),
+      main: html`<div class="narrow card">${problemOf(draft)} ${uploadForm(visit, placeOf(request))}</div>`,
+    }),
+    save: async (visit, request, upload) => {
+      const picture = await addPicture(visit, media, upload);
+      const place = placeOf(request);
+      if (!place || !visit.may('settings_write')) {
+        return new Redirect(pathOf(visit, picture.imageKey), visit.messages.media.uploaded);
+      }
+      return choosePicture(visit, format, place, picture);
+    },
+  });
+
+  pages.post('/media/choose', 'settings_write', async (visit, form) => {
+    const place = form.field('for');
+    if (!isPicturePlace(place)) throw notFound();
+    const imageKey = form.field('imageKey');
+    return choosePicture(
+      visit,
+      format,
+      place,
+      imageKey === '' ? undefined : await readPicture(visit, imageKey),
+    );
+  });
+
+  pages.form(
+    '/media/:imageKey',
+    { read: 'products_read', write: 'products_write' },
+    {
+      show: async (visit, request, draft) => picturePage(visit, await pictureOf(visit, request), draft),
+      save: async (visit, form) => {
+        const picture = await pictureOf(visit, form);
+        const texts = Object.fromEntries(
+          visit.settings.locales.map((locale) => [locale, form.field(`text.${locale}`).trim()]),
+        );
+        await visit.db.transaction(
+          async (tx) => {
+            await describePicture(tx, visit.shopId, picture, texts);
+            await recordAction(tx, visit, '/media/:imageKey', { imageKey: picture.imageKey });
+          },
+          { appId: visit.user.userId },
+        );
+        return new Redirect(pathOf(visit, picture.imageKey), visit.messages.form.saved);
+      },
+    },
+    { limits: { texts: { 'text.*': MAX_LENGTHS.pictureText } } },
+  );
+
+  pages.fileForm('/media/:imageKey/replace', 'products_write', {
+    field: 'picture',
+    show: async (visit, request, draft) => picturePage(visit, await pictureOf(visit, request), draft),
+    save: async (visit, request, upload) => {
+      const picture = await pictureOf(visit, request);
+      const places = placesOf(visit, picture);
+      // The settings name the files, so they change with the picture.
+      if (places.length > 0 && !visit.may('settings_write'))
+        throw badRequest(visit.messages.media.needsSettings);
+      const stored = await storeUpload(visit, media, upload);
+      try {
+        await visit.db.transaction(
+          async (tx) => {
+            await replacePicture(tx, visit.config, visit.shopId, picture, stored);
+            const file = Object.assign(
+              {},
+              ...places.map((place) => settingsWithPicture(visit, place, stored)),
+            );
+            if (places.length > 0) await applySettings(tx, visit, file, format);
+            await recordAction(tx, visit, '/media/:imageKey/replace', { imageKey: stored.imageKey });
+          },
+          { appId: visit.user.userId },
+        );
+      } catch (error) {
+        await media.removeFolders(visit.shopId, [stored.imageKey]).catch(() => {});
+        throw error;
+      }
+      return new Redirect(pathOf(visit, stored.imageKey), visit.messages.media.replaced);
+    },
+  });
+
+  pages.post('/media/:imageKey/delete', 'products_write', async (visit, form) => {
+    const picture = await pictureOf(visit, form);
+    if (picture.productId !== null || placesOf(visit, picture).length > 0) {
+      throw badRequest(visit.messages.media.inUse);
+    }
+    await visit.db.transaction(
+      async (tx) => {
+        await removeLibraryImage(tx, visit.shopId, picture.imageKey);
+        await recordAction(tx, visit, '/media/:imageKey/delete', { imageKey: picture.imageKey });
+      },
+      { appId: visit.user.userId },
+    );
+    return new Redirect(adminPath(visit, '/media'), visit.messages.media.deleted({ name: picture.name }));
+  });
+}
+
+const pathOf = (visit: ShopVisit, imageKey: string) => adminPath(visit, `/media/${imageKey}`);
+
+const mediaTrail = (visit: ShopVisit) => [
+  ...settingsTrail(visit),
+  { href: adminPath(visit, '/media'), text: visit.messages.settings.pages.media },
+];
+
+const pictureOf = (visit: ShopVisit, { params }: PageRequest) => readPicture(visit, params['imageKey']!);
+
+async function readPicture({ db, shopId }: ShopVisit, imageKey: string): Promise<LibraryPicture> {
+  const picture = isId(imageKey) ? await findLibraryPicture(db, shopId, imageKey) : undefined;
+  if (!picture) throw notFound();
+  return picture;
+}
+
+/** The place that a picture is chosen for; undefined: the library is only looked at. */
+function placeOf({ query }: PageRequest): PicturePlace | undefined {
+  const place = query('for') ?? '';
+  return isPicturePlace(place) ? place : undefined;
+}
+
+async function storeUpload(
+  { db, config, shopId, messages }: ShopVisit,
+  media: MediaStorage,
+  { name, path }: Upload,
+): Promise<StoredImage> {
+  if (!/\.(?:png|jpe?g|gif)$/i.test(name)) throw badRequest(messages.settings.logo.wrongKind);
+  await refuseFullMedia(db, config, shopId);
+  return storeImage(media, shopId, path, name);
+}
+
+/** Stores an uploaded picture in the library. */
+export async function addPicture(
+  visit: ShopVisit,
+  media: MediaStorage,
+  upload: Upload,
+): Promise<StoredImage & { name: string }> {
+  const picture = { ...(await storeUpload(visit, media, upload)), name: upload.name };
+  try {
+    await visit.db.transaction(
+      async (tx) => {
+        await addLibraryImage(tx, visit.config, visit.shopId, picture);
+        await recordAction(tx, visit, '/media/new', { imageKey: picture.imageKey });
+      },
+      { appId: visit.user.userId },
+    );
+  } catch (error) {
+    await media.removeFolders(visit.shopId, [picture.imageKey]).catch(() => {});
+    throw error;
+  }
+  return picture;
+}
+
+export async function choosePicture(
+  visit: ShopVisit,
+  format: SettingsFormat,
+  place: PicturePlace,
+  picture: Pick<LibraryPicture, 'imageKey' | 'sizes'> | undefined,
+): Promise<Redirect> {
+  const applied = await saveSettings(visit, settingsWithPicture(visit, place, picture), format);
+  return new Redirect(adminPath(visit, PLACE_PATHS[place]), await savedNotice(visit, applied));
+}
+
+async function listPage(visit: ShopVisit, request: PageRequest): Promise<AdminPage> {
+  const messages = visit.messages.media;
+  const text = (request.query('q') ?? '').trim().slice(0, MAX_SEARCH_LENGTH);
+  const place = visit.may('settings_write') ? placeOf(request) : undefined;
+  const found = await findPage(visit, text, request.query('after'));
+  const pictures = found.slice(0, PER_PAGE);
+  const address = (after?: string) => adminPath(visit, '/media', { q: text, for: place, after });
+  const link = (href: string, label: string) => html`<a class="button" href="${href}">${label}</a>`;
+  return {
+    title: place ? messages.chooseFor[place] : visit.messages.settings.pages.media,
+    menu: 'settings',
+    breadcrumbs: place ? mediaTrail(visit) : settingsTrail(visit),
+    main: html`<div class="stack">
+      <div class="card">
+        <form class="filters" method="get" action="${adminPath(visit, '/media')}">
+          ${place && html`<input type="hidden" name="for" value="${place}" />`}
+          <label class="hidden" for="media-search">${messages.search}</label>
+          <input
+            type="search"
+            id="media-search"
+            name="q"
+            value="${text}"
+            maxlength="${MAX_SEARCH_LENGTH}"
+            placeholder="${messages.search}"
+          />
+          <button>${messages.find}</button>
+        </form>
+        ${visit.may('products_write') && uploadForm(visit, place)}
+      </div>
+      <div class="card">
+        ${pictures.length === 0 && html`<p class="quiet">${text === '' ? messages.none : messages.notFound({ text })}</p>`}
+        <ul class="pictures media">
+          ${pictures.map((picture) => (place ? choiceItem(visit, picture, place) : pictureItem(visit, picture)))}
+        </ul>
+        <div class="actions">
+          ${request.query('after') !== undefined && link(address(), messages.first)}
+          ${found.length > PER_PAGE && link(address(pictures.at(-1)!.imageKey), visit.messages.list.next)}
+        </div>
+      </div>
+    </div>`,
+  };
+}
+
+/** One more picture than a page shows, where there are more. */
+async function findPage({ db, shopId }: ShopVisit, text: string, after: string | undefined) {
+  const last = after !== undefined && isId(after) ? after : undefined;
+  if (text === '') return findNewestPictures(db, shopId, last, PER_PAGE + 1);
+  const shown = last === undefined ? undefined : await findLibraryPicture(db, shopId, last);
+  return findPicturesByName(db, shopId, text, shown, PER_PAGE + 1);
+}
+
+function pictureItem(visit: ShopVisit, picture: LibraryPicture): Markup {
+  return html`<li><a href="${pathOf(visit, picture.imageKey)}">${thumbnail(visit, picture)}</a></li>`;
+}
+
+function choiceItem(visit: ShopVisit, picture: LibraryPicture, place: PicturePlace): Markup {
+  const messages = visit.messages.media;
+  const { imageKey, name } = picture;
+  return html`<li>
+    ${thumbnail(visit, picture)}
+    <form method="post" action="${adminPath(visit, '/media/choose')}">
+      <input type="hidden" name="for" value="${place}" />
+      <input type="hidden" name="imageKey" value="${imageKey}" />
+      <button aria-label="${messages.chooseNamed({ name })}">${messages.choose}</button>
+    </form>
+  </li>`;
+}
+
+function thumbnail(visit: ShopVisit, picture: LibraryPicture): Markup {
+  return html`<img
+      src="${pathOfPicture(visit, picture, THUMBNAIL)}"
+      alt="${shownText(visit, picture)}"
+      loading="lazy"
+    />
+    <span class="name">${picture.name}</span>`;
+}
+
+const shownText = ({ locale, settings }: ShopVisit, { altTexts }: LibraryPicture) =>
+  textIn(altTexts, locale, settings.defaultLocale) ?? '';
+
+function uploadForm(visit: ShopVisit, place: PicturePlace | undefined): Markup {
+  const messages = visit.messages.media;
+  return html`<form
+    method="post"
+    action="${adminPath(visit, '/media/new', { for: place })}"
+    enctype="multipart/form-data"
+    class="drop"
+    hx-boost="false"
+  >
+    ${fileField(visit, 'new-picture', messages.upload)}
+    <button>${visit.messages.settings.logo.upload}</button>
+  </form>`;
+}
+
+function fileField({ messages }: ShopVisit, id: string, label: string): Markup {
+  return html`<div class="field">
+    <label for="${id}">${label}</label>
+    <input type="file" id="${id}" name="picture" accept=".png,.jpg,.jpeg,.gif" required />
+    <p class="hint">${messages.settings.logo.hint}</p>
+  </div>`;
+}
+
+async function picturePage(visit: ShopVisit, picture: LibraryPicture, draft?: Draft): Promise<AdminPage> {
+  const messages = visit.messages.media;
+  const { imageKey, name, sizes, altTexts, productId } = picture;
+  const { locales } = visit.settings;
+  const mayWrite = visit.may('products_write');
+  const places = placesOf(visit, picture);
+  const [product] = productId === null ? [] : await findProductNames(visit.db, visit.shopId, [productId]);
+  const isUsed = productId !== null || places.length > 0;
+  const largest = sizes.Large;
+  return {
+    title: name,
+    menu: 'settings',
+    breadcrumbs: mediaTrail(visit),
+    actions:
+      mayWrite &&
+      !isUsed &&
+      buttonForm({
+        action: `${pathOf(visit, imageKey)}/delete`,
+        text: visit.messages.form.delete,
+        kind: 'danger',
+        confirm: messages.confirmDelete({ name }),
+      }),
+    main: html`<div class="sides">
+      <div class="stack">
+        <section class="card picture-shown">
+          <img
+            src="${pathOfPicture(visit, picture, ['MediumLarge', 'Large'])}"
+            alt="${shownText(visit, picture)}"
+          />
+          ${largest && html`<p class="quiet">${largest.width} × ${largest.height}</p>`}
+        </section>
+        <form method="post" action="${pathOf(visit, imageKey)}" class="card">
+          ${problemOf(draft)}
+          <h2>${messages.texts}</h2>
+          <p class="hint">${messages.textsHint}</p>
+          ${locales.map((locale) =>
+            textField({
+              name: `text.${locale}`,
+              label: languageName(locale, visit.language, locales),
+              value: altTexts[locale],
+              maxLength: MAX_LENGTHS.pictureText,
+              autocomplete: 'off',
+              isDisabled: !mayWrite,
+              // The file of a refused replacement comes with no texts.
+              draft: draft?.fieldList(`text.${locale}`).length ? draft : undefined,
+            }),
+          )}
+          ${mayWrite && html`<button class="main">${visit.messages.form.save}</button>`}
+        </form>
+      </div>
+      <div class="stack">
+        <section class="card">
+          <h2>${messages.uses}</h2>
+          ${!isUsed && html`<p class="quiet">${messages.unused}</p>`}
+          <ul>
+            ${
+              product &&
+              html`<li>
+                <a href="${adminPath(visit, `/products/${product.productId}`)}"
+                  >${(product.name && textIn(product.name, visit.locale, visit.settings.defaultLocale)) ?? product.productNumber}</a
+                >
+                <span class="quiet">${product.productNumber}</span>
+              </li>`
+            }
+            ${places.map(
+              (place) =>
+                html`<li>
+                  <a href="${adminPath(visit, PLACE_PATHS[place])}">${messages.places[place]}</a>
+                </li>`,
+            )}
+          </ul>
+        </section>
+        ${
+          mayWrite &&
+          html`<section class="card">
+            <h2>${messages.replace}</h2>
+            <form
+              method="post"
+              action="${pathOf(visit, imageKey)}/replace"
+              enctype="multipart/form-data"
+              hx-boost="false"
+            >
+              ${fileField(visit, 'other-picture', messages.otherFile)}
+              <button>${messages.replace}</button>
+            </form>
+          </section>`
+        }
+      </div>
+    </div>`,
+  };
+}
+
+/** The picture at a place of the settings, with the ways to another one. */
+export function pictureCard(visit: ShopVisit, place: PicturePlace): Markup {
+  const messages = visit.messages.media;
+  const address = addressAt(visit.settings, place);
+  return html`<section class="card">
+    <h2>${messages.places[place]}</h2>
+    ${
+      address === null
+        ? html`<p class="quiet">${messages.noPicture}</p>`
+        : html`<p class="logo-shown"><img src="${address}" alt="${messages.places[place]}" /></p>`
+    }
+    ${
+      visit.may('settings_write') &&
+      html`<div class="actions">
+        <a class="button" href="${adminPath(visit, '/media', { for: place })}"
+          >${messages.chooseFor[place]}</a
+        >
+        ${
+          address !== null &&
+          buttonForm({
+            action: adminPath(visit, '/media/choose'),
+            text: messages.removeChosen,
+            fields: { for: place, imageKey: '' },
+          })
+        }
+      </div>`
+    }
+  </section>`;
+}

@@ -1,0 +1,66 @@
+import type { Config } from '../../config.ts';
+import type { Transaction } from '../../db/database.ts';
+import { notFound } from '../../http/errors.ts';
+import type { Localised } from '../../http/locale.ts';
+import { addMedia, bytesOf, takeMedia } from '../../platform/media/quota.ts';
+import type { StoredImage } from '../../platform/media/store-image.ts';
+import { describePictures } from '../products/picture-texts.ts';
+import { touchProducts } from '../products/product-events.ts';
+import { lockProduct } from '../products/queries.ts';
+import {
+  deleteLibraryImage,
+  insertLibraryImage,
+  replaceLibraryFiles,
+  replaceProductFiles,
+  updateLibraryTexts,
+  type LibraryPicture,
+} from './queries.ts';
+
+/** Adds a picture that belongs to no product. Its files exist. */
+export async function addLibraryImage(
+  tx: Transaction,
+  config: Config,
+  shopId: string,
+  picture: StoredImage & { name: string },
+): Promise<void> {
+  await insertLibraryImage(tx, shopId, picture);
+  await takeMedia(tx, config, shopId, bytesOf([picture]));
+}
+
+/** The picture keeps its name, its texts and its place; the files of the old one are left to the clean-up. */
+export async function replacePicture(
+  tx: Transaction,
+  config: Config,
+  shopId: string,
+  { imageKey, sizes, productId }: LibraryPicture,
+  stored: StoredImage,
+): Promise<void> {
+  if (productId !== null && !(await lockProduct(tx, shopId, productId))) throw notFound();
+  const replace = productId === null ? replaceLibraryFiles : replaceProductFiles;
+  if ((await replace(tx, shopId, imageKey, stored)) === 0) throw notFound();
+  await addMedia(tx, shopId, -bytesOf([{ sizes }]));
+  await takeMedia(tx, config, shopId, bytesOf([stored]));
+  if (productId !== null) await touchProducts(tx, shopId, [productId], ['slideshow', 'productImage']);
+}
+
+/** Sets the texts of some locales; an empty one removes it. */
+export async function describePicture(
+  tx: Transaction,
+  shopId: string,
+  { imageKey, name, altTexts, productId }: LibraryPicture,
+  texts: Localised,
+): Promise<void> {
+  if (productId !== null) {
+    await describePictures(tx, shopId, productId, new Map([[name, texts]]));
+    return;
+  }
+  const all = Object.entries({ ...altTexts, ...texts }).filter(([, text]) => text !== '');
+  await updateLibraryTexts(tx, shopId, imageKey, Object.fromEntries(all));
+}
+
+/** Its files are left to the clean-up, because earlier settings may name them. */
+export async function removeLibraryImage(tx: Transaction, shopId: string, imageKey: string): Promise<void> {
+  const deleted = await deleteLibraryImage(tx, shopId, imageKey);
+  if (!deleted) throw notFound();
+  await addMedia(tx, shopId, -bytesOf([deleted]));
+}
