@@ -168,7 +168,7 @@ describe('the media library', () => {
     const empty = await bytes();
     const uploaded = await send('/media/new', 'Harbour.png');
     expect(uploaded.statusCode).toBe(303);
-    const first = keyIn(uploaded.headers.location as string);
+    const first = keyIn(uploaded.headers.location);
     const size = (await bytes()) - empty;
     expect(size).toBeGreaterThan(0);
     expect((await merchant.get(`/media/${first}`)).text).toContain('This picture is not used.');
@@ -199,7 +199,7 @@ describe('the media library', () => {
     expect((await send(`/media/${first}/replace`, 'Other.png', editor)).statusCode).toBe(400);
     expect((await settingsOf()).home.picture).toContain(first);
     const replaced = await send(`/media/${first}/replace`, 'Other.png');
-    const second = keyIn(replaced.headers.location as string);
+    const second = keyIn(replaced.headers.location);
     expect((await settingsOf()).home.picture).toBe(`/media/DemoShop/${second}/Other.png`);
     expect((await merchant.get(`/media/${first}`)).status).toBe(404);
     expect((await merchant.get(`/media/${second}`)).text).toContain('value="Boote im Hafen"');
