@@ -106,6 +106,8 @@ const NOT_ON_A_PAGE = [
   '/admin/shops/:shopId/products/import/pictures/delete',
   '/admin/shops/:shopId/settings/domains/check',
   '/admin/shops/:shopId/settings/history/:versionId',
+  '/admin/shops/:shopId/settings/opening/new-link',
+  '/admin/shops/:shopId/settings/opening/open',
   '/admin/shops/:shopId/settings/payments/:method',
 ];
 

@@ -34,6 +34,9 @@ afterAll(() => service.close());
 beforeEach(async () => {
   shopId = `Shop${++shops}`;
   await givenShop(service, shopId, { name: 'Quay' });
+  // These tests begin with the settings of a new shop, which does not name its seller yet.
+  await service.db.run(sql`
+    update shop set settings = settings || '{"invoicing": {}}' where shop_id = ${shopId}`);
 });
 
 const applied = (file: SettingsFile, shop = shopId) =>
