@@ -310,7 +310,7 @@ describe('the demo shop', () => {
       countryCode2: 'DE',
     });
     expect((await read('/DemoShop?locale=de_DE')).slogan).toBe('<p>Kleine Dinge von der Küste</p>');
-    expect((await read('/DemoShop?locale=fr_FR')).slogan).toBe('<p>Small things from the sea side</p>');
+    expect((await read('/DemoShop?locale=fr_FR')).slogan).toBe('<p>Petites choses du bord de mer</p>');
   });
 
   test('its six countries, with numbers for flags', async () => {
@@ -444,9 +444,9 @@ describe('the demo shop', () => {
     });
     expect(await read('/DemoShop/legal?locale=fr_FR')).toEqual({
       contactInformation: { name: 'Mentions légales' },
-      privacyPolicy: null,
-      termsAndConditions: null,
-      rightsOfWithdrawal: null,
+      privacyPolicy: { name: 'Protection des données' },
+      termsAndConditions: { name: 'Conditions générales de vente' },
+      rightsOfWithdrawal: { name: 'Droit de rétractation' },
       shippingInformation: null,
       cookiePolicy: null,
       links,

@@ -1968,6 +1968,20 @@ export const OPERATIONS: readonly Operation[] = [
     request: 'customerGroupId: string|null',
     answer: 'customerGroupId: string|null',
   }),
+  operation('GET /manage/readiness', 'orders_read', {
+    labels: [],
+    answer: shape(
+      'ready: boolean\nopen: boolean',
+      array(
+        'steps',
+        shape(
+          'key: string\nrequired: boolean\ndone: boolean\nreason: string',
+          array('missing', 'field: string\nhref: string'),
+          'href: string',
+        ),
+      ),
+    ),
+  }),
   operation('GET /manage/audit', 'orders_write', {
     labels: [],
     query: words('page resultsPerPage createdAfter createdBefore appId method'),
