@@ -54,3 +54,14 @@ export async function loadRecording({ tables, sequences, lastMigration }: Record
   await db.close();
   return { database, drop: () => dropDatabase(inject('nodes'), database) };
 }
+
+/**
+ * An answer without what later versions have added to it, and without `mboUrl`, which leads to the admin that the first
+ * versions did not have.
+ */
+export function asRecorded(text: string): string {
+  return text
+    .replace(/"mboUrl":"[^"]*"/, '"mboUrl":""')
+    .replace(/"state":"[a-zA-Z]+",(?="cancelledOn")/, '')
+    .replaceAll(/"(?:dueAmount|refundableAmount)":\{[^}]*\},/g, '');
+}

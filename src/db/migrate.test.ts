@@ -310,6 +310,7 @@ describe('0011_settings_document.sql', () => {
       orderPage: { cancellation: true, returnDays: 30 },
       withdrawal: { days: 14, transitDays: 5 },
       publicCatalogue: false,
+      returns: { refundDelivery: true },
       sellBeyondStock: true,
       maxPerOrder: 2.5,
       dailyEmailsPerRecipient: 5,

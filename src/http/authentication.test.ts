@@ -222,7 +222,7 @@ describe('the rate limit', () => {
     expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
     // Else a script in a browser could not read when to try again.
     expect(refused.headers['access-control-expose-headers']).toBe(
-      'X-ePages-Cart-Token, X-epages-Media-Type, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id',
+      'X-ePages-Cart-Token, X-epages-Media-Type, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id, X-Error-Code, X-Error-Field, X-Warning, Link',
     );
     expect(refused.body).toEqual({
       message: expect.stringMatching(/^More than 3 calls in this hour, .*Request: GET/),

@@ -41,7 +41,7 @@ test('an order is paid, shipped in part, refunded in part and invoiced', async (
   await page.getByText('is recorded. The customer gets an email.').waitFor();
 
   await page.getByLabel(/TE-100/).fill('1');
-  await page.getByLabel('Carrier').fill('DHL');
+  await page.getByLabel('Carrier').selectOption('DHL');
   await page.getByLabel('Tracking number').fill('00340434161094042557');
   await page.getByRole('button', { name: 'Mark as shipped' }).click();
   await page.getByRole('link', { name: '00340434161094042557' }).waitFor();

@@ -69,6 +69,7 @@ const NOT_ON_A_PAGE = [
   '/admin/confirm',
   '/admin/shops/:shopId/marketing/newsletters/:campaignId/unsubscribe',
   '/admin/shops/:shopId/orders/invoices',
+  '/admin/shops/:shopId/orders/:orderId/shipments/:shipmentId/undo',
   '/admin/shops/:shopId/products/change-prices',
   '/admin/shops/:shopId/products/hide',
   '/admin/shops/:shopId/products/show',

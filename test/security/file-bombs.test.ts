@@ -182,13 +182,13 @@ const LONG_PNGS: Bomb[] = [
     'a PNG that is one pixel wide and 50 million high',
     'x.png',
     () => png([1, 50_000_000], 100_000_000),
-    /longer than 16384/,
+    /16,?384/,
   ],
   [
     'a PNG that is 50 million wide and one pixel high',
     'x.png',
     () => png([50_000_000, 1], 50_000_001),
-    /longer than 16384/,
+    /16,?384/,
   ],
 ];
 const BOMBS: Bomb[] = [
@@ -206,7 +206,7 @@ const BOMBS: Bomb[] = [
       }),
     /at most 16 megapixels/,
   ],
-  ['a GIF of 200,000 frames', 'x.gif', () => gif([1, 1], [1, 1], 200_000), /1000 frames/],
+  ['a GIF of 200,000 frames', 'x.gif', () => gif([1, 1], [1, 1], 200_000), /1,?000 frames/],
   [
     'a GIF of 35 bytes and 49 megapixels',
     'x.gif',

@@ -274,6 +274,7 @@ describe('files', () => {
 
   test('these commands read files', () => {
     expect(reading.map(([name, place]) => `${name} ${place}`)).toEqual([
+      'shop create --settings',
       'shop apply FILE.yaml',
       'shop restore FILE',
       'shop restore --source-key',

@@ -258,7 +258,7 @@ describe('a domain where others can call', () => {
 
     names.set('TXT', challenge.name, challenge.text);
     const found = await check('Alpha', 'www.tea.example');
-    expect(await noticeAfter('Alpha', found)).toContain('www.tea.example is yours');
+    expect(await noticeAfter('Alpha', found)).toContain('www.tea.example is verified');
     expect(await usedDomains()).toEqual([{ host: 'www.tea.example', shopId: 'Alpha', proof: 'TXT' }]);
     expect(await shopAt('www.tea.example')).toBe('Alpha');
     expect(await shopAt('tea.example')).toBe('the service');

@@ -779,6 +779,8 @@ export interface paths {
          * @description Removes a shipment that was recorded by mistake, and its email, which waits for 10 minutes. 409: it is too late, the order is cancelled or delivered, or items of the shipment are being returned. Money that was captured stays captured.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     A shipment can be undone for ten minutes; those of the demo shop are older.
          */
         delete: operations["undoShipment"];
         options?: never;

@@ -363,7 +363,7 @@ test('the audit log names the order, product and person, and what was deleted by
   await call('DELETE', `/DemoShop/products/${copy.productId}`);
   const linked = (text: string, path: string) =>
     new RegExp(
-      `<a href="/admin/shops/DemoShop${path}">([^<]*)</a>\\s*</td>\\s*<td[^>]*data-title="Kind">`,
+      `<a href="/admin/shops/DemoShop${path}">([^<]*)</a>\\s*</td>\\s*<td[^>]*data-title="Action">`,
     ).exec(text)?.[1];
   const { text } = await merchant.get('/apps/audit');
   expect(linked(text, `/orders/${order.id}`)).toBe(order.number);

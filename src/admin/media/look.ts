@@ -18,6 +18,12 @@ export const PLACE_PATHS: Readonly<Record<PicturePlace, string>> = {
   home: '/settings/home',
 };
 
+/** The setting that holds the address of each picture. */
+export const PLACE_SETTINGS: Readonly<Record<PicturePlace, string>> = {
+  logo: 'logoUrl',
+  home: 'home.picture',
+};
+
 /** A logo is small; the picture of the front page is as wide as the page. */
 const SIZES: Readonly<Record<PicturePlace, readonly Classifier[]>> = {
   logo: ['Medium', 'Large'],

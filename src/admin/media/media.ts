@@ -33,6 +33,7 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import {
   addressAt,
   isPicturePlace,
+  PLACE_SETTINGS,
   pathOfPicture,
   PLACE_PATHS,
   placesOf,
@@ -409,7 +410,7 @@ async function picturePage(visit: ShopVisit, picture: LibraryPicture, draft?: Dr
 export function pictureCard(visit: ShopVisit, place: PicturePlace): Markup {
   const messages = visit.messages.media;
   const address = addressAt(visit.settings, place);
-  return html`<section class="card">
+  return html`<section class="card" id="field-${PLACE_SETTINGS[place]}">
     <h2>${messages.places[place]}</h2>
     ${
       address === null

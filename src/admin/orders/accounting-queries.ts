@@ -22,7 +22,7 @@ export interface After {
 export const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /** An order with its tax rates, and the numbers of its invoices. */
-export type AccountedOrder = Omit<ListedManagedOrder, 'content'> & {
+export type AccountedOrder = Omit<ListedManagedOrder, 'content' | 'isPartlyReturned'> & {
   content: Omit<Content, 'lines' | 'coupon' | 'offers'>;
   /** Oldest first; the date as JSON has it. */
   invoices: { number: number; issuedAt: string }[];

@@ -97,7 +97,7 @@ export function homeSettingsPages(pages: ShopPages, format: SettingsFormat): voi
 function targetCard(visit: ShopVisit): Markup {
   const messages = visit.messages.media.target;
   const { link } = visit.settings.home;
-  return html`<section class="card">
+  return html`<section class="card" id="field-home.link">
     <h2>${messages.title}</h2>
     <p class="${link === null ? 'quiet' : ''}">${link ?? messages.none}</p>
     ${

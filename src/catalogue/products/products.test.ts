@@ -213,7 +213,7 @@ describe('creating', () => {
       visible: true,
       stocklevel: 12,
       availability: 'OnStock',
-      availabilityText: 'Auf Lager<br />versandfertig in 3-5 Tagen',
+      availabilityText: 'Auf Lager<br />Lieferzeit 3-5 Tage',
       deliveryWeight: { amount: 640, unit: 'g' },
       priceInfo: {
         price: gross(89.5, '89,50 £', 'GBP'),

@@ -52,9 +52,12 @@ async function givenGeneratedShop(seed: number): Promise<Shop> {
   const below = (bound: number) => Math.floor(random() * bound);
   const [settings] = fc.sample(generatedSettings, { numRuns: 1, seed });
   const shop = await givenSmallShop(service);
-  // Without rules that would refuse almost every order, and without hosts, which a copy can't have too.
+  // Without rules that would refuse almost every order, with a seller for the documents, and without hosts, which a copy
+  // can't have too.
   const { domains: _, mandatoryAddressFields: _fields, minimumCart: _minimum, ...others } = settings!;
-  await changeSettings(shop, { ...others, maxPerOrder: null, sellBeyondStock: true });
+  const seller = { street: 'Kai 1', zipCode: '20457', city: 'Hamburg', taxNumber: '27/123/45678' };
+  const invoicing = { ...others.invoicing, ...seller };
+  await changeSettings(shop, { ...others, invoicing, maxPerOrder: null, sellBeyondStock: true });
   await generateProducts(service.db, { shopId: shop.shopId, products: 40, seed }, () => {});
   const codes = await service.db.many<{ code: string }>(sql`
     select code from coupon where shop_id = ${shop.shopId} order by code`);

@@ -91,7 +91,7 @@ describe('the front page', () => {
       'Add to cart: Reefline Paring Knife',
       'Add to wish list: Reefline Paring Knife',
     ]);
-    expect(lines.at(-1)).toBe('All prices incl. VAT, plus shipping');
+    expect(lines.at(-1)).toBe('All prices incl. VAT, plus shipping costs');
   });
 
   test('no two categories have one picture', async () => {
@@ -131,7 +131,7 @@ describe('a category', () => {
       `/DemoShop/products?categoryId=${categoryId}&resultsPerPage=24`,
     );
     expect(lines).toContain(`${body.results} products`);
-    expect(lines.at(-1)).toBe('All prices incl. VAT, plus shipping');
+    expect(lines.at(-1)).toBe('All prices incl. VAT, plus shipping costs');
     expect(namesOf(main)).toEqual(body.items.map(({ name }: { name: string }) => name));
     const { body: category } = await service.call('GET', `/DemoShop/categories/${categoryId}`);
     const { json: toldOf } = await readOwnPage(service, 'DemoShop', '/Categories/appliances');

@@ -67,7 +67,7 @@ describe('a product', () => {
       '€389.00',
       'instead of €449.00 −13%',
       'plus €2.40 recycling fee, €391.40 in total',
-      'incl. 19% VAT, plus shipping',
+      'incl. 19% VAT, plus shipping costs',
     ]);
     expect(main).toContain('href="/shop/DemoShop/legal/shipping-information"');
     expect(lines).toContain('Energy efficiency class B – D (scale A to G)');
@@ -120,7 +120,7 @@ describe('a product', () => {
         'instead of RRP €11.50 −22%',
         'Lowest price in the last 30 days: €10.95 (−18%)',
         '100 g = €3.58',
-        'incl. 7% VAT, plus shipping',
+        'incl. 7% VAT, plus shipping costs',
       ]),
     );
     const cola = await read('DR-100');
