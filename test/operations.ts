@@ -1974,10 +1974,12 @@ export const OPERATIONS: readonly Operation[] = [
       'ready: boolean\nopen: boolean',
       array(
         'steps',
-        shape(
-          'key: string\nrequired: boolean\ndone: boolean\nreason: string',
-          array('missing', 'field: string\nhref: string'),
-          'href: string',
+        sparse(
+          shape(
+            'key: string\nrequired: boolean\ndone: boolean\nreason: string',
+            array('missing', 'field: string\nhref: string'),
+            'href: string',
+          ),
         ),
       ),
     ),

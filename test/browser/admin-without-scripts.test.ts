@@ -48,6 +48,7 @@ test('an order is paid, shipped in part, refunded in part and invoiced', async (
 
   await page.getByRole('link', { name: 'Refund', exact: true }).click();
   await page.getByLabel('Amount').fill('2,50');
+  await page.getByLabel('Goodwill: reason').fill('arrived late');
   await page.getByRole('button', { name: 'Refund' }).click();
   await page.getByText('Refunded: €2.50.').waitFor();
 

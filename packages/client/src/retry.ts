@@ -13,10 +13,11 @@ export const DEFAULT_RETRY: RetryOptions = { attempts: 4, longestWait: 30 };
 const IDEMPOTENCY_KEY = 'idempotency-key';
 
 /**
- * The token of an app, and the test call of a webhook. The service stores no answer of theirs, so it can't replay one,
- * and a key would not keep it from doing them twice.
+ * A new cart, whose key the service honours only with a token; the token of an app, and the test call of a webhook. The
+ * service stores no answer of theirs, so it can't replay one, and a key would not keep it from doing them twice.
  */
 export const WITHOUT_KEY: ReadonlySet<string> = new Set([
+  'POST /rs/shops/{shopId}/carts',
   'POST /rs/shops/{shopId}/token',
   'POST /manage/shops/{shopId}/webhooks/{webhookId}/test',
 ]);
