@@ -57,13 +57,10 @@ const READING_ALL: readonly { begins: readonly string[]; because: string }[] = [
       'select customer_id as "customerId", customer_number as "customerNumber"',
       'select $1::bigint as results, settings_version as "settingsVersion", upper(customer_order.order_id::text)',
       'insert into listing_rebuild',
+      'select coalesce(( select true from product where shop_id',
       'select order_id as "orderId" from ( select order_id, order_number from customer_order',
       'select coalesce(sum(orders) filter (where states',
     ],
-  },
-  {
-    because: 'it stops at the first product and the first order of the shop',
-    begins: ['select coalesce(( select true from product where shop_id'],
   },
   {
     because: 'a person is looked for in everything, when data are exported or erased',

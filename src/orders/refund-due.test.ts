@@ -104,6 +104,14 @@ const cases = fc.record({
   first: fc.nat(4),
 });
 
+/** The credit note over a return that has arrived; it is held for the ones after it. */
+function creditFor(open: RefundableOrder, returned: Return, held: Held[]): Content {
+  const hasServices = includesServices(open, returned);
+  const content = partOf(open.order.content, returned.lines, held, { services: hasServices });
+  held.push({ content, hasServices, sign: 1 });
+  return content;
+}
+
 describe('the refunds of returns', () => {
   test('sum to the payment when everything is back, in any order of arrival, and none is asked for twice', () => {
     fc.assert(
@@ -130,10 +138,8 @@ describe('the refunds of returns', () => {
         const credits: Held[] = [];
         for (const returned of returnsOf(content, quarters, count, first)) {
           open = arrive(open, returned);
-          const hasServices = includesServices(open, returned);
-          const credit = partOf(content, returned.lines, credits, { services: hasServices });
-          credits.push({ content: credit, hasServices, sign: 1 });
-          expect(open.activity.payments.at(-1)!.amount).toBe(credit.grandTotal);
+          const { grandTotal } = creditFor(open, returned, credits);
+          expect(open.activity.payments.at(-1)!.amount).toBe(grandTotal);
         }
       }),
       RUNS,
@@ -209,10 +215,7 @@ test('a credit note over what was returned justifies no second refund', () => {
       const credits: Held[] = [];
       for (const returned of returnsOf(content, quarters, count, first)) {
         open = arrive(open, returned);
-        const services = includesServices(open, returned);
-        const credit = partOf(content, returned.lines, credits, { services });
-        credits.push({ content: credit, hasServices: services, sign: 1 });
-        const { grandTotal, lines } = credit;
+        const { grandTotal, lines } = creditFor(open, returned, credits);
         const documents = [...open.activity.documents, { kind: 'CreditNote' as const, grandTotal, lines }];
         open = { ...open, activity: { ...open.activity, documents } };
         expect(orderRefunds(open).left).toBe(0);

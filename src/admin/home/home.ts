@@ -1,8 +1,7 @@
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
-import { currencyDigits } from '../../kernel/money.ts';
-import { jsonScript } from '../../storefront/page.ts';
-import { amountText, plainDay, REGIONS } from '../components/format.ts';
+import { amountText, plainDay } from '../components/format.ts';
+import { changePercent, figureList, salesChart } from '../components/sales-figures.ts';
 import { countWaiting } from '../orders/queries.ts';
 import { HOME_SCRIPT, UPLOT, UPLOT_STYLESHEET } from '../layout/assets.ts';
 import type { Providers } from '../../orders/payments/providers.ts';
@@ -197,23 +196,16 @@ function salesCard(visit: ShopVisit, { comparison }: Sales, period: Period): Mar
         )}
       </nav>
     </div>
-    <dl class="numbers">
-      ${numbers.map(
-        ({ title, value, note }) =>
-          html`<div>
-            <dt>${title}</dt>
-            <dd>${value}</dd>
-            <dd class="quiet">${note}</dd>
-          </div>`,
-      )}
-    </dl>
-    <div
-      id="chart"
-      class="chart with-script"
-      role="img"
-      aria-label="${messages.chart({ count: period })}"
-    ></div>
-    ${jsonScript('chart-data', chartData(visit, comparison))}
+    ${figureList(numbers)}
+    ${salesChart(
+      {
+        label: messages.chart({ count: period }),
+        labels: { current: messages.thisPeriod, before: messages.periodBefore },
+        currency: visit.settings.defaultCurrency,
+        points: days.map(({ day, gross, grossBefore }) => ({ day, gross, before: grossBefore })),
+      },
+      visit.language,
+    )}
     <details>
       <summary>${messages.asTable}</summary>
       <div class="scroll">
@@ -244,23 +236,9 @@ function salesCard(visit: ShopVisit, { comparison }: Sales, period: Period): Mar
 }
 
 /** The data that the script draws: amounts in whole units, because a chart shows no cents. */
-function chartData(visit: ShopVisit, { days }: Comparison): object {
-  const scale = 10 ** currencyDigits(visit.settings.defaultCurrency);
-  return {
-    days: days.map(({ day }) => Date.parse(day) / 1000),
-    current: days.map(({ gross }) => gross / scale),
-    before: days.map(({ grossBefore }) => grossBefore / scale),
-    labels: { current: visit.messages.home.thisPeriod, before: visit.messages.home.periodBefore },
-    currency: visit.settings.defaultCurrency,
-    language: REGIONS[visit.language],
-  };
-}
-
 function changeText({ messages, language }: ShopVisit, current: number, before: number): string {
-  if (before === 0) return messages.home.noPeriodBefore;
-  const change = Math.round(((current - before) / before) * 100);
-  const percent = `${change > 0 ? '+' : ''}${change.toLocaleString(language)} %`;
-  return messages.home.change({ percent });
+  const percent = changePercent(current, before, language);
+  return percent === undefined ? messages.home.noPeriodBefore : messages.home.change({ percent });
 }
 
 function bestSellerCard(visit: ShopVisit, { best, since }: Sales): Markup {

@@ -86,17 +86,17 @@ export function findCreditNotes(
     order by issued_at, document_id limit ${limit}`);
 }
 
-/** The number of documents of a period, at most `most`. */
+/** The number of documents of a period, at most `limit`. */
 export async function countPeriodDocuments(
   db: Queries,
   shopId: string,
   { from, end }: Period,
-  most: number,
+  limit: number,
 ): Promise<number> {
   const row = await db.one<{ count: number }>(sql`
     select count(*) as count from (
       select from order_document
-      where shop_id = ${shopId} and issued_at >= ${from} and issued_at < ${end} limit ${most}
+      where shop_id = ${shopId} and issued_at >= ${from} and issued_at < ${end} limit ${limit}
     ) counted`);
   return row!.count;
 }

@@ -214,8 +214,6 @@ function orderText(visit: ShopVisit, order: AccountedOrder): string {
   const states = paymentChips({
     ...order,
     state: orderState(order),
-    // The payment is the same whether some or all items came back.
-    isPartlyReturned: false,
     paid: order.paidAmount,
     refunded: order.refundedAmount,
   });

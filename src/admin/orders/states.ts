@@ -110,7 +110,7 @@ const chips = (...names: readonly (ChipName | false | null | undefined)[]): Orde
   names.flatMap((name) => (name ? [{ name, kind: KINDS[name] }] : []));
 
 /** The payment state. */
-export function paymentChips(order: ChippedOrder): OrderChip[] {
+export function paymentChips(order: Omit<ChippedOrder, 'isPartlyReturned'>): OrderChip[] {
   const { state, paid, refunded } = order;
   if (state === 'cancelled') {
     return chips('cancelled', paid > refunded ? 'toRefund' : refunded > 0 && 'refunded');

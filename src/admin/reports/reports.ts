@@ -7,11 +7,11 @@ import type { PageRequest } from '../../http/page-kit.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import { findCurrencies, findDayTotals, type ReportPeriod } from '../../orders/reports/queries.ts';
-import { jsonScript } from '../../storefront/page.ts';
 import { barChart } from '../components/bars.ts';
 import { decimalText, usesComma } from '../components/decimal.ts';
 import { choiceField, textField } from '../components/form.ts';
-import { amountText, REGIONS } from '../components/format.ts';
+import { amountText } from '../components/format.ts';
+import { changePercent, figureList, salesChart } from '../components/sales-figures.ts';
 import { HOME_SCRIPT, UPLOT, UPLOT_STYLESHEET } from '../layout/assets.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -200,25 +200,31 @@ function salesCard(visit: ShopVisit, asked: Asked, { intervals, total, totalBefo
   const money = (minor: number) => amountText(Math.round(minor), visit, asked.currency);
   const note = (now: number, before: number) => asked.other && changeText(visit, now, before);
   const figures = [
-    [messages.revenue, money(total.gross), note(total.gross, totalBefore.gross)],
-    [messages.net, money(total.net), note(total.net, totalBefore.net)],
-    [messages.orders, total.orders.toLocaleString(visit.language), note(total.orders, totalBefore.orders)],
-    [messages.average, money(meanOf(total)), note(meanOf(total), meanOf(totalBefore))],
-  ] as const;
+    { title: messages.revenue, value: money(total.gross), note: note(total.gross, totalBefore.gross) },
+    { title: messages.net, value: money(total.net), note: note(total.net, totalBefore.net) },
+    {
+      title: messages.orders,
+      value: total.orders.toLocaleString(visit.language),
+      note: note(total.orders, totalBefore.orders),
+    },
+    { title: messages.average, value: money(meanOf(total)), note: note(meanOf(total), meanOf(totalBefore)) },
+  ];
   return html`<section class="card" aria-labelledby="sales">
     <h2 id="sales">${messages.sales}</h2>
-    <dl class="numbers">
-      ${figures.map(
-        ([title, value, change]) =>
-          html`<div>
-            <dt>${title}</dt>
-            <dd>${value}</dd>
-            <dd class="quiet">${change}</dd>
-          </div>`,
-      )}
-    </dl>
-    <div id="chart" class="chart with-script" role="img" aria-label="${messages.chart}"></div>
-    ${jsonScript('chart-data', chartData(visit, asked, intervals))}
+    ${figureList(figures)}
+    ${salesChart(
+      {
+        label: messages.chart,
+        labels: { current: messages.period, before: messages.compared },
+        currency: asked.currency,
+        points: intervals.map(({ from, gross, before }) => ({
+          day: from,
+          gross,
+          before: asked.other ? before.gross : null,
+        })),
+      },
+      visit.language,
+    )}
     <p>
       <a class="button" href="${adminPath(visit, '/reports/days.csv', queryOf(asked))}" hx-boost="false"
         >${messages.csv}</a
@@ -256,23 +262,8 @@ function salesCard(visit: ShopVisit, asked: Asked, { intervals, total, totalBefo
 }
 
 /** The data that the script draws: amounts in whole units, because a chart shows no cents. */
-function chartData(visit: ShopVisit, { currency, other }: Asked, intervals: readonly Interval[]): object {
-  const { reports: messages } = visit.messages;
-  const scale = 10 ** currencyDigits(currency);
-  return {
-    days: intervals.map(({ from }) => Date.parse(from) / 1000),
-    current: intervals.map(({ gross }) => gross / scale),
-    before: intervals.map(({ before }) => (other ? before.gross / scale : null)),
-    labels: { current: messages.period, before: messages.compared },
-    currency,
-    language: REGIONS[visit.language],
-  };
-}
-
 function changeText({ language }: ShopVisit, current: number, before: number): string {
-  if (before === 0) return '–';
-  const change = Math.round(((current - before) / before) * 100);
-  return `${change > 0 ? '+' : ''}${change.toLocaleString(language)} %`;
+  return changePercent(current, before, language) ?? '–';
 }
 
 function partCard(visit: ShopVisit, asked: Asked, { rows, uncounted }: Report): Markup {
