@@ -1122,6 +1122,7 @@ export const cart: Fact<string> = async (shop) => {
       couponCodeKey: 'SUMMER20',
       billingAddress: fullAddress,
       shippingAddress: fullAddress,
+      buyer: null,
       shippingMethodId: shipping,
       shippingPrice: null,
       paymentMethodId: payLater,

@@ -6,6 +6,7 @@ import { contentOf, type PricedContent } from '../pricing/content.ts';
 import type { CartCoupon, PaymentStatus, StoredLine } from '../pricing/input.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';
+import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 
 /** A cart as stored in its row: the choices, without sums. */
 export interface StoredCart {
@@ -27,6 +28,7 @@ export interface StoredCart {
   couponCodeKey: string | null;
   billingAddress: Address | null;
   shippingAddress: Address | null;
+  buyer: Buyer | null;
   shippingMethodId: string | null;
   shippingPrice: number | null;
   paymentMethodId: string | null;
@@ -61,6 +63,7 @@ export type CartPatch = Partial<
     | 'couponCodeKey'
     | 'billingAddress'
     | 'shippingAddress'
+    | 'buyer'
     | 'shippingMethodId'
     | 'shippingPrice'
     | 'paymentMethodId'

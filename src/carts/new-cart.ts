@@ -55,6 +55,7 @@ export function newCart(
     couponCodeKey: null,
     billingAddress: null,
     shippingAddress: null,
+    buyer: null,
     shippingMethodId: null,
     shippingPrice: null,
     paymentMethodId: null,

@@ -33,14 +33,21 @@ const cartsOf = (shopId: string, { customerId, emails }: Person) => sql`
 
 type ExportedCart = Pick<
   StoredCart,
-  'cartId' | 'locale' | 'currency' | 'lines' | 'billingAddress' | 'shippingAddress' | 'paymentTransactionId'
+  | 'cartId'
+  | 'locale'
+  | 'currency'
+  | 'lines'
+  | 'billingAddress'
+  | 'shippingAddress'
+  | 'buyer'
+  | 'paymentTransactionId'
 > & { creationDate: Date; changedOn: Date; couponCode: string | null };
 
 function findCartsOf(db: Queries, shopId: string, person: Person) {
   return db.many<ExportedCart>(sql`
     select upper(cart_id::text) as "cartId", created_at as "creationDate", changed_at as "changedOn", locale,
       currency, lines, coupon_code_key as "couponCode", billing_address as "billingAddress",
-      shipping_address as "shippingAddress", payment_transaction_id as "paymentTransactionId"
+      shipping_address as "shippingAddress", buyer, payment_transaction_id as "paymentTransactionId"
     from cart where ${cartsOf(shopId, person)} order by created_at, cart_id`);
 }
 

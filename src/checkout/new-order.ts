@@ -66,6 +66,7 @@ export function newOrder(priced: PricedCart, now: Date, appId: string | null): N
     taxModel: cart.taxType === 'NONE' ? settings.taxModel : cart.taxType,
     billingAddress,
     shippingAddress: cart.shippingAddress,
+    buyer: cart.buyer,
     content: days ? { ...content, expectedDelivery: days } : content,
     // A billing address is never stored without one.
     email: billingAddress.emailAddress!,

@@ -67,7 +67,7 @@ export async function changeOrder(
         returned_at = ${next.returnedOn}, closed_at = ${next.closedOn}, archived_at = ${next.archivedOn},
         editing_app_id = ${next.editingAppId}, editing_since = ${next.editingSince},
         cancelled_at = ${next.cancelledAt}, paid_amount = ${next.paidAmount},
-        refunded_amount = ${next.refundedAmount}, erased_at = ${next.erasedAt}, payment_wait = ${next.paymentWait}
+        refunded_amount = ${next.refundedAmount}, erased_at = ${next.erasedAt}, payment_wait = ${next.paymentWait}, buyer = ${next.buyer}
       from (
         select ${countedColumns} as before from customer_order where shop_id = ${shopId} and order_id = ${order.orderId}
       ) earlier

@@ -2,6 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import { insertInto } from '../db/insert.ts';
 import type { Content } from '../pricing/content.ts';
 import type { Address } from '../shops/countries/address.ts';
+import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 import type { PaymentWait } from './order-state.ts';
 import { netRevenue } from './revenue.ts';
 
@@ -18,6 +19,7 @@ export interface NewOrder {
   taxModel: 'GROSS' | 'NET';
   billingAddress: Address;
   shippingAddress: Address | null;
+  buyer: Buyer | null;
   content: Content;
   /** From the billing address; it identifies the customer, unless one is named. */
   email: string;
@@ -56,6 +58,7 @@ const insertOrder = insertInto('customer_order', {
   net_revenue: 'numeric',
   billing_address: 'json',
   shipping_address: 'json',
+  buyer: 'jsonb',
   content: 'jsonb',
   release_at: 'timestamptz',
   is_new: 'boolean',
@@ -80,6 +83,7 @@ export function insertOrders(tx: Transaction, shopId: string, orders: readonly N
     net_revenue: netRevenue(order.content),
     billing_address: order.billingAddress,
     shipping_address: order.shippingAddress,
+    buyer: order.buyer,
     content: order.content,
     release_at: order.releaseAt,
     is_new: true,

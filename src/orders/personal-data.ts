@@ -202,7 +202,7 @@ async function anonymiseOrdersOf(tx: Transaction, shopId: string, { customerId }
     update customer_order set billing_address = ${anonymised(sql`billing_address`, BLANK_WITH_EMAIL)},
       shipping_address = case when shipping_address is null then null
         else ${anonymised(sql`shipping_address`, BLANK)} end,
-      customer_comment = null, internal_note = null, erased_at = ${tx.now}, version = version + 1
+      buyer = null, customer_comment = null, internal_note = null, erased_at = ${tx.now}, version = version + 1
     where shop_id = ${shopId} and customer_id = ${customerId} and erased_at is null
     returning upper(order_id::text) as "orderId"`);
   const orderIds = orders.map(({ orderId }) => orderId);

@@ -2,6 +2,7 @@ import type { Content } from '../pricing/content.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import type { Address } from '../shops/countries/address.ts';
+import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 import type { PaymentWait } from './order-state.ts';
 import type { State } from './schema.ts';
 
@@ -42,6 +43,7 @@ export interface ManagedOrder extends OrderRow {
   erasedAt: Date | null;
   /** It was not opened in the admin yet. */
   isNew: boolean;
+  buyer: Buyer | null;
   /** See `orderState`. */
   paymentWait: PaymentWait | null;
 }
@@ -68,7 +70,7 @@ export const managedColumns = sql`
   upper(customer_order.app_id::text) as "appId", upper(editing_app_id::text) as "editingAppId",
   editing_since as "editingSince", cancelled_at as "cancelledAt", paid_amount as "paidAmount",
   refunded_amount as "refundedAmount", erased_at as "erasedAt", is_new as "isNew",
-  payment_wait as "paymentWait"`;
+  payment_wait as "paymentWait", customer_order.buyer`;
 
 /**
  * Some of the items of an order came back, and not all; a column of `customer_order`. What was not sent of a cancelled

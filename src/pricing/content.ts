@@ -20,6 +20,7 @@ import type {
 import type { CartProduct } from './cart-product.ts';
 import type { DaySpan } from './delivery-span.ts';
 import { toTaxBasis } from './tax.ts';
+import type { TaxTreatment } from './tax-treatment.ts';
 import { cartTotals, type CartTotals, type ServiceTax } from './totals.ts';
 
 /**
@@ -55,7 +56,8 @@ export interface Content {
   serviceTaxClass: ContentTaxClass;
   /** The basket discounts at that time. */
   offers: BasketDiscount[];
-  taxes: { rate: number; amount: number; tax: number }[];
+  /** By rate and treatment. */
+  taxes: { rate: number; treatment?: TaxTreatment; amount: number; tax: number }[];
   totalTax: number;
   totalBeforeTax: number;
   grandTotal: number;
@@ -121,6 +123,8 @@ export interface ContentTaxClass {
   taxClassId: string;
   name: Localised;
   rate: number;
+  /** Missing in orders from before it was stored: it follows from the rate and the destination. */
+  treatment?: TaxTreatment;
 }
 
 export interface ContentTax {

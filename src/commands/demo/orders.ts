@@ -130,6 +130,7 @@ async function filledCart(
     lines,
     ...choices,
     shippingAddress: null,
+    buyer: null,
     shippingPrice: null,
     paymentTransactionId: null,
     paymentStatus: null,
