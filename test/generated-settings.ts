@@ -146,6 +146,10 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         deliveryThresholdIsActive: fc.boolean(),
         taxFreeOutsideEu: fc.boolean(),
       }),
+      netPrices: fc.record({
+        shownTo: fc.constantFrom('nobody', 'businesses', 'choice'),
+        groups: fc.uniqueArray(text, { maxLength: 3 }),
+      }),
       taxClasses: fc
         .tuple(
           keyed(

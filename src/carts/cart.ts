@@ -56,7 +56,10 @@ export interface Prefetch {
 /** The changes that can be made to a cart. */
 export type CartPatch = Partial<
   Pick<
-    StoredCart,
+    CartRow,
+    | 'taxType'
+    | 'customerId'
+    | 'customerGroupId'
     | 'locale'
     | 'lines'
     | 'couponLineItemId'

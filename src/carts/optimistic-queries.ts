@@ -97,6 +97,8 @@ async function updateUnchanged(
     settings: cart.settingsVersion,
     stamps: placesOf(cart),
     locale: cart.locale,
+    tax: cart.taxType,
+    customer: cart.customerId,
     lines: patch.lines,
     products: patch.lines && productIdsOf(cart),
     has_billing: 'billingAddress' in patch,
@@ -122,6 +124,7 @@ async function updateUnchanged(
     )
     update cart
     set version = cart.version + 1, changed_at = given.at, abandoned_at = null, locale = given.locale,
+      tax_type = given.tax, customer_id = given.customer,
       lines = coalesce(given.lines, cart.lines), product_ids = coalesce(given.products, cart.product_ids),
       billing_address = case when has_billing then billing else cart.billing_address end,
       shipping_address = case when has_shipping then shipping else cart.shipping_address end,
@@ -129,7 +132,7 @@ async function updateUnchanged(
       shipping_price = method_price, payment_method_id = payment, payment_transaction_id = transaction,
       payment_status = status, payment_name = given.payment_name, payment_price = given.payment_price
     from json_to_recordset(${JSON.stringify(rows)}) as given (place int, id uuid, version bigint, at timestamptz,
-      settings bigint, stamps int[], locale text, lines jsonb, products uuid[], has_billing boolean, billing json,
+      settings bigint, stamps int[], locale text, tax text, customer uuid, lines jsonb, products uuid[], has_billing boolean, billing json,
       has_shipping boolean, shipping json, buyer jsonb, coupon uuid, code text, method uuid, method_price bigint, payment uuid,
       transaction text, status text, payment_name text, payment_price bigint)
     where cart.shop_id = ${shopId} and cart.cart_id = given.id and cart.version = given.version

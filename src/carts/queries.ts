@@ -273,6 +273,7 @@ export function updateCart(db: Queries, shopId: string, cart: StoredCart) {
   return db.run(sql`
     update cart
     set version = version + 1, changed_at = ${cart.changedAt}, abandoned_at = null, locale = ${cart.locale},
+      tax_type = ${cart.taxType}, customer_id = ${cart.customerId},
       lines = ${JSON.stringify(cart.lines)}, product_ids = ${productIdsOf(cart)},
       coupon_line_item_id = ${cart.couponLineItemId}, coupon_code_key = ${cart.couponCodeKey},
       billing_address = ${cart.billingAddress}, shipping_address = ${cart.shippingAddress},

@@ -2,10 +2,10 @@ import type { Content, ContentLine, ContentPayment, ContentTaxClass } from '../p
 import { deliveryPrice } from '../pricing/delivery.ts';
 import type { CartInput, CouponInput, LineInput, ShopRules } from '../pricing/input.ts';
 import { sum } from '../pricing/shares.ts';
-import { inTaxType, toTaxBasis, taxClassFor } from '../pricing/tax.ts';
+import { toTaxBasis, taxClassFor } from '../pricing/tax.ts';
 import { cartTotals, type CartTotals, type ServiceTax } from '../pricing/totals.ts';
 import { priceOfQuantity } from '../pricing/unit-price.ts';
-import { inCurrency } from '../catalogue/products/prices.ts';
+import { inCurrency, inTaxType } from '../catalogue/products/prices.ts';
 import type { PaymentMethod, Settings, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
 
 /** The edits of an order. Everything else stays as agreed when it was placed. */

@@ -1,5 +1,6 @@
 import { isInEu } from '../shops/countries/countries.ts';
 import type { TaxType } from '../http/price.ts';
+import { inTaxType } from '../catalogue/products/prices.ts';
 import { scaled } from '../kernel/money.ts';
 import type { TaxClass } from '../shops/settings/settings.ts';
 import type { ShopRules } from './input.ts';
@@ -19,13 +20,6 @@ export function taxClassFor(
 export function taxRateIn(taxClass: TaxClass, country: string, shop: ShopRules): number {
   if (country !== shop.country && shop.taxFreeOutsideEu && !isInEu(country)) return 0;
   return taxClass.rates[country] ?? taxClass.rates[shop.country] ?? 0;
-}
-
-/** Converts an amount to another tax type, with or without its tax; one rounding. NONE leaves amounts as they are. */
-export function inTaxType(minor: number, rate: number, from: TaxType, to: TaxType): number {
-  if (from === 'GROSS' && to === 'NET') return scaled(minor, 10_000, 10_000 + rate);
-  if (from === 'NET' && to === 'GROSS') return scaled(minor, 10_000 + rate, 10_000);
-  return minor;
 }
 
 /**

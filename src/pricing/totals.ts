@@ -1,5 +1,5 @@
 import { percentOf, scaled } from '../kernel/money.ts';
-import { inCurrency, priceIn } from '../catalogue/products/prices.ts';
+import { askedPrice, inCurrency, inTaxType, priceIn } from '../catalogue/products/prices.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import type { BasketDiscount, PaymentMethod, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
 import type { CouponProblem } from './coupon-problems.ts';
@@ -7,8 +7,8 @@ import { deliveryOf, deliveryPrice, type Delivery } from './delivery.ts';
 import type { CartInput, LineInput, ShopRules } from './input.ts';
 import { redeemed, type Redeemed } from './redemption.ts';
 import { ratesOf, spread, sum, type Taxed } from './shares.ts';
-import { inTaxType, taxClassFor, taxOn, taxRateIn } from './tax.ts';
-import { askedPrice, priceOfQuantity } from './unit-price.ts';
+import { taxClassFor, taxOn, taxRateIn } from './tax.ts';
+import { priceOfQuantity } from './unit-price.ts';
 
 /** The totals of a cart, in minor units of its currency. Discounts are negative. */
 export interface CartTotals {

@@ -1,32 +1,4 @@
 import { scaledByDecimals } from '../kernel/money.ts';
-import { priceIn, pricedTiers } from '../catalogue/products/prices.ts';
-import type { PricedProduct } from './cart-product.ts';
-import type { ShopRules } from './input.ts';
-
-/**
- * The shop's price for `priceQuantity` units at this quantity: the list price, or that of the reached tier; and the
- * price of the customer's group, if lower. null: it has no price in this currency.
- */
-export function askedPrice(
-  product: PricedProduct,
-  quantity: string,
-  currency: string,
-  customerGroupId: string | null,
-  shop: ShopRules,
-): number | null {
-  const reached = (tiers: Parameters<typeof pricedTiers>[0]) =>
-    pricedTiers(
-      tiers.filter((tier) => Number(tier.quantity) <= Number(quantity)),
-      currency,
-      shop,
-    ).at(-1)?.price;
-  const list = priceIn(product.prices, currency, shop);
-  const regular = reached(product.bulkPrices ?? []) ?? list;
-  const group = product.groupPrices?.find((one) => one.customerGroupId === customerGroupId);
-  const special = group && reached(group.tiers);
-  if (regular === null || list === null) return special ?? null;
-  return Math.min(regular, special ?? regular);
-}
 
 /** The cost of `quantity` at this price for `priceQuantity`; one rounding. */
 export function priceOfQuantity(price: number, quantity: number | string, priceQuantity: number): number {

@@ -16,6 +16,7 @@ import {
 } from '../shops/settings/settings.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import type { PreviewToken } from '../shops/shop/preview.ts';
+import { priceViewOf } from './price-view.ts';
 import { findSignedInAccount } from './account/queries.ts';
 import type { SignedInAccount } from './account/signed-in-account.ts';
 import { sessionOfAccount, sharedSession } from './account/visit-account.ts';
@@ -91,6 +92,7 @@ export async function openVisit(
     locale: namedLocale ?? rememberedLocale(session, account, settings),
     isLocaleNamed: namedLocale !== undefined,
     currency: visitCurrency([query['currency'] ?? []].flat()[0], session, settings),
+    priceView: priceViewOf(session, account, settings),
     ...addresses,
     account,
     setAccountToken: (token) => {

@@ -39,9 +39,10 @@ export async function findOrRender<Content>(
   versionStamp: string,
   render: (snapshot: Queries) => Promise<RenderedPage<Content> | undefined>,
 ): Promise<Content | undefined> {
-  const { db, shopId, settings, locale, currency, origin, pageOrigin, base } = visit;
+  const { db, shopId, settings, locale, currency, priceView, origin, pageOrigin, base } = visit;
+  const { taxType, customerGroupId } = priceView;
   const cache = db.caches.of(kind);
-  const key = `${name} ${shopId} ${locale} ${currency} ${origin} ${pageOrigin}${base}`;
+  const key = `${name} ${shopId} ${locale} ${currency} ${taxType} ${customerGroupId} ${origin} ${pageOrigin}${base}`;
   const cached = cache.get(key);
   const isCurrent =
     cached?.versionStamp === versionStamp &&
@@ -65,8 +66,8 @@ export async function findOrRender<Content>(
 
 /** How products are rendered for visitors. */
 export function visitorOptions(
-  { locale, currency, origin }: Visit,
+  { locale, currency, priceView, origin }: Visit,
   variant: RenderOptions['variant'],
 ): RenderOptions {
-  return { locale, currency, origin, canWrite: false, variant };
+  return { ...priceView, locale, currency, origin, canWrite: false, variant };
 }

@@ -23,6 +23,7 @@ import { checkout } from './checkout/checkout.ts';
 import { confirmation } from './checkout/confirmation.ts';
 import { consent } from './scripts/consent.ts';
 import { currency } from './cart/currency.ts';
+import { netPrices } from './cart/net-prices.ts';
 import { language } from './layout/language.ts';
 import { errorPage, missingPages, openingSoonPage } from './error-page.ts';
 import { feedPages } from './feeds/feeds.ts';
@@ -92,6 +93,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     productDetailPages(pages);
     searchPages(pages);
     currency(pages);
+    netPrices(pages);
     language(pages);
     cart(pages);
     checkout(pages, tokens);

@@ -26,6 +26,8 @@ export interface Session {
   signIn?: { requestId: string; email: string; target?: SignInTarget };
   /** The challenge that a passkey has to sign, and when a page requested it, in milliseconds since 1970. */
   passkey?: { challenge: string; at: number };
+  /** The visitor buys as a business, and so sees prices without tax. */
+  isBusiness?: true;
   /** The visitor's consent; absent: not answered yet. */
   consent?: 'all' | 'necessary';
   /** The token of the preview link by which the visitor came to a shop that is not open yet. */

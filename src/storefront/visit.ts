@@ -1,4 +1,5 @@
 import type { Device } from '../people/accounts/device-cookie.ts';
+import type { PriceView } from '../catalogue/products/price-view.ts';
 import type { CartStore } from '../carts/cart-store.ts';
 import type { PlaceOrder } from '../checkout/order-cart.ts';
 import type { Config } from '../config.ts';
@@ -37,6 +38,8 @@ export interface Visit {
   isLocaleNamed: boolean;
   /** The parameter `?currency=GBP` of the address, else the session's; without both, the shop's default. */
   currency: string;
+  /** Whose prices the pages show. */
+  priceView: PriceView;
   /** Scheme and host of the service, for the addresses of the API in the events of a page. */
   origin: string;
   /** Scheme and host of this page, as the visitor's browser sees them. */

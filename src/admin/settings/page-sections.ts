@@ -6,7 +6,7 @@ export const PAGE_SECTIONS = {
   invoices: ['invoicing'],
   languages: ['locales', 'currencies'],
   domains: ['domains'],
-  taxes: ['taxes', 'taxClasses'],
+  taxes: ['taxes', 'taxClasses', 'netPrices'],
   shipping: ['shippingMethods', 'countries', 'deliveryTimes', 'carriers'],
   payments: ['paymentMethods'],
   orders: [

@@ -1,4 +1,5 @@
-import { convert, percentOf, scaledByDecimals } from '../../kernel/money.ts';
+import type { TaxType } from '../../http/price.ts';
+import { convert, percentOf, scaled, scaledByDecimals } from '../../kernel/money.ts';
 import type { GroupPrices, Prices, PriceTier, ProductFacts } from './facts.ts';
 
 /** The exchange rates of a shop, from the default currency. */
@@ -80,6 +81,41 @@ export function pricedTiers(
       ];
     })
     .toSorted((left, right) => left.quantity - right.quantity);
+}
+
+/** The product data that its price depends on. */
+export type AskedProduct = Pick<ProductFacts, 'bulkPrices' | 'groupPrices'> & { prices: Prices | null };
+
+/**
+ * The shop's price for `priceQuantity` units at this quantity: the list price, or that of the reached tier; and the
+ * price of the customer's group, if lower. null: it has no price in this currency.
+ */
+export function askedPrice(
+  product: AskedProduct,
+  quantity: string,
+  currency: string,
+  customerGroupId: string | null,
+  shop: Exchange,
+): number | null {
+  const reached = (tiers: Parameters<typeof pricedTiers>[0]) =>
+    pricedTiers(
+      tiers.filter((tier) => Number(tier.quantity) <= Number(quantity)),
+      currency,
+      shop,
+    ).at(-1)?.price;
+  const list = priceIn(product.prices, currency, shop);
+  const regular = reached(product.bulkPrices ?? []) ?? list;
+  const group = product.groupPrices?.find((one) => one.customerGroupId === customerGroupId);
+  const special = group && reached(group.tiers);
+  if (regular === null || list === null) return special ?? null;
+  return Math.min(regular, special ?? regular);
+}
+
+/** Converts an amount to another tax type, with or without its tax; one rounding. NONE leaves amounts as they are. */
+export function inTaxType(minor: number, rate: number, from: TaxType, to: TaxType): number {
+  if (from === 'GROSS' && to === 'NET') return scaled(minor, 10_000, 10_000 + rate);
+  if (from === 'NET' && to === 'GROSS') return scaled(minor, 10_000 + rate, 10_000);
+  return minor;
 }
 
 /** The prices of variations: own prices (null: the master's) and the reference of a base price. */

@@ -63,8 +63,9 @@ function isCurrent(entry: Versioned, db: Queries, settings: Settings): boolean {
   return entry.settingsVersion === settings.version && entry.until > db.now.getTime();
 }
 
-function optionsKey({ variant, canWrite, locale, currency, origin }: RenderOptions, shopId: string): string {
-  return ` ${shopId} ${variant} ${canWrite} ${locale} ${currency} ${origin}`;
+function optionsKey(options: RenderOptions, shopId: string): string {
+  const { variant, canWrite, locale, currency, origin, taxType, customerGroupId } = options;
+  return ` ${shopId} ${variant} ${canWrite} ${locale} ${currency} ${origin} ${taxType} ${customerGroupId}`;
 }
 
 interface FoundProduct<Form> extends CachedProduct<Form> {

@@ -5,19 +5,20 @@ import { priceOf, type Price, type TaxType } from '../../http/price.ts';
 import type { Link } from '../../http/schemas.ts';
 import { imagesOf } from '../../platform/media/images.ts';
 import { formatMoney } from '../../kernel/money.ts';
-import type { ProductType, Settings } from '../../shops/settings/settings.ts';
+import type { ProductType, Settings, TaxClass } from '../../shops/settings/settings.ts';
 import { availabilityOf, availabilityText } from './availability-text.ts';
 import { headlineTexts } from './custom-text.ts';
 import { safetyOf } from './safety.ts';
 import { inheritedFacts, type Prices, type ProductFacts } from './facts.ts';
 import { isForSale, maxOrderOf, ORDER_UNIT } from './orderable.ts';
+import { rowInView, type PriceView } from './price-view.ts';
 import { priceIn, pricedTiers, priceRange, referencePrice, type PricedTier } from './prices.ts';
 import type { ProductRow, StoredProduct } from './queries.ts';
 import { LOWEST_BASE_PRICE, type Product } from './schema.ts';
 import { unitNames, unitSign } from './units.ts';
 
 /** How a product is rendered. Requests with the same options get the same bytes. */
-export interface RenderOptions {
+export interface RenderOptions extends PriceView {
   locale: string;
   currency: string;
   origin: string;
@@ -35,12 +36,16 @@ export interface RenderedProduct {
 
 /** The whole response, computed from the row, the shop's settings and the options; keys in schema order. */
 export function renderProduct(
-  row: ProductRow,
+  stored: ProductRow,
   settings: Settings,
   options: RenderOptions,
   now: Date,
 ): RenderedProduct {
-  const { locale } = options;
+  const { locale, taxType, customerGroupId } = options;
+  const row =
+    taxType === undefined && customerGroupId === undefined
+      ? stored
+      : rowInView(stored, settings, options, taxClassOf(stored, settings).rates[settings.country] ?? 0);
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
   const text = (texts: Localised | undefined) =>
     texts ? textIn(texts, locale, settings.defaultLocale) : null;
@@ -254,7 +259,7 @@ function priceInfoOf(
   const lowest = range && (range.reference ?? { price: range.lowest, amount: 1, unit: orderUnit.unit });
   return {
     quantity: { amount: orderUnit.priceQuantity, unit: unitSign(orderUnit.unit, locale, settings) },
-    taxClass: taxClassOf(row, settings, locale),
+    taxClass: renderTaxClass(row, settings, locale),
     price: show(price),
     depositPrice: show(deposit),
     ecoParticipationPrice: show(eco),
@@ -311,16 +316,22 @@ function basePriceOf(
   };
 }
 
-/** The class of the product, else the shop's default one, with the rate in the shop's own country. */
-function taxClassOf(
+/** The class of the product, else the shop's default one. */
+function taxClassOf(row: Pick<ProductRow, 'taxClassId' | 'master'>, { taxClasses }: Settings): TaxClass {
+  const ownId = row.taxClassId ?? row.master?.taxClassId;
+  return (
+    taxClasses.find(({ taxClassId }) => taxClassId === ownId) ??
+    taxClasses.find(({ isDefault }) => isDefault)!
+  );
+}
+
+/** With the rate in the shop's own country. */
+function renderTaxClass(
   row: Pick<ProductRow, 'taxClassId' | 'master'>,
   settings: Settings,
   locale: string,
 ): Product['priceInfo']['taxClass'] {
-  const ownId = row.taxClassId ?? row.master?.taxClassId;
-  const taxClass =
-    settings.taxClasses.find(({ taxClassId }) => taxClassId === ownId) ??
-    settings.taxClasses.find(({ isDefault }) => isDefault)!;
+  const taxClass = taxClassOf(row, settings);
   return {
     taxClassId: taxClass.taxClassId,
     name: textIn(taxClass.name, locale, settings.defaultLocale) ?? taxClass.key,

@@ -91,6 +91,7 @@ describe('a new shop', () => {
         deliveryThresholdIsActive: false,
         taxFreeOutsideEu: true,
       },
+      netPrices: { shownTo: 'nobody', groups: [] },
       taxClasses: [
         { key: 'standard', name: 'standard', default: true, defaultDigital: true, rates: { DE: 19 } },
       ],

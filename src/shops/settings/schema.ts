@@ -144,6 +144,28 @@ const Taxes = Section(
   { description: 'How prices and taxes go together.', isInline: true, names: { model: 'taxModel' } },
 );
 
+const NetPrices = Section(
+  {
+    shownTo: OrElse(
+      'nobody',
+      Type.Enum(['nobody', 'businesses', 'choice'], {
+        description:
+          'Who sees prices without tax. businesses: customers who are signed in and have a confirmed VAT number, or belong to one of the groups; choice: visitors who say that they buy as a business, too. Absent: nobody.',
+        default: 'nobody',
+        examples: ['businesses'],
+      }),
+    ),
+    groups: OrElse(
+      [],
+      List(Plain('Name of a group.', 'Cafes'), 'Customer groups of businesses.', ['Cafes'], { maxItems: 100 }),
+    ),
+  },
+  {
+    description:
+      'Prices without tax on the pages of a shop whose prices contain it. Consumers always see what they pay.',
+  },
+);
+
 const TaxClass = Section(
   {
     key: Key('Its name in this file; the id belongs to it.', 'standard'),
@@ -780,6 +802,7 @@ export const SettingsSchema = Section(
     currencies: Setting(Currencies),
     countries: Setting(Countries),
     taxes: Setting(Taxes, { model: 'gross' }),
+    netPrices: Setting(NetPrices, {}),
     taxClasses: Setting(
       withIds(
         'key',

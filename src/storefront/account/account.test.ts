@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   changeSettings,
   changesNothing,
@@ -688,4 +688,141 @@ test('a visitor who is not signed in costs no statement more than before', async
   await visitor.get('');
   const anonymous = await statementsOf(() => visitor.get(''));
   expect(anonymous.join('\n')).not.toContain('account');
+});
+
+describe('the prices of a customer', () => {
+  const priceOf = ({ text }: { text: string }) => /<p class="price">\s*([^<]*?)\s*</.exec(text)?.[1];
+  const tiersOf = ({ text }: { text: string }) =>
+    [...text.matchAll(/<th scope="row">([^<]*)<\/th>\s*<td>([^<]*)<\/td>/g)].map(
+      ([, from, price]) => `${from!.replace('\u00a0', ' ')}: ${price}`,
+    );
+  const sumsOf = ({ text }: { text: string }) =>
+    [...text.matchAll(/<dt[^>]*>([^<]*)<\/dt>\s*<dd[^>]*>([^<]*)<\/dd>/g)].map(
+      ([, name, price]) => `${name} ${price}`,
+    );
+  const listed = (number: string, { text }: { text: string }) =>
+    priceOf({ text: text.slice(text.indexOf(`/Products/${number}"`)) });
+
+  /** €11.90 with 19 % VAT; cafes pay €9.90, and €8.90 from 10 pieces, where all others pay €10.90. */
+  const NUMBER = 'NET-1';
+  let productId: string;
+
+  beforeAll(async () => {
+    const { id } = (await service.db.one<{ id: string }>(sql`
+      select upper(customer_group_id::text) as id from customer_group where shop_id = 'DemoShop' and name = 'Cafes'`))!;
+    productId = await givenProduct(shop, {
+      number: NUMBER,
+      price: 1190,
+      taxClass: 'standard',
+      facts: {
+        bulkPrices: [{ quantity: '10', prices: { EUR: 1090 } }],
+        depositPrices: { EUR: 119 },
+        groupPrices: [
+          {
+            customerGroupId: id,
+            tiers: [
+              { quantity: '1', prices: { EUR: 990 }, discount: 0 },
+              { quantity: '10', prices: { EUR: 890 }, discount: 0 },
+            ],
+          },
+        ],
+      },
+    });
+  });
+  afterEach(async () => {
+    await changeSettings(shop, { netPrices: {} });
+    await inGroup(ADA, null);
+  });
+
+  const inGroup = (email: string, name: string | null) =>
+    service.db.run(sql`
+      update customer set customer_group_id = (
+        select customer_group_id from customer_group where shop_id = 'DemoShop' and customer_group.name = ${name})
+      where shop_id = 'DemoShop' and email_key = ${email}`);
+
+  test('of a group are shown when they are signed in, and nobody else sees them', async () => {
+    await signInAs(service, visitor, ADA);
+    await inGroup(ADA, 'Cafes');
+    const page = await visitor.get(`/Products/${NUMBER}`);
+    expect([priceOf(page), tiersOf(page)]).toEqual(['€9.90', ['10 pieces: €8.90']]);
+    expect(page.headers['cache-control']).toBe('private, no-cache');
+    const wished = await visitor.submit('/wishlist/add', { productId });
+    expect(listed(NUMBER, await visitor.get('/wishlist'))).toBe('€9.90');
+    expect(wished.status).toBe(200);
+    const other = await browser().get(`/Products/${NUMBER}`);
+    expect([priceOf(other), tiersOf(other)]).toEqual(['€11.90', ['10 pieces: €10.90']]);
+  });
+
+  test('hold in the cart, also in one that was filled before signing in', async () => {
+    await signInAs(service, visitor, ADA);
+    await inGroup(ADA, 'Cafes');
+    const phone = browser();
+    await phone.submit('/cart/add', { productId, quantity: '10' });
+    expect(sumsOf(await phone.get('/cart'))[0]).toBe('Subtotal €109.00');
+    await signInAs(service, phone, ADA);
+    expect(sumsOf(await phone.get('/cart'))[0]).toBe('Subtotal €89.00');
+    await inGroup(ADA, null);
+    expect(sumsOf(await phone.get('/cart'))[0]).toBe('Subtotal €109.00');
+  });
+
+  test('are without tax where their group is one of businesses, to the cent of the cart', async () => {
+    await changeSettings(shop, { netPrices: { shownTo: 'businesses', groups: ['Cafes'] } });
+    await signInAs(service, visitor, ADA);
+    expect(priceOf(await visitor.get(`/Products/${NUMBER}`))).toBe('€11.90');
+    await inGroup(ADA, 'Cafes');
+    const page = await visitor.get(`/Products/${NUMBER}`);
+    // 990 / 1.19 = 831.93, 890 / 1.19 = 747.90, 119 / 1.19 = 100
+    expect([priceOf(page), tiersOf(page)]).toEqual(['€8.32', ['10 pieces: €7.48']]);
+    expect(mainOf(page)).toContain('plus €1.00 deposit, €9.32 in total');
+    expect(mainOf(page)).toContain('plus 19% VAT');
+    const cart = await visitor.submit('/cart/add', { productId, quantity: '1' });
+    expect(mainOf(cart)).toContain('€8.32 each');
+    expect(sumsOf(cart)).toEqual([
+      'Subtotal €8.32',
+      'Deposit: NET-1 €1.00',
+      'Delivery: Standard delivery €5.88',
+      'Total before tax €15.20',
+      'Plus 19% VAT €2.89',
+      'Total €18.09',
+    ]);
+  });
+
+  test('are without tax for a customer with a confirmed VAT number', async () => {
+    await changeSettings(shop, { netPrices: { shownTo: 'businesses' } });
+    await signInAs(service, visitor, ADA);
+    const setCheck = (result: string) =>
+      service.db.run(sql`
+        update customer set vat_check = ${{ vatNumber: 'FR12345678901', result, checkedAt: NOW }}
+        where shop_id = 'DemoShop' and email_key = ${ADA}`);
+    await setCheck('unavailable');
+    expect(priceOf(await visitor.get(`/Products/${NUMBER}`))).toBe('€11.90');
+    await setCheck('valid');
+    expect(priceOf(await visitor.get(`/Products/${NUMBER}`))).toBe('€10.00');
+    await service.db.run(sql`update customer set vat_check = null where shop_id = 'DemoShop'`);
+  });
+
+  test('are without tax for visitors who say that they are a business, only where the shop asks', async () => {
+    await visitor.submit('/cart/add', { productId, quantity: '1' });
+    await visitor.submit('/net-prices', { prices: 'net' });
+    const asBefore = await visitor.get(`/Products/${NUMBER}`);
+    expect(priceOf(asBefore)).toBe('€11.90');
+    expect(asBefore.text).not.toContain('/net-prices"');
+
+    await changeSettings(shop, { netPrices: { shownTo: 'choice' } });
+    const net = await visitor.get(`/Products/${NUMBER}`);
+    expect(priceOf(net)).toBe('€10.00');
+    expect(net.text).toContain('/net-prices"');
+    await visitor.submit('/net-prices', { prices: 'net' });
+    const cart = sumsOf(await visitor.get('/cart'));
+    expect(cart[0]).toBe('Subtotal €10.00');
+    expect(cart.at(-1)).toMatch(/^Total /);
+    const total = cart.at(-1);
+    await visitor.submit('/net-prices', { prices: 'gross' });
+    expect(priceOf(await visitor.get(`/Products/${NUMBER}`))).toBe('€11.90');
+    const gross = sumsOf(await visitor.get('/cart'));
+    expect(gross[0]).toBe('Subtotal €11.90');
+    // The choice changes what is shown, and not what is paid.
+    expect(gross).toContain(total);
+    expect(priceOf(await browser().get(`/Products/${NUMBER}`))).toBe('€11.90');
+  });
 });

@@ -12,7 +12,10 @@ import {
 } from '../../people/accounts/queries.ts';
 import type { SignInTarget } from '../session.ts';
 import { shopPath, type Visit } from '../visit.ts';
+import { updateVisitorCart } from '../cart/visitor-cart.ts';
+import { priceViewOf } from '../price-view.ts';
 import { joinCart, joinWishlist } from './join.ts';
+import { findSignedInAccount } from './queries.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
 export interface OpenedSession {
@@ -41,6 +44,14 @@ export async function openSession(
   return { token, ...account };
 }
 
+/** The cart of somebody who has signed in has the prices of this customer from the first page on. */
+async function setCustomerPrices(visit: Visit, token: string, cartId: string): Promise<void> {
+  const { db, shopId, session, settings } = visit;
+  const account = await findSignedInAccount(db, shopId, token);
+  const priceView = priceViewOf(session, account, settings);
+  await updateVisitorCart({ ...visit, account, priceView }, cartId, () => ({}));
+}
+
 export async function continueSignedIn(
   visit: Visit,
   { token, accountId, cartId }: OpenedSession,
@@ -54,6 +65,7 @@ export async function continueSignedIn(
   if (chosen !== undefined) await updateAccountLocale(db, shopId, accountId, chosen);
   visit.setAccountToken(token);
   visit.rememberAccount(accountId);
+  if (joined) await setCustomerPrices(visit, token, joined.cartId);
   if (joined && settings.currencies.includes(joined.currency)) {
     visit.updateSession({ currency: joined.currency });
   }

@@ -29,7 +29,13 @@ export async function findSignedInAccount(
         join product on product.shop_id = wish.shop_id and product.product_id = wish.product_id
         where wish.shop_id = ${shopId} and wish.visitor_hash = ${wishlistHash(sql`account.account_id`)}
           and product.visible
-      ) as "wishlistCount"
+      ) as "wishlistCount", (
+        select json_build_object('customerId', upper(customer_id::text),
+          'customerGroupId', upper(customer_group_id::text),
+          'isBusiness', coalesce(vat_check ->> 'result' = 'valid', false))
+        from customer where customer.shop_id = ${shopId} and customer.email_key = account.email
+        order by customer.created_at, customer_id limit 1
+      ) as customer
     from account_session
     join account on account.shop_id = account_session.shop_id
       and account.account_id = account_session.account_id

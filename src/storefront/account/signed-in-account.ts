@@ -11,4 +11,11 @@ export interface SignedInAccount {
   cartId: string | null;
   cartCount: number;
   wishlistCount: number;
+  /** The customer with this address; null: none. */
+  customer: {
+    customerId: string;
+    customerGroupId: string | null;
+    /** The tax authorities know the customer's VAT number. */
+    isBusiness: boolean;
+  } | null;
 }

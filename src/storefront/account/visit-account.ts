@@ -4,10 +4,11 @@ import type { Visit } from '../visit.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
 
 /** The anonymous part of a session, which stays after signing in or out. */
-export function sharedSession({ locale, currency, consent, notice, preview }: Session): Session {
+export function sharedSession({ locale, currency, isBusiness, consent, notice, preview }: Session): Session {
   return {
     ...(locale !== undefined && { locale }),
     ...(currency !== undefined && { currency }),
+    ...(isBusiness && { isBusiness }),
     ...(consent !== undefined && { consent }),
     ...(notice !== undefined && { notice }),
     ...(preview !== undefined && { preview }),

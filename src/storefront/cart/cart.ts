@@ -20,7 +20,14 @@ import { customTextMessage } from '../product/customisation.ts';
 import { isId } from '../../kernel/ids.ts';
 import { DRAWER_PATH, drawerPage } from './cart-drawer.ts';
 import { cartPage } from './cart-page.ts';
-import { findVisitorCart, updateVisitorCart, setSessionCart, shopperOf, shortName } from './visitor-cart.ts';
+import {
+  findVisitorCart,
+  updateVisitorCart,
+  setSessionCart,
+  newCartTerms,
+  shopperOf,
+  shortName,
+} from './visitor-cart.ts';
 import { amountWithUnit, formatNumber } from '../../http/amount-text.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
@@ -146,7 +153,7 @@ async function addToCart(
   visit: Visit,
   added: { productId: string; quantity: number; customText: string | undefined },
 ): Promise<string> {
-  const { session, settings, currency, locale } = visit;
+  const { session, settings, locale } = visit;
   let before = 0;
   const change: CartChange = (cart, context) => {
     if (!settings.currencies.includes(cart.currency)) {
@@ -158,7 +165,7 @@ async function addToCart(
   const cart =
     (session.cart &&
       (await updateVisitorCart(visit, session.cart.id, change, { productIds: [added.productId] }))) ??
-    (await startCart(shopperOf(visit), { currency, locale, lineItems: [added] }));
+    (await startCart(shopperOf(visit), { ...newCartTerms(visit), lineItems: [added] }));
   const line = findLine(cart, added)!;
   const more = rounded(line.quantity.amount - before);
   setSessionCart(visit, cart, { event: 'cart:add', lineItemId: line.lineItemId, quantity: more });

@@ -1,5 +1,5 @@
 import { customTextProblem, type CustomTextProblem } from '../../catalogue/products/custom-text.ts';
-import type { CartChange, Prefetch } from '../../carts/cart.ts';
+import type { CartChange, CartPatch, CartRow, Prefetch } from '../../carts/cart.ts';
 import { largestQuantity, quantityOfProduct } from '../../pricing/quantity.ts';
 import { changeCart, loadVisitorCart, type Shopper, type VisitorCart } from '../../checkout/visitor-cart.ts';
 import { setLocale } from '../../carts/changes.ts';
@@ -39,7 +39,7 @@ async function markWishlistItems(visit: Visit, cart: Cart): Promise<Cart> {
   return { ...cart, lineItemContainer: { ...lineItemContainer, productLineItems: lines } };
 }
 
-/** Changes a cart of the session and sets it to the visitor's language. undefined: it no longer exists. */
+/** Changes a cart of the session and sets it to the visitor's language and prices. undefined: it no longer exists. */
 export function updateVisitorCart(
   visit: Visit,
   cartId: string,
@@ -47,10 +47,38 @@ export function updateVisitorCart(
   prefetch: Prefetch = {},
 ): Promise<Cart | undefined> {
   const inLanguage: CartChange = (cart, context) => ({
+    ...termsOf(visit, cart),
     ...change(cart, context),
     ...setLocale(visit.locale),
   });
   return changeCart(shopperOf(visit), cartId, inLanguage, prefetch);
+}
+
+/** Sets a cart to the prices that the visitor sees. Prices that an app has set stay in the terms of the cart. */
+function termsOf({ priceView, account, settings }: Visit, cart: CartRow): CartPatch {
+  const hasOwnPrices =
+    cart.taxType === 'NONE' ||
+    cart.shippingPrice !== null ||
+    cart.paymentPrice !== null ||
+    cart.lines.some(({ price }) => price !== undefined);
+  return {
+    ...(!hasOwnPrices && { taxType: priceView.taxType ?? settings.taxModel }),
+    ...(priceView.customerGroupId !== undefined && {
+      customerId: account!.customer!.customerId,
+      customerGroupId: priceView.customerGroupId,
+    }),
+  };
+}
+
+/** The terms of a visitor's new cart. */
+export function newCartTerms({ currency, locale, priceView, account }: Visit) {
+  const { taxType, customerGroupId } = priceView;
+  return {
+    currency,
+    locale,
+    ...(taxType !== undefined && { taxType }),
+    ...(customerGroupId !== undefined && { customerId: account!.customer!.customerId }),
+  };
 }
 
 /** Stores the id of the cart and the count for the header in the session. */

@@ -1,6 +1,6 @@
 import { shownAttributes } from '../../catalogue/products/attributes.ts';
 import { inheritedFacts, type ProductFacts } from '../../catalogue/products/facts.ts';
-import { priceIn } from '../../catalogue/products/prices.ts';
+import { askedPrice, inTaxType, priceIn } from '../../catalogue/products/prices.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { isForSale, ORDER_UNIT } from '../../catalogue/products/orderable.ts';
 import { nameOf, pricesOf, selectionOf, typeOf } from '../../catalogue/products/render.ts';
@@ -9,8 +9,8 @@ import { textIn } from '../../http/locale.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import type { UnitKey } from '../../kernel/units.ts';
 import { deliverySpan, parseDays, type WorkingDays } from '../../pricing/delivery-span.ts';
-import { inTaxType, taxClassFor } from '../../pricing/tax.ts';
-import { askedPrice, priceOfQuantity } from '../../pricing/unit-price.ts';
+import { taxClassFor } from '../../pricing/tax.ts';
+import { priceOfQuantity } from '../../pricing/unit-price.ts';
 import { CLASSIFIERS, imageUrl } from '../../platform/media/images.ts';
 import { productDeliveryDays } from '../product/delivery-span.ts';
 import { absoluteUrl, productPath, type Visit } from '../visit.ts';

@@ -4,6 +4,7 @@ import type { Settings } from '../../shops/settings/settings.ts';
 import { ACCOUNT_ICON, CART_ICON, GLOBE_ICON, HEART_ICON, MENU_ICON } from './icons.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
+import { priceViewOf } from '../price-view.ts';
 import { categoryPath, shopName, shopPath, type LayoutContext, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import { navigationLink } from './navigation-link.ts';
@@ -98,8 +99,13 @@ function languageAndCurrency(visit: Visit, page: Page, { languages, ...parts }: 
   const currencies = !page.hasSecretAddress && parts.currencies;
   const messages = messagesIn(locale).storefront.layout;
   const hasLanguages = settings.locales.length > 1;
-  if (!hasLanguages && !currencies) return false;
-  const current = [hasLanguages && locale.slice(0, 2).toUpperCase(), currencies && currency];
+  const netPrices = !page.hasSecretAddress && netPricesForm(visit);
+  if (!hasLanguages && !currencies && !netPrices) return false;
+  const current = [
+    hasLanguages && locale.slice(0, 2).toUpperCase(),
+    currencies && currency,
+    netPrices && visit.priceView.taxType === 'NET' && messages.withoutTax,
+  ];
   return html`<details class="switch">
     <summary>
       ${GLOBE_ICON}<span class="visually-hidden">${messages.languageAndCurrency}: </span
@@ -110,7 +116,7 @@ function languageAndCurrency(visit: Visit, page: Page, { languages, ...parts }: 
         hasLanguages &&
         (page.hasSecretAddress ? languageLinks(visit, page, languages) : languageForm(visit, page, languages))
       }
-      ${currencies}
+      ${currencies} ${netPrices}
     </div>
   </details>`;
 }
@@ -176,6 +182,30 @@ function currencyForm(context: LayoutContext): Markup {
       </select></label
     >
     <button class="quiet">${messages.change}</button>
+  </form>`;
+}
+
+/** Asks whether the visitor buys as a business; those who are known to do so are not asked. */
+function netPricesForm(visit: Visit): Markup | false {
+  const { settings, session, account, locale } = visit;
+  const isAsked = settings.netPrices.shownTo === 'choice' && settings.taxModel === 'GROSS';
+  const isKnown = priceViewOf({}, account, settings).taxType === 'NET';
+  if (!isAsked || isKnown) return false;
+  const messages = messagesIn(locale).storefront.layout;
+  const button = (value: 'gross' | 'net', text: string) =>
+    html`<li>
+      <button
+        name="prices"
+        value="${value}"
+        ${(value === 'net') === (session.isBusiness === true) && html`aria-current="true"`}
+      >
+        ${text}
+      </button>
+    </li>`;
+  return html`<form class="languages" method="post" action="${shopPath(visit, '/net-prices')}">
+    <ul aria-label="${messages.prices}">
+      ${button('gross', messages.privatePrices)} ${button('net', messages.businessPrices)}
+    </ul>
   </form>`;
 }
 

@@ -53,6 +53,7 @@ async function shown(page: Partial<Page> = {}, visitor: Partial<Visit> = {}, ses
     locale: 'en_GB',
     isLocaleNamed: false,
     currency: 'EUR',
+    priceView: {},
     origin: 'https://shop.example',
     pageOrigin: 'https://shop.example',
     base: '/shop/DemoShop',

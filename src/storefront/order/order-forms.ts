@@ -15,7 +15,13 @@ import {
 import type { OrderTokens } from '../../orders/order-link.ts';
 import type { ContentLine } from '../../pricing/content.ts';
 import { quantityOfProduct } from '../../pricing/quantity.ts';
-import { setSessionCart, shopperOf, shortName, updateVisitorCart } from '../cart/visitor-cart.ts';
+import {
+  newCartTerms,
+  setSessionCart,
+  shopperOf,
+  shortName,
+  updateVisitorCart,
+} from '../cart/visitor-cart.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
@@ -173,7 +179,7 @@ const MAX_NAMED = 5;
  * Puts the products still for sale into the visitor's cart, and reports those that are not, or not in this quantity.
  */
 async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> {
-  const { session, settings, currency, locale } = visit;
+  const { session, settings, locale } = visit;
   const { lines } = order.content;
   const messages = messagesIn(locale).storefront.order;
   let missing: typeof lines = [];
@@ -194,7 +200,7 @@ async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> 
     (session.cart && (await updateVisitorCart(visit, session.cart.id, change, prefetch))) ??
     (await updateVisitorCart(
       visit,
-      (await startCart(shopperOf(visit), { currency, locale })).cartId,
+      (await startCart(shopperOf(visit), newCartTerms(visit))).cartId,
       change,
       prefetch,
     ));

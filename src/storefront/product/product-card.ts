@@ -168,13 +168,18 @@ function surcharges({ priceInfo }: Product, locale: string): Markup | false {
   </p>`;
 }
 
+/** Whether the prices on the visitor's pages contain tax. */
+export function shownTaxType({ priceView, settings }: Visit): 'GROSS' | 'NET' {
+  return priceView.taxType ?? settings.taxModel;
+}
+
 /** The note about tax and shipping below a list. */
 export function priceNote(visit: Visit): Markup {
   const { settings, locale } = visit;
   const messages = messagesIn(locale).storefront.product;
   const tax = !settings.displayTaxes
     ? settings.noTaxesMessage
-    : settings.taxModel === 'GROSS'
+    : shownTaxType(visit) === 'GROSS'
       ? messages.pricesIncludeVat
       : messages.pricesExcludeVat;
   return html`<p>

@@ -16,6 +16,7 @@ import {
   percentText,
   priceBlock,
   productCards,
+  shownTaxType,
   shippingInformationLink,
 } from './product-card.ts';
 import { amountWithUnit, formatNumber } from '../../http/amount-text.ts';
@@ -169,7 +170,7 @@ function taxNote(
   const vatText = () => {
     if (percentage === 0) return messages.noVat;
     const rate = percentText(percentage, locale);
-    return settings.taxModel === 'GROSS' ? messages.includesVat({ rate }) : messages.excludesVat({ rate });
+    return shownTaxType(visit) === 'GROSS' ? messages.includesVat({ rate }) : messages.excludesVat({ rate });
   };
   const tax = !settings.displayTaxes ? settings.noTaxesMessage : hasVat && vatText();
   const shipping = isShippingLinkVisible && shippingInformationLink(visit);

@@ -1,0 +1,26 @@
+import type { PriceView } from '../catalogue/products/price-view.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import type { SignedInAccount } from './account/signed-in-account.ts';
+import type { Session } from './session.ts';
+
+/**
+ * Whose prices a visitor sees. Consumers always see what they pay, so prices without tax are for customers who are known
+ * as businesses, and for visitors who say that they are one where the shop asks.
+ */
+export function priceViewOf(
+  { isBusiness }: Pick<Session, 'isBusiness'>,
+  account: Pick<SignedInAccount, 'customer'> | undefined,
+  { taxModel, netPrices, customerGroups }: Pick<Settings, 'taxModel' | 'netPrices' | 'customerGroups'>,
+): PriceView {
+  const customer = account?.customer;
+  const group = customerGroups.find(({ customerGroupId }) => customerGroupId === customer?.customerGroupId);
+  const isKnown =
+    customer?.isBusiness === true || (group !== undefined && netPrices.groups.includes(group.name));
+  const seesNet =
+    taxModel === 'GROSS' &&
+    ((netPrices.shownTo !== 'nobody' && isKnown) || (netPrices.shownTo === 'choice' && isBusiness === true));
+  return {
+    ...(seesNet && { taxType: 'NET' as const }),
+    ...(group && { customerGroupId: group.customerGroupId }),
+  };
+}
