@@ -42,7 +42,7 @@ export function deliveryOf(cart: CartInput, shop: ShopRules): Delivery {
   const methods = lines.length > 0 && !isNeeded ? [] : shop.shippingMethods;
   for (const method of methods) {
     const { shippingMethodId } = method;
-    if (!shipped.every(({ product }) => isAllowed(product.shippingMethodIds, shippingMethodId, shop)))
+    if (!shipped.every(({ product }) => isMethodAllowed(product.shippingMethodIds, shippingMethodId, shop)))
       continue;
     // Most methods have no zones, and then the weight need not be known.
     const zone =
@@ -89,7 +89,11 @@ function shippedOf(lines: readonly LineInput[], shop: ShopRules): LineInput[] {
 }
 
 /** Methods that the shop no longer has do not restrict. */
-function isAllowed(restriction: readonly string[] | undefined, methodId: string, shop: ShopRules): boolean {
+export function isMethodAllowed(
+  restriction: readonly string[] | undefined,
+  methodId: string,
+  shop: Pick<ShopRules, 'shippingMethods'>,
+): boolean {
   if (!restriction || restriction.includes(methodId)) return true;
   return !restriction.some((id) =>
     shop.shippingMethods.some(({ shippingMethodId }) => shippingMethodId === id),
@@ -98,8 +102,7 @@ function isAllowed(restriction: readonly string[] | undefined, methodId: string,
 
 /**
  * The cost of a delivery, in minor units of the cart's currency and the terms of the shop; undefined: the method does
- * not deliver there. `value` is the value of the goods: tiers and "free from" depend on it. The surcharges of bulky
- * products are added even where the delivery is free from a value, because they are the carrier's; a pickup has none.
+ * not deliver there. `value` is the value of the goods: tiers and "free from" depend on it.
  */
 export function deliveryPrice(
   method: ShippingMethod,
@@ -107,21 +110,32 @@ export function deliveryPrice(
   value: number,
   shop: ShopRules,
 ): number | undefined {
-  if (method.kind === 'pickup') return 0;
-  const { currency } = cart;
   const shipped = shippedOf(cart.lines, shop);
+  const weight = method.zones.length === 0 ? 0n : weightOf(shipped);
+  const zone = zoneOf(method, cart, weight, shop);
+  return zone === undefined ? undefined : priceInZone(method, zone, { ...cart, lines: shipped }, value, shop);
+}
+
+/**
+ * The same in a zone of the method; null: the method has no zones. All lines are shipped. The surcharges of bulky
+ * products are added even where the delivery is free from a value, because they are the carrier's; a pickup has none.
+ */
+export function priceInZone(
+  method: ShippingMethod,
+  zone: ShippingZone | null,
+  { currency, lines }: Pick<CartInput, 'currency' | 'lines'>,
+  value: number,
+  shop: ShopRules,
+): number {
+  if (method.kind === 'pickup') return 0;
   const converted = (minor: number) => inCurrency(minor, currency, shop);
   const surcharge = sum(
-    shipped.map(({ quantity, product: { shippingSurcharge } }) =>
+    lines.map(({ quantity, product: { shippingSurcharge } }) =>
       shippingSurcharge ? priceOfQuantity(priceIn(shippingSurcharge, currency, shop) ?? 0, quantity, 1) : 0,
     ),
   );
-  if (method.zones.length > 0) {
-    const weight = weightOf(shipped);
-    const zone = zoneOf(method, cart, weight, shop);
-    return zone ? zonePrice(zone, value, weight, converted) + surcharge : undefined;
-  }
-  return ownPrice(method, shipped, value, converted) + surcharge;
+  const price = zone ? zonePrice(zone, value, lines, converted) : ownPrice(method, lines, value, converted);
+  return price + surcharge;
 }
 
 type Converted = (minor: number) => number;
@@ -148,10 +162,16 @@ function ownPrice(
 }
 
 /** A zone has one of the three: one price, prices by weight, or prices by value. */
-function zonePrice(zone: ShippingZone, value: number, weight: bigint, converted: Converted): number {
+function zonePrice(
+  zone: ShippingZone,
+  value: number,
+  shipped: readonly LineInput[],
+  converted: Converted,
+): number {
   const { freeFrom, amount, weights, tiers } = zone;
   if (freeFrom !== null && value >= converted(freeFrom)) return 0;
   if (amount !== null) return converted(amount);
+  const weight = weights.length > 0 ? weightOf(shipped) : 0n;
   const reached = weights.find(({ upTo }) => weight <= BigInt(upTo) * GRAM);
   return reached ? converted(reached.amount) : tierPrice(tiers, value, converted);
 }
