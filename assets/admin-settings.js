@@ -20,7 +20,7 @@ document.addEventListener('click', (event) => {
     'beforebegin',
     template.innerHTML.replaceAll(list.dataset.entries, `added${added}`),
   );
-  showFields(list);
+  showFields(document);
   list.dispatchEvent(new Event('entry-added', { bubbles: true }));
   template.previousElementSibling.querySelector('input:not([type="hidden"]), textarea, select')?.focus();
 });
@@ -29,24 +29,29 @@ document.addEventListener('click', (event) => {
 document.addEventListener('change', (event) => {
   if (event.target.matches('[data-remove]')) {
     event.target.closest('[data-entry]').classList.toggle('removed', event.target.checked);
+    showFields(document);
   }
   if (event.target.matches('select')) showFields(document);
 });
 
-// The prices that a kind of delivery has.
-const PRICES = {
-  flat: ['price', 'freeFrom'],
-  weight: ['price', 'pricePerKg', 'freeFrom'],
-  orderValue: ['tiers', 'freeFrom'],
-  pickup: [],
+// The fields that a kind of delivery has. The prices of a method with zones are in its zones.
+const PRICES = ['price', 'pricePerKg', 'tiers', 'freeFrom'];
+const FIELDS = {
+  flat: ['price', 'freeFrom', 'zones'],
+  weight: ['price', 'pricePerKg', 'freeFrom', 'zones'],
+  orderValue: ['tiers', 'freeFrom', 'zones'],
+  pickup: ['place', 'hours'],
 };
 function showFields(root) {
   for (const kind of root.querySelectorAll('select[name^="shippingMethods."][name$=".kind"]')) {
     const prefix = kind.name.slice(0, -'kind'.length);
-    for (const name of ['price', 'pricePerKg', 'tiers', 'freeFrom']) {
+    const zones = document.getElementById(`field-${prefix}zones`);
+    const hasZones = zones?.querySelector(':scope > [data-entry]:not(.removed, .without-script)') !== null;
+    for (const name of [...PRICES, 'zones', 'place', 'hours']) {
       const field = document.getElementById(`field-${prefix}${name}`);
       const part = field?.closest('.field, .entries');
-      if (part) part.hidden = !PRICES[kind.value]?.includes(name);
+      const isPriced = !hasZones || !PRICES.includes(name);
+      if (part) part.hidden = !(isPriced && FIELDS[kind.value]?.includes(name));
     }
   }
 }

@@ -6,6 +6,7 @@ import {
   MINIMUM_CART_CODES,
   type PaymentMethod,
   type ShippingMethod,
+  type ShippingZone,
   type TaxClass,
 } from '../src/shops/settings/settings.ts';
 
@@ -60,24 +61,55 @@ const taxClass = (index: number, defaultIndex: number): fc.Arbitrary<TaxClass> =
     rates: fc.record({ DE: rates, FR: rates, AT: rates, GB: rates, US: rates }, { requiredKeys: [] }),
   });
 
+const valueTiers = fc
+  .uniqueArray(money, { maxLength: 3 })
+  .map((amounts) => [0, ...amounts.filter((from) => from > 0).toSorted((a, b) => a - b)])
+  .chain((froms) => fc.tuple(...froms.map((from) => fc.record({ from: fc.constant(from), amount: money }))));
+
+const grams = fc.oneof(fc.constantFrom(1, 500, 2000, 5000), fc.integer({ min: 1, max: 100_000 }));
+const weights = fc
+  .uniqueArray(grams, { minLength: 1, maxLength: 3 })
+  .map((all) => all.toSorted((a, b) => a - b))
+  .chain((all) => fc.tuple(...all.map((upTo) => fc.record({ upTo: fc.constant(upTo), amount: money }))));
+
+const shippingZone: fc.Arbitrary<ShippingZone> = fc
+  .record({
+    terms: fc.oneof(
+      money.map((amount) => ({ amount, tiers: [], weights: [] })),
+      valueTiers.map((tiers) => ({ amount: null, tiers, weights: [] })),
+      weights.map((steps) => ({ amount: null, tiers: [], weights: steps })),
+    ),
+    rest: fc.record({
+      countries: someOf(COUNTRIES),
+      postcodes: fc.constantFrom<string[]>([], [], ['35000-35999', '38*'], ['BT*'], ['10115'], ['10-36']),
+      freeFrom: orNull(money),
+      days: fc.constant(null),
+      maxWeight: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, grams),
+    }),
+  })
+  .map(({ terms, rest }) => ({ ...rest, ...terms }));
+
 const shippingMethod = (index: number): fc.Arbitrary<ShippingMethod> =>
-  fc.record({
-    shippingMethodId: fc.constant(METHODS[index]!),
-    key: fc.constant(METHODS[index]!),
-    name: fc.constant({}),
-    description: fc.constant({}),
-    logoUrl: fc.constant(null),
-    kind: fc.constantFrom('flat', 'weight', 'order_value', 'pickup'),
-    amount: money,
-    amountPerKg: fc.nat(500),
-    tiers: fc
-      .uniqueArray(money, { maxLength: 3 })
-      .map((amounts) => [0, ...amounts.filter((from) => from > 0).toSorted((a, b) => a - b)])
-      .chain((froms) =>
-        fc.tuple(...froms.map((from) => fc.record({ from: fc.constant(from), amount: money }))),
+  fc
+    .record({
+      shippingMethodId: fc.constant(METHODS[index]!),
+      key: fc.constant(METHODS[index]!),
+      name: fc.constant({}),
+      description: fc.constant({}),
+      logoUrl: fc.constant(null),
+      kind: fc.constantFrom('flat', 'weight', 'order_value', 'pickup'),
+      amount: money,
+      amountPerKg: fc.nat(500),
+      tiers: valueTiers,
+      freeFrom: orNull(money),
+      zones: fc.oneof(
+        { weight: 2, arbitrary: fc.constant<ShippingZone[]>([]) },
+        fc.array(shippingZone, { maxLength: 4 }),
       ),
-    freeFrom: orNull(money),
-  });
+      place: fc.constant({}),
+      hours: fc.constant({}),
+    })
+    .map((method) => (method.kind === 'pickup' ? { ...method, zones: [] } : method));
 
 const paymentMethod = (index: number): fc.Arbitrary<PaymentMethod> =>
   fc.record({
@@ -158,6 +190,7 @@ const product: fc.Arbitrary<PricedProduct> = fc.record(
     ),
     depositPrices: prices,
     ecoParticipationPrices: prices,
+    shippingSurcharge: prices,
     customisation: fc.record({ textLength: fc.constant(40), headline: fc.constant(''), prices }),
     orderUnit: fc.record({
       priceQuantity: fc.constantFrom(1, 3, 100, 1000, 0.5),
@@ -221,6 +254,7 @@ const cart: fc.Arbitrary<CartInput> = fc.record(
     currency: fc.constantFrom(...CURRENCIES),
     taxType: fc.constantFrom(...TAX_TYPES),
     country: fc.constantFrom(null, ...COUNTRIES),
+    postcode: fc.constantFrom(null, '35001', '38 002', 'ES-35500', 'bt1 1aa', '10115', '75001', ''),
     customerGroupId: fc.constantFrom(null, ...GROUPS),
     lines: fc.array(line, { minLength: 1, maxLength: 12 }),
     coupon: fc.oneof(fc.constant(null), { weight: 2, arbitrary: pool(coupon, 2000) }),

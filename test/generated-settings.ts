@@ -117,6 +117,38 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         );
     const named = { key, name: texts };
     const method = { ...named, description: optional(texts), logoUrl: optional(fc.webUrl()) };
+    const kilograms = fc.integer({ min: 1, max: 50_000 }).map((grams) => grams / 1000);
+    const zone = {
+      countries: fc.uniqueArray(fc.constantFrom(...COUNTRIES), { minLength: 1 }),
+      postcodes: optional(
+        fc.uniqueArray(fc.constantFrom('35000-35999', 'BT*', '10115', '9*'), { minLength: 1 }),
+      ),
+      freeFrom: optional(amount),
+      days: optional(fc.constantFrom({ from: 1, to: 3 }, { from: 0, to: 0 })),
+      maxWeight: optional(kilograms),
+    };
+    const zones = fc.uniqueArray(
+      fc.oneof(
+        fc.record({ ...zone, price: amount }),
+        fc.record({ ...zone, tiers: steps([0], fc.record({ price: amount })) }),
+        fc.record({
+          ...zone,
+          weights: fc
+            .uniqueArray(fc.record({ upTo: kilograms, price: amount }), {
+              minLength: 1,
+              maxLength: 3,
+              selector: ({ upTo }) => upTo,
+            })
+            .map((all) => all.toSorted((a, b) => a.upTo - b.upTo)),
+        }),
+      ),
+      {
+        minLength: 1,
+        maxLength: 3,
+        selector: ({ countries: codes, postcodes, maxWeight }) =>
+          JSON.stringify([codes, postcodes, maxWeight]),
+      },
+    );
     const keyed = <Entry extends { key: string }>(entry: fc.Arbitrary<Entry>, minLength: number) =>
       fc.uniqueArray(entry, { minLength, maxLength: 4, selector: (one) => one.key });
     const country = fc.constantFrom(...COUNTRIES);
@@ -185,7 +217,13 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
             kind: fc.constant('orderValue'),
             tiers: steps([0], fc.record({ price: amount })),
           }),
-          fc.record({ ...method, kind: fc.constant('pickup') }),
+          fc.record({ ...method, kind: fc.constant('flat'), zones }),
+          fc.record({
+            ...method,
+            kind: fc.constant('pickup'),
+            place: optional(texts),
+            hours: optional(texts),
+          }),
         ),
         0,
       ),

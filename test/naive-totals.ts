@@ -3,7 +3,7 @@ import type { CartInput, CouponInput, LineInput, ShopRules } from '../src/pricin
 import type { CartTotals, ServiceTax } from '../src/pricing/totals.ts';
 import { currencyDigits } from '../src/kernel/money.ts';
 import type { Prices } from '../src/catalogue/products/facts.ts';
-import type { ShippingMethod, TaxClass } from '../src/shops/settings/settings.ts';
+import type { ShippingMethod, ShippingZone, TaxClass } from '../src/shops/settings/settings.ts';
 
 /**
  * The totals of a cart once more, written from the rules alone: slow, obvious, with exact fractions and without any
@@ -165,7 +165,14 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
     deliveryByHand !== null
       ? asOfShop(deliveryByHand, defaultClass)
       : delivery.method
-        ? naiveDeliveryPrice(delivery.method, cart, shop, subTotalOfShop, ofSettings)
+        ? naiveDeliveryPrice(
+            delivery.method,
+            delivery.zones[delivery.possible.indexOf(delivery.method)]!,
+            cart,
+            shop,
+            subTotalOfShop,
+            ofSettings,
+          )
         : 0;
   const askedDelivery = deliveryByHand ?? asShown(askedDeliveryOfShop, defaultClass);
 
@@ -338,11 +345,66 @@ const isDigital = ({ product }: LineInput, shop: ShopRules) =>
     ({ taxClassId, digital }) => digital && product.taxClassId && isSame(taxClassId, product.taxClassId),
   );
 
-function naiveDelivery({ lines, shipping }: CartInput, shop: ShopRules): CartTotals['delivery'] {
+/** One postcode, the beginning of some, or digits from one number to another. */
+function isPostcodeOf(zone: ShippingZone, typed: string): boolean {
+  const capitals = typed.toUpperCase();
+  const withoutCountry = /^ *[A-Z]{1,3} *- *([0-9].*)$/.exec(capitals)?.[1] ?? capitals;
+  return [...new Set([capitals, withoutCountry])]
+    .map((text) =>
+      text
+        .split('')
+        .filter((sign) => sign !== ' ' && sign !== '-')
+        .join(''),
+    )
+    .some((code) =>
+      zone.postcodes.some((written) => {
+        const range = /^([0-9]+)-([0-9]+)$/.exec(written);
+        if (!range) return new RegExp(`^${written.replace('*', '.*')}$`).test(code);
+        const digits = new RegExp(`^[0-9]{${range[1]!.length}}`).exec(code);
+        return digits !== null && +digits[0] >= +range[1]! && +digits[0] <= +range[2]!;
+      }),
+    );
+}
+
+/** The zone that prices a delivery; null: the method has none; undefined: it does not go there. */
+function naiveZone(
+  method: ShippingMethod,
+  cart: CartInput,
+  shop: ShopRules,
+): ShippingZone | null | undefined {
+  if (method.zones.length === 0) return null;
+  const isLimited = method.zones.some((zone) => zone.maxWeight !== null || zone.weights.length > 0);
+  const weight = isLimited ? naiveWeight(cart.lines, shop) : exact(0);
+  const kilograms = (grams: number) => divided(exact(grams), exact(1000));
+  const isBearable = (zone: ShippingZone) =>
+    [
+      ...(zone.maxWeight === null ? [] : [zone.maxWeight]),
+      ...zone.weights.slice(-1).map(({ upTo }) => upTo),
+    ].every((most) => !isLess(kilograms(most), weight));
+  const there = (country: string) => method.zones.filter((zone) => zone.countries.includes(country));
+  const wide = (country: string) => there(country).filter(({ postcodes }) => postcodes.length === 0);
+  const { country, postcode = null } = cart;
+  if (country === null) return [...wide(shop.country), ...method.zones].find(isBearable);
+  const narrow = there(country).filter((zone) => postcode !== null && isPostcodeOf(zone, postcode));
+  return (narrow.length > 0 ? narrow : wide(country)).find(isBearable);
+}
+
+function naiveWeight(lines: readonly LineInput[], shop: ShopRules) {
+  let weight = exact(0);
+  for (const { quantity, product } of lines.filter((line) => !isDigital(line, shop))) {
+    if (!product.deliveryWeight) continue;
+    const { amount, unit } = product.deliveryWeight;
+    weight = add(weight, times(times(exact(amount), KILOGRAMS[unit]!), exact(quantity)));
+  }
+  return weight;
+}
+
+function naiveDelivery(cart: CartInput, shop: ShopRules): CartTotals['delivery'] {
+  const { lines, shipping } = cart;
   const shipped = lines.filter((line) => !isDigital(line, shop));
   const ofShop = shop.shippingMethods.map(({ shippingMethodId }) => shippingMethodId);
   const isNeeded = shipped.length > 0;
-  const possible = shop.shippingMethods.filter(
+  const fitting = shop.shippingMethods.filter(
     ({ shippingMethodId }) =>
       (isNeeded || lines.length === 0) &&
       shipped.every(({ product }) => {
@@ -350,11 +412,17 @@ function naiveDelivery({ lines, shipping }: CartInput, shop: ShopRules): CartTot
         return allowed.length === 0 || isAmong(shippingMethodId, allowed);
       }),
   );
-  const chosen = possible.find(
-    ({ shippingMethodId }) => shipping.methodId && isSame(shippingMethodId, shipping.methodId),
-  );
+  const zoned = fitting.map((method) => ({ method, zone: naiveZone(method, cart, shop) }));
+  const served = zoned.filter(({ zone }) => zone !== undefined);
+  const possible = served.map(({ method }) => method);
+  const isWanted = ({ shippingMethodId }: ShippingMethod) =>
+    shipping.methodId !== null && isSame(shippingMethodId, shipping.methodId);
+  const chosen = possible.find(isWanted);
   return {
     possible,
+    zones: served.map(({ zone }) => zone!),
+    unavailable: (isNeeded && !chosen && fitting.find(isWanted)) || null,
+    isUndeliverable: isNeeded && possible.length === 0 && fitting.length > 0,
     method: isNeeded ? (chosen ?? possible[0] ?? null) : null,
     isChosen: isNeeded && chosen !== undefined,
     isNeeded,
@@ -364,25 +432,39 @@ function naiveDelivery({ lines, shipping }: CartInput, shop: ShopRules): CartTot
 /** In the shop's terms and the cart's currency. */
 function naiveDeliveryPrice(
   method: ShippingMethod,
-  { lines }: CartInput,
+  zone: ShippingZone | null,
+  cart: CartInput,
   shop: ShopRules,
   subTotal: number,
   ofShop: (amount: number) => number,
 ): number {
+  const { lines } = cart;
   if (method.kind === 'pickup') return 0;
-  if (method.freeFrom !== null && ofShop(method.freeFrom) <= subTotal) return 0;
-  if (method.kind === 'flat') return ofShop(method.amount);
-  if (method.kind === 'order_value') {
-    const reached = method.tiers.findLast(({ from }) => ofShop(from) <= subTotal);
-    return ofShop(reached?.amount ?? 0);
+  // Bulky goods cost more with every delivery, also with one that is free.
+  const surcharge = sum(
+    lines
+      .filter((line) => !isDigital(line, shop))
+      .map(({ quantity, product }) =>
+        product.shippingSurcharge
+          ? rounded(
+              times(exact(naivePrice(product.shippingSurcharge, cart.currency, shop)!), exact(quantity)),
+            )
+          : 0,
+      ),
+  );
+  const terms = zone ?? method;
+  if (terms.freeFrom !== null && ofShop(terms.freeFrom) <= subTotal) return surcharge;
+  const byValue = () => ofShop(terms.tiers.findLast(({ from }) => ofShop(from) <= subTotal)?.amount ?? 0);
+  if ('weights' in terms) {
+    if (terms.amount !== null) return surcharge + ofShop(terms.amount);
+    const weight = naiveWeight(lines, shop);
+    const step = terms.weights.find(({ upTo }) => !isLess(divided(exact(upTo), exact(1000)), weight));
+    return surcharge + (step ? ofShop(step.amount) : byValue());
   }
-  let weight = exact(0);
-  for (const { quantity, product } of lines.filter((line) => !isDigital(line, shop))) {
-    if (!product.deliveryWeight) continue;
-    const { amount, unit } = product.deliveryWeight;
-    weight = add(weight, times(times(exact(amount), KILOGRAMS[unit]!), exact(quantity)));
-  }
-  return ofShop(rounded(add(exact(method.amount), times(exact(method.amountPerKg), weight))));
+  if (method.kind === 'flat') return surcharge + ofShop(method.amount);
+  if (method.kind === 'order_value') return surcharge + byValue();
+  const byWeight = times(exact(method.amountPerKg), naiveWeight(lines, shop));
+  return surcharge + ofShop(rounded(add(exact(method.amount), byWeight)));
 }
 
 function naiveCoupon(

@@ -2077,6 +2077,7 @@ export const OPERATIONS: readonly Operation[] = [
       specialOffer: true,
       isProductNumberVisible: false,
       ecoParticipationPrice: 0.5,
+      shippingSurcharge: 25,
       energyLabel: { classes: 'B,D', best: 'A', file: 'https://shop.example/labels/AP-110.png' },
       forSaleFrom: '2026-01-01T00:00:00Z',
       forSaleUntil: '2027-01-31T00:00:00Z',
@@ -2093,6 +2094,7 @@ export const OPERATIONS: readonly Operation[] = [
       `specialOffer?: boolean
       isProductNumberVisible?: boolean
       ecoParticipationPrice?: number|string|null
+      shippingSurcharge?: number|string|null
       energyLabel?: object|null
       energyLabel.classes: string
       energyLabel.best: string

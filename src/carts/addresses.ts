@@ -5,7 +5,7 @@ import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
 import type { CartStore } from './cart-store.ts';
 import { removeAddress, setAddress } from './changes.ts';
-import { CART_ETAG, toCart } from './render.ts';
+import { answerCart, CART_ETAG } from './render.ts';
 import { Cart } from './schema.ts';
 
 const cartOperation = {
@@ -65,12 +65,12 @@ export function addresses(api: Operations, carts: CartStore): void {
   for (const { key, update, remove } of ADDRESSES) {
     api.writeWithStore(update, async (call) => {
       const changed = await carts.update(call, (_cart, context) => setAddress(key, call.body, context));
-      return toCart(changed, { origin: call.origin, hasPickup: true });
+      return answerCart(call, changed);
     });
 
     api.writeWithStore(remove, async (call) => {
       const changed = await carts.update(call, () => removeAddress(key));
-      return toCart(changed, { origin: call.origin, hasPickup: true });
+      return answerCart(call, changed);
     });
   }
 }

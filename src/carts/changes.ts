@@ -85,7 +85,9 @@ export function chooseShipping(
   const shippingMethodId = id.toUpperCase();
   const isKnown = settings.shippingMethods.some((method) => method.shippingMethodId === shippingMethodId);
   if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
-  const { isNeeded, possible } = contentOf(cart, settings, now).totals.delivery;
+  const { isNeeded, possible, unavailable } = contentOf({ ...cart, shippingMethodId }, settings, now).totals
+    .delivery;
+  if (unavailable) throw new Refusal('SHIPPING_METHOD_ELSEWHERE');
   if (isNeeded && !possible.some((method) => method.shippingMethodId === shippingMethodId)) {
     throw new Refusal('SHIPPING_METHOD_NOT_POSSIBLE');
   }

@@ -6,7 +6,7 @@ import { Id } from '../http/schemas.ts';
 import type { CartStore } from './cart-store.ts';
 import { applyCoupon, removeCoupon } from './changes.ts';
 import { couponLimit } from './coupon-limit.ts';
-import { CART_ETAG, toCart } from './render.ts';
+import { answerCart, CART_ETAG } from './render.ts';
 import { Cart, CartCouponForm } from './schema.ts';
 
 const cartOperation = {
@@ -49,11 +49,11 @@ export function coupon(api: Operations, carts: CartStore): void {
     const changed = await carts.update(call, (cart, context) => applyCoupon(cart, codeKey, context), {
       codeKey,
     });
-    return toCart(changed, { origin: call.origin, hasPickup: true });
+    return answerCart(call, changed);
   });
 
   api.writeWithStore(deleteCoupon, async (call) => {
     const changed = await carts.update(call, (cart) => removeCoupon(cart, call.params.couponLineItemId));
-    return toCart(changed, { origin: call.origin, hasPickup: true });
+    return answerCart(call, changed);
   });
 }

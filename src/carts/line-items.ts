@@ -5,7 +5,7 @@ import { Id } from '../http/schemas.ts';
 import type { CartChange } from './cart.ts';
 import type { CartStore } from './cart-store.ts';
 import { addLine, addLines, namedProducts, removeLine, setLinePrice, setQuantity } from './lines.ts';
-import { CART_ETAG, toCart } from './render.ts';
+import { answerCart, CART_ETAG } from './render.ts';
 import { Cart, LinePrice, LineUpdate, ManyNewLines, NewLine } from './schema.ts';
 
 const cartOperation = {
@@ -80,16 +80,16 @@ export const updateLineItemPrice = operation({
 
 export function lineItems(api: Operations, carts: CartStore): void {
   api.writeWithStore(createLineItem, async (call) => {
-    const { body, origin } = call;
+    const { body } = call;
     const productIds = namedProducts([body]);
     const changed = await carts.update(call, (cart, context) => addLine(cart, body, context), {
       productIds,
     });
-    return toCart(changed, { origin, hasPickup: true });
+    return answerCart(call, changed);
   });
 
   api.writeWithStore(createLineItems, async (call) => {
-    const { body, origin } = call;
+    const { body } = call;
     let isComplete = true;
     const change: CartChange = (cart, context) => {
       const { lines, refusals } = addLines(cart, body, context, { mayFail: true });
@@ -98,27 +98,27 @@ export function lineItems(api: Operations, carts: CartStore): void {
     };
     const changed = await carts.update(call, change, { productIds: namedProducts(body) });
     const status = isComplete ? 'Complete' : 'PartiallyComplete';
-    return toCart(changed, { origin, status, hasPickup: true });
+    return answerCart(call, changed, status);
   });
 
   api.writeWithStore(updateLineItem, async (call) => {
-    const { params, body, origin } = call;
+    const { params, body } = call;
     const changed = await carts.update(call, (cart, context) =>
       setQuantity(cart, params.lineItemId, body.quantity, context),
     );
-    return toCart(changed, { origin, hasPickup: true });
+    return answerCart(call, changed);
   });
 
   api.writeWithStore(deleteLineItem, async (call) => {
     const changed = await carts.update(call, (cart) => removeLine(cart, call.params.lineItemId));
-    return toCart(changed, { origin: call.origin, hasPickup: true });
+    return answerCart(call, changed);
   });
 
   api.writeWithStore(updateLineItemPrice, async (call) => {
-    const { params, body, origin } = call;
+    const { params, body } = call;
     const changed = await carts.update(call, (cart) =>
       setLinePrice(cart, params.lineItemId, body.singleItemPrice),
     );
-    return toCart(changed, { origin, hasPickup: true });
+    return answerCart(call, changed);
   });
 }

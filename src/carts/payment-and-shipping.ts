@@ -4,7 +4,7 @@ import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
 import type { CartStore } from './cart-store.ts';
 import { choosePayment, chooseShipping, setPayment } from './changes.ts';
-import { CART_ETAG, toCart } from './render.ts';
+import { answerCart, CART_ETAG } from './render.ts';
 import { Cart, PaymentUpdate, ShippingUpdate } from './schema.ts';
 
 const cartOperation = {
@@ -41,15 +41,15 @@ export const updateShippingData = operation({
 
 export function paymentAndShipping(api: Operations, carts: CartStore): void {
   api.writeWithStore(updatePaymentData, async (call) => {
-    const { body, origin } = call;
+    const { body } = call;
     const changed = await carts.update(call, (cart, context) =>
       body.id ? choosePayment(body.id, body, context) : setPayment(cart, body),
     );
-    return toCart(changed, { origin, hasPickup: true });
+    return answerCart(call, changed);
   });
 
   api.writeWithStore(updateShippingData, async (call) => {
     const changed = await carts.update(call, (cart, context) => chooseShipping(cart, call.body, context));
-    return toCart(changed, { origin: call.origin, hasPickup: true });
+    return answerCart(call, changed);
   });
 }

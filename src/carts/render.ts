@@ -1,8 +1,10 @@
 import { anyText } from '../catalogue/products/render.ts';
 import { toSeconds } from '../http/dates.ts';
 import { storefrontUrl } from '../http/links.ts';
+import type { Call } from '../http/operation.ts';
 import { priceOf } from '../http/price.ts';
 import { etagOf } from '../http/raw-json.ts';
+import { refusalMessage } from '../http/refusals.ts';
 import type { Link } from '../http/schemas.ts';
 import {
   apiOf,
@@ -13,6 +15,7 @@ import {
   type RenderContext,
 } from '../orders/line-item-view.ts';
 import type { Content } from '../pricing/content.ts';
+import type { Delivery } from '../pricing/delivery.ts';
 import { LIFETIME, type PricedCart, type StoredCart } from './cart.ts';
 import { pickupToken } from './pickup-token.ts';
 
@@ -74,6 +77,32 @@ export function toCart(
 }
 
 /**
+ * The answer to the caller of a cart. What the contract's form has no place for is said in a header: the chosen
+ * shipping method does not deliver to the address, or none does.
+ */
+export function answerCart(
+  { origin, header }: Pick<Call<unknown, unknown, unknown>, 'origin' | 'header'>,
+  cart: PricedCart,
+  status?: Cart['status'],
+): Cart {
+  const problem = deliveryProblem(cart.priced.totals.delivery);
+  if (problem) header('x-warning', `${problem}: ${refusalMessage(problem, {})}`);
+  return toCart(cart, { origin, hasPickup: true, ...(status !== undefined && { status }) });
+}
+
+/** Why the goods can't be delivered as chosen; an order would be refused for the same reason. */
+export function deliveryProblem({
+  isUndeliverable,
+  unavailable,
+}: Pick<Delivery, 'isUndeliverable' | 'unavailable'>):
+  | 'ADDRESS_UNDELIVERABLE'
+  | 'SHIPPING_METHOD_ELSEWHERE'
+  | undefined {
+  if (isUndeliverable) return 'ADDRESS_UNDELIVERABLE';
+  return unavailable ? 'SHIPPING_METHOD_ELSEWHERE' : undefined;
+}
+
+/**
  * The ETag of a cart: everything that its GET answers. The note of a change whether everything was added is not part
  * of it.
  */
@@ -84,7 +113,11 @@ export function cartEtag({ status: _status, ...cart }: Cart): string {
 /** Describes the ETag for all operations that answer with a cart. */
 export const CART_ETAG = {
   etag: cartEtag,
-  answerHeaders: { ETag: 'The cart as it is shown here: send it as `If-Match` to order exactly this.' },
+  answerHeaders: {
+    ETag: 'The cart as it is shown here: send it as `If-Match` to order exactly this.',
+    'X-Warning':
+      "Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address.",
+  },
 } as const;
 
 function cartLinks({ cartId }: StoredCart, { shipping, coupon }: Content, context: RenderContext): Link[] {

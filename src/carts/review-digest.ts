@@ -40,7 +40,12 @@ export function reviewDigest(
     subTotal: content.subTotal,
     basketDiscount: content.basketDiscount,
     coupon: coupon && [coupon.couponCampaignId, coupon.amount],
-    shipping: shipping && [shipping.shippingMethodId, shipping.name, shipping.price],
+    shipping: shipping && [
+      shipping.shippingMethodId,
+      shipping.name,
+      shipping.price,
+      ...(shipping.pickup ? [shipping.pickup] : []),
+    ],
     payment: payment && [
       payment.method && [payment.method.paymentMethodId, payment.method.name],
       payment.name,

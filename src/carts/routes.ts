@@ -14,7 +14,7 @@ import { contentOf } from '../pricing/content.ts';
 import type { CartRow } from './cart.ts';
 import type { CartStore } from './cart-store.ts';
 import { countCarts, findCarts } from './queries.ts';
-import { CART_ETAG, toCart } from './render.ts';
+import { answerCart, CART_ETAG, toCart } from './render.ts';
 import { Cart, NewCart } from './schema.ts';
 
 const { parameters, pageOf } = paging();
@@ -120,11 +120,11 @@ export function carts(api: Operations, store: CartStore): void {
     if (customerId !== null && !isId(customerId)) throw invalid('UNKNOWN_VALUE', 'customerId');
     const made = await store.create(call);
     call.header(CART_TOKEN_HEADER, made.token);
-    return toCart(made, { origin: call.origin, status: made.status, hasPickup: true });
+    return answerCart(call, made, made.status);
   });
 
   api.read(getCart, async (call) => {
-    return toCart(await store.open(call), { origin: call.origin, hasPickup: true });
+    return answerCart(call, await store.open(call));
   });
 }
 

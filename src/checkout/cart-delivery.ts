@@ -1,11 +1,12 @@
 import type { PricedCart } from '../carts/cart.ts';
+import { zoneOfMethod } from '../pricing/delivery.ts';
 import { expectedDelivery, type DaySpan } from '../pricing/delivery-span.ts';
 import { quantityOfProduct } from '../pricing/quantity.ts';
 import type { ShippingMethod } from '../shops/settings/settings.ts';
 
 /** When a cart arrives with this method, if it is ordered now; undefined: unknown. */
 export function cartDelivery(
-  { priced: { content, products }, settings }: PricedCart,
+  { priced: { content, products, totals }, settings }: PricedCart,
   method: ShippingMethod,
   now: Date,
 ): DaySpan | undefined {
@@ -13,5 +14,5 @@ export function cartDelivery(
     facts,
     isInStock: stock === null || stock >= quantityOfProduct(content.lines, productId),
   }));
-  return expectedDelivery(delivered, method, settings, now);
+  return expectedDelivery(delivered, method, zoneOfMethod(totals.delivery, method), settings, now);
 }

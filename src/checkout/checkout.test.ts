@@ -306,6 +306,132 @@ describe('the delivery', () => {
   });
 });
 
+describe('the zones of shipping methods', () => {
+  let shop: Shop;
+  let lamp: string;
+  let wardrobe: string;
+  beforeAll(async () => {
+    shop = await givenSmallShop(service, {
+      countries: { default: 'DE', items: ['DE', 'FR', 'ES', 'GB', 'CH'] },
+      shippingMethods: [
+        {
+          key: 'express',
+          name: 'Express',
+          kind: 'flat',
+          zones: [{ countries: ['DE', 'FR'], price: 19.9 }],
+        },
+        {
+          key: 'parcel',
+          name: 'Parcel',
+          kind: 'flat',
+          zones: [
+            { countries: ['DE'], price: 4.9, freeFrom: 50, maxWeight: 31.5 },
+            { countries: ['ES', 'GB'], price: 14.9 },
+            { countries: ['ES'], postcodes: ['35000-35999', '38*'], price: 39.9 },
+            { countries: ['GB'], postcodes: ['BT*'], weights: [{ upTo: 2, price: 24.9 }] },
+          ],
+        },
+      ],
+    });
+    lamp = await givenProduct(shop, { facts: { deliveryWeight: { amount: 1.5, unit: 'kilogram' } } });
+    wardrobe = await givenProduct(shop, {
+      facts: { deliveryWeight: { amount: 20, unit: 'kilogram' }, shippingSurcharge: { EUR: 2500 } },
+    });
+  });
+  const live = (cart: GivenCart, country: string, zipCode: string | null = null) =>
+    on(cart, 'PUT', '/shipping-address', { country, zipCode });
+  const offered = ({ body }: Answer) => [
+    body.cartValidation.possibleShippingMethods,
+    body.shippingData?.price.amount ?? null,
+  ];
+
+  test('decide what is offered at an address, and for how much', async () => {
+    const cart = await givenCart(shop, { [lamp]: 1 });
+    await done(cart, 'PUT', '/shipping-data', { id: await shippingId(shop, 'parcel') });
+    // Without an address, as at home.
+    expect(offered(await on(cart, 'GET', ''))).toEqual([['Express', 'Parcel'], 4.9]);
+    for (const [country, zipCode, methods, cost] of [
+      ['DE', '20457', ['Express', 'Parcel'], 4.9],
+      ['ES', '28001', ['Parcel'], 14.9],
+      ['ES', '35001', ['Parcel'], 39.9],
+      ['ES', '38001', ['Parcel'], 39.9],
+      ['ES', null, ['Parcel'], 14.9],
+      ['GB', 'SW1A 1AA', ['Parcel'], 14.9],
+      ['GB', 'BT1 1AA', ['Parcel'], 24.9],
+    ] as const) {
+      const answer = await live(cart, country, zipCode);
+      expect([country, zipCode, ...offered(answer)]).toEqual([country, zipCode, methods, cost]);
+      expect(answer.headers['x-warning']).toBeUndefined();
+    }
+    // Four lamps weigh more than what goes to Northern Ireland.
+    const heavy = await done(cart, 'POST', '/line-items', { productId: lamp, quantity: 3 });
+    expect([heavy.cartValidation.possibleShippingMethods, heavy.shippingData]).toEqual([[], null]);
+    // Without a delivery address, the billing address counts.
+    await done(cart, 'DELETE', '/shipping-address');
+    const billed = await on(cart, 'PUT', '/billing-address', { ...ADA, country: 'ES', zipCode: '38001' });
+    expect(offered(billed)).toEqual([['Parcel'], 39.9]);
+  });
+
+  test('a chosen method that does not deliver to the new address is no longer chosen, which is said', async () => {
+    const cart = await givenFullCart(shop, { [lamp]: 1 });
+    const id = await shippingId(shop, 'parcel');
+    await done(cart, 'PUT', '/shipping-data', { id });
+    const moved = await live(cart, 'FR', '75001');
+    expect([moved.status, ...offered(moved)]).toEqual([200, ['Express'], 19.9]);
+    const warning =
+      'SHIPPING_METHOD_ELSEWHERE: The chosen shipping method does not deliver to this address, choose another one';
+    expect(moved.headers['x-warning']).toBe(warning);
+    expect((await on(cart, 'GET', '')).headers['x-warning']).toBe(warning);
+    // The dearer method is never ordered in its place.
+    expect(await refusal(service, () => on(cart, 'POST', '/order'))).toEqual([
+      400,
+      'The chosen shipping method does not deliver to this address, choose another one',
+    ]);
+    expect(await refusal(service, () => on(cart, 'PUT', '/shipping-data', { id }))).toEqual([
+      400,
+      'The chosen shipping method does not deliver to this address, choose another one',
+    ]);
+    const chosen = await on(cart, 'PUT', '/shipping-data', { id: await shippingId(shop, 'express') });
+    expect(chosen.headers['x-warning']).toBeUndefined();
+    const { body: order } = await on(cart, 'POST', '/order');
+    expect(order.shippingData).toMatchObject({
+      shippingMethod: { name: 'Express' },
+      price: { amount: 19.9 },
+    });
+  });
+
+  test('an address that no method delivers to is said, and not ordered', async () => {
+    const cart = await givenFullCart(shop, { [lamp]: 1 }, { address: { country: 'CH', zipCode: '8001' } });
+    const answer = await on(cart, 'GET', '');
+    expect(offered(answer)).toEqual([[], null]);
+    const text = 'Address undeliverable: no shipping method of the shop delivers these goods to this address';
+    expect(answer.headers['x-warning']).toBe(`ADDRESS_UNDELIVERABLE: ${text}`);
+    expect(await refusal(service, () => on(cart, 'POST', '/order'))).toEqual([400, text]);
+    const there = await live(cart, 'DE', '20457');
+    expect([offered(there), there.headers['x-warning']]).toEqual([[['Express', 'Parcel'], 19.9], undefined]);
+    expect((await on(cart, 'POST', '/order')).status).toBe(201);
+  });
+
+  test('bulky goods cost more for each of them, also where the delivery is free', async () => {
+    const cart = await givenFullCart(shop, { [wardrobe]: 1 });
+    await done(cart, 'PUT', '/shipping-data', { id: await shippingId(shop, 'parcel') });
+    expect(totalsOf(await done(cart, 'GET'))).toMatchObject({ subtotal: 10, shipping: 29.9 });
+    // Two are heavier than what the parcel carries to Germany.
+    const [line] = cart.body.lineItemContainer.productLineItems;
+    const two = await on(cart, 'PUT', `/line-items/${line.lineItemId}`, { quantity: 2 });
+    expect([...offered(two), two.headers['x-warning']]).toEqual([
+      ['Express'],
+      69.9,
+      expect.stringMatching(/^SHIPPING_METHOD_ELSEWHERE: /),
+    ]);
+    await done(cart, 'PUT', `/line-items/${line.lineItemId}`, { quantity: 1 });
+    const dear = await done(cart, 'PUT', `/line-items/${line.lineItemId}/product-price`, {
+      singleItemPrice: 50,
+    });
+    expect(totalsOf(dear)).toMatchObject({ subtotal: 50, shipping: 25 });
+  });
+});
+
 describe('the payment', () => {
   test('by hand has no method and no transaction, and its name is not told', async () => {
     const cart = await givenCart(demo, { 'KN-101': 1 });

@@ -9,10 +9,11 @@ import { paymentWaitOf } from '../orders/order-state.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import { releaseTime } from '../orders/release-time.ts';
 import { STATES, type State } from '../orders/schema.ts';
-import { countryOf } from '../pricing/content.ts';
+import { destinationOf } from '../pricing/content.ts';
 import { largestQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { PricedCart, StoredCart } from '../carts/cart.ts';
+import { deliveryProblem } from '../carts/render.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
 /** The order that a cart becomes; refused when required data is missing. */
@@ -39,6 +40,9 @@ export function newOrder(priced: PricedCart, now: Date, appId: string | null): N
     const least = formatMoney(minimum.amount!, cart.currency, cart.locale);
     throw new Refusal('MINIMUM_NOT_REACHED', { minimum: least });
   }
+  // The first of the other methods may be dearer, and the customer has not chosen it.
+  const undelivered = deliveryProblem(delivery);
+  if (undelivered) throw new Refusal(undelivered);
   if (delivery.isNeeded && !delivery.method && settings.shippingMethods.length > 0) {
     throw new Refusal('NO_SHIPPING_METHOD');
   }
@@ -86,7 +90,7 @@ export function isDelivered(
   cart: Pick<StoredCart, 'billingAddress' | 'shippingAddress'>,
   { countries }: Pick<Settings, 'countries'>,
 ): boolean {
-  const country = countryOf(cart);
+  const { country } = destinationOf(cart);
   return country === null || countries.includes(country);
 }
 

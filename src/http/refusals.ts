@@ -119,6 +119,10 @@ export const SHARED_REFUSALS = {
     status: 400,
     message: 'Not all goods of the cart can be delivered by this shipping method',
   },
+  SHIPPING_METHOD_ELSEWHERE: {
+    status: 400,
+    message: 'The chosen shipping method does not deliver to this address, choose another one',
+  },
 
   // Placing an order
   TAX_FREE_NOT_ALLOWED: {
@@ -139,6 +143,10 @@ export const SHARED_REFUSALS = {
   NO_SHIPPING_METHOD: {
     status: 400,
     message: 'There is no shipping method that all goods of the cart can be delivered by',
+  },
+  ADDRESS_UNDELIVERABLE: {
+    status: 400,
+    message: 'Address undeliverable: no shipping method of the shop delivers these goods to this address',
   },
   CUSTOM_TEXT_NOT_POSSIBLE: { status: 409, message: 'The text for {product} is not possible: {problem}' },
   ORDER_LIMIT_EXCEEDED: { status: 409, message: 'No more than {limit} of {product} can be ordered at once' },

@@ -38,6 +38,8 @@ export interface OrderPlaced {
   payment: PricedText | null;
   /** The days on which it arrives; null: unknown. */
   deliveryDays: string | null;
+  /** Where and when the customer collects the goods; null: they are sent, or the shop has not said it. */
+  pickup: { place: string[]; hours: string[] } | null;
   /** Where prices are net: the total before taxes. */
   totalBeforeTax: string | null;
   grandTotal: string;
@@ -105,6 +107,7 @@ export function samplePlaced(locale: string): OrderPlaced {
     shipping: { text: 'Express', amount: money(1_200) },
     payment: { text: 'Bank transfer', amount: money(150) },
     deliveryDays: daySpanText({ from: '2026-11-17', to: '2026-11-19' }, locale),
+    pickup: null,
     totalBeforeTax: null,
     grandTotal: money(5_955),
     taxes: [
@@ -231,8 +234,14 @@ export function transferSection({ transfer }: OrderPlaced, messages: OrderWords)
   ];
 }
 
-function deliverySection({ deliveryDays }: OrderPlaced, messages: OrderWords): LetterSection[] {
-  return deliveryDays === null ? [] : [{ title: messages.expectedDelivery, rows: [plain(deliveryDays)] }];
+function deliverySection({ deliveryDays, pickup }: OrderPlaced, messages: OrderWords): LetterSection[] {
+  const section = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : [{ title, rows: lines.map(plain) }];
+  return [
+    ...section(messages.expectedDelivery, deliveryDays === null ? [] : [deliveryDays]),
+    ...section(messages.pickupPlace, pickup?.place ?? []),
+    ...section(messages.openingHours, pickup?.hours ?? []),
+  ];
 }
 
 export function addressSections(
@@ -264,6 +273,10 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
   const money = (minor: number) => moneyText(minor, content.currency, locale);
   const unlessZero = (minor: number) => (minor === 0 ? null : money(minor));
   const text = (texts: Parameters<typeof anyText>[0]) => anyText(texts, locale, settings.defaultLocale) ?? '';
+  const linesOf = (texts: Parameters<typeof anyText>[0]) =>
+    text(texts)
+      .split('\n')
+      .filter((line) => line.trim() !== '');
   const { percent, longDate } = formatsOf(locale);
   const outstanding = outstandingOf(order);
   const transfer =
@@ -292,6 +305,9 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
       amount: money(payment.price),
     },
     deliveryDays: content.expectedDelivery ? daySpanText(content.expectedDelivery, locale) : null,
+    pickup: shipping?.pickup
+      ? { place: linesOf(shipping.pickup.place), hours: linesOf(shipping.pickup.hours) }
+      : null,
     totalBeforeTax: content.taxType === 'NET' ? money(content.totalBeforeTax) : null,
     grandTotal: money(content.grandTotal),
     taxes: content.taxes

@@ -331,6 +331,41 @@ describe('shipping and payment', () => {
     });
   });
 
+  test('a delivery with zones costs what it costs at the address; beyond them a price is named', async () => {
+    const { shop, order } = await givenOrder();
+    await changeSettings(shop, {
+      shippingMethods: [
+        ...SETTINGS.shippingMethods!,
+        {
+          key: 'boat',
+          name: 'Boat',
+          kind: 'flat',
+          zones: [
+            { countries: ['DE'], price: 9 },
+            { countries: ['DE'], postcodes: ['20*'], price: 14, maxWeight: 10 },
+          ],
+        },
+        { key: 'ferry', name: 'Ferry', kind: 'flat', zones: [{ countries: ['SE'], price: 19 }] },
+      ],
+    });
+    const oar = await givenProduct(shop, {
+      number: 'OAR',
+      price: 100,
+      facts: { shippingSurcharge: { EUR: 500 }, deliveryWeight: { amount: 4, unit: 'kilogram' } },
+    });
+    await well(order, 'POST', '/edit');
+    await well(order, 'POST', '/line-items', { productId: oar, quantity: 2 });
+    const boat = { shippingMethodId: await shippingId(shop, 'boat') };
+    expect(totalsOf(await well(order, 'PUT', '/shipping', boat)).shipping).toBe(24);
+    const ferry = { shippingMethodId: await shippingId(shop, 'ferry') };
+    const text = 'The chosen shipping method does not deliver to this address, choose another one';
+    expect(await refused(order, 'PUT', '/shipping', ferry)).toEqual([400, text]);
+    expect(totalsOf(await well(order, 'PUT', '/shipping', { ...ferry, price: 30 })).shipping).toBe(30);
+    // Too heavy for these postcodes.
+    await well(order, 'POST', '/line-items', { productId: oar, quantity: 1 });
+    expect(await refused(order, 'PUT', '/shipping', boat)).toEqual([400, text]);
+  });
+
   test('another payment, which may be a discount', async () => {
     const { shop, order } = await givenOrder();
     await well(order, 'POST', '/edit');

@@ -1,5 +1,13 @@
 import { Type } from 'typebox';
-import { contentMethod, contentOf, named, type Content, type ContentLine } from '../pricing/content.ts';
+import {
+  contentDelivery,
+  contentMethod,
+  contentOf,
+  destinationOf,
+  type Content,
+  type ContentLine,
+} from '../pricing/content.ts';
+import type { Destination } from '../pricing/zones.ts';
 import { MAX_LINES } from './line-item-schema.ts';
 import { invalid, notFound, Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
@@ -165,18 +173,12 @@ export function managedLines(api: Operations): void {
     const wanted = shippingMethodId.toUpperCase();
     const method = settings.shippingMethods.find((one) => one.shippingMethodId === wanted);
     if (!method) throw invalid('UNKNOWN_VALUE', 'shippingMethodId');
-    const shipping = {
-      shippingMethodId: wanted,
-      name: named(method, settings),
-      price: isGiven(price)
-        ? exactAmount(price, order, 'price')
-        : deliveryPriceToday(
-            content,
-            method,
-            destinationCountry(order, settings),
-            pricedHere(order, settings),
-          ),
-    };
+    // With a price of their own, merchants can use a method beyond its zones.
+    const agreed = isGiven(price)
+      ? exactAmount(price, order, 'price')
+      : deliveryPriceToday(content, method, destination(order, settings), pricedHere(order, settings));
+    if (agreed === undefined) throw new Refusal('SHIPPING_METHOD_ELSEWHERE');
+    const shipping = { ...contentDelivery(method, settings), price: agreed };
     return edited(call, open, { shipping }, 'shipping changed', (after) => ({
       shippingMethodId: { from: content.shipping?.shippingMethodId ?? null, to: wanted },
       price: moneyChange(content.shippingPrice, after.shippingPrice, order),
@@ -283,6 +285,10 @@ function refuseBelowShipped({ activity }: OpenOrder, { lineItemId }: ContentLine
 }
 
 /** The goods' destination. */
+function destination(order: ManagedOrder, settings: Settings): Destination & { country: string } {
+  return { ...destinationOf(order), country: destinationCountry(order, settings) };
+}
+
 export function destinationCountry(
   { shippingAddress, billingAddress }: ManagedOrder,
   { country }: Settings,

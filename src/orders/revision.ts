@@ -5,6 +5,7 @@ import { sum } from '../pricing/shares.ts';
 import { toTaxBasis, taxClassFor } from '../pricing/tax.ts';
 import { cartTotals, type CartTotals, type ServiceTax } from '../pricing/totals.ts';
 import { priceOfQuantity } from '../pricing/unit-price.ts';
+import type { Destination } from '../pricing/zones.ts';
 import { inCurrency, inTaxType } from '../catalogue/products/prices.ts';
 import type { PaymentMethod, Settings, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
 
@@ -209,17 +210,39 @@ function chosenMethod(shippingMethodId: string): ShippingMethod {
     amountPerKg: 0,
     tiers: [],
     freeFrom: null,
+    zones: [],
+    place: {},
+    hours: {},
   };
 }
 
-/** The cost of an order's delivery by the method's rules of today, in the terms of the order. */
+/**
+ * The cost of an order's delivery by the method's rules of today, in the terms of the order; undefined: the method does
+ * not deliver there.
+ */
 export function deliveryPriceToday(
   { currency, taxType, lines }: Content,
   method: ShippingMethod,
-  country: string,
+  { country, postcode }: Destination & { country: string },
   settings: Settings,
-): number {
-  const shipped = lines.map(({ quantity, productId, masterId, weight, taxClass }) => ({
+): number | undefined {
+  const shipped = lines.map((line) => shippedLine(line, currency));
+  // Limits are in the tax model of the shop.
+  const value = sum(
+    lines.map(({ amount, taxClass }) => inTaxType(amount, taxClass.rate, taxType, settings.taxModel)),
+  );
+  const cart = { currency, lines: shipped, country, postcode };
+  const price = deliveryPrice(method, cart, value, settings);
+  return price === undefined
+    ? undefined
+    : toTaxBasis(taxType, price, taxClassFor(null, settings), country, settings);
+}
+
+function shippedLine(
+  { quantity, productId, masterId, weight, taxClass, unitShippingSurcharge }: ContentLine,
+  currency: string,
+): LineInput {
+  return {
     quantity,
     price: null,
     product: {
@@ -228,14 +251,11 @@ export function deliveryPriceToday(
       prices: null,
       taxClassId: taxClass.taxClassId,
       ...(weight && { deliveryWeight: weight }),
+      ...(unitShippingSurcharge !== undefined && {
+        shippingSurcharge: { [currency]: unitShippingSurcharge },
+      }),
     },
-  }));
-  // Limits are in the tax model of the shop.
-  const value = sum(
-    lines.map(({ amount, taxClass }) => inTaxType(amount, taxClass.rate, taxType, settings.taxModel)),
-  );
-  const price = deliveryPrice(method, { currency, lines: shipped }, value, settings);
-  return toTaxBasis(taxType, price, taxClassFor(null, settings), country, settings);
+  };
 }
 
 /** The same for the payment. */

@@ -13,6 +13,7 @@ export interface PricedProduct extends Pick<
   | 'orderUnit'
   | 'customisation'
   | 'deliveryWeight'
+  | 'shippingSurcharge'
   | 'shippingMethodIds'
 > {
   productId: string;

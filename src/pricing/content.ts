@@ -6,7 +6,13 @@ import type { ProductFacts, WithdrawalExclusion } from '../catalogue/products/fa
 import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../catalogue/products/prices.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import { selectionOf } from '../catalogue/products/render.ts';
-import type { BasketDiscount, PaymentMethod, Settings, TaxClass } from '../shops/settings/settings.ts';
+import type {
+  BasketDiscount,
+  PaymentMethod,
+  Settings,
+  ShippingMethod,
+  TaxClass,
+} from '../shops/settings/settings.ts';
 import type { CouponProblem } from './coupon-problems.ts';
 import type {
   CartCoupon,
@@ -22,6 +28,7 @@ import type { DaySpan } from './delivery-span.ts';
 import { toTaxBasis } from './tax.ts';
 import type { TaxTreatment } from './tax-treatment.ts';
 import { cartTotals, type CartTotals, type ServiceTax } from './totals.ts';
+import type { Destination } from './zones.ts';
 
 /**
  * The result of a cart, with its texts in all languages of the shop: shown in answers, and stored in an order. Money
@@ -48,7 +55,7 @@ export interface Content {
     problems: CouponProblem[];
   } | null;
   shippingPrice: number;
-  shipping: { shippingMethodId: string; name: Localised; price: number; taxes: ContentTax[] } | null;
+  shipping: ContentShipping | null;
   payment: ContentPayment | null;
   /** When an order arrives, as its customer was told; missing: a cart, or unknown. */
   expectedDelivery?: DaySpan;
@@ -61,6 +68,15 @@ export interface Content {
   totalTax: number;
   totalBeforeTax: number;
   grandTotal: number;
+}
+
+export interface ContentShipping {
+  shippingMethodId: string;
+  name: Localised;
+  /** Where and when the customer collects the goods; missing: they are sent, or the shop has not said it. */
+  pickup?: { place: Localised; hours: Localised };
+  price: number;
+  taxes: ContentTax[];
 }
 
 /** The effect of a coupon, in the currency of the content: used again when an order is changed. */
@@ -95,6 +111,8 @@ export interface ContentLine {
   taxClass: ContentTaxClass;
   /** Per unit. */
   weight: ProductFacts['deliveryWeight'] | null;
+  /** The surcharge for the delivery of one unit, in the shop's tax model; missing: none. */
+  unitShippingSurcharge?: number;
   tiers: PricedTier[];
   reference: ProductFacts['reference'] | null;
   image: { imageKey: string; sizes: ImageSizes } | null;
@@ -161,7 +179,7 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
   const facts: CartInput = {
     currency: cart.currency,
     taxType: cart.taxType,
-    country: countryOf(cart),
+    ...destinationOf(cart),
     customerGroupId: cart.customerGroupId,
     lines,
     coupon: cart.couponLineItemId === null || !cart.coupon ? null : couponFacts(cart.coupon, now),
@@ -186,8 +204,7 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
     },
     shippingPrice: totals.shipping?.price ?? 0,
     shipping: totals.shipping && {
-      shippingMethodId: totals.shipping.method.shippingMethodId,
-      name: named(totals.shipping.method, settings),
+      ...contentDelivery(totals.shipping.method, settings),
       price: totals.shipping.price,
       taxes: contentTaxes(totals.shipping.taxes, settings),
     },
@@ -230,11 +247,12 @@ function knownLines(
 }
 
 /** The destination of the goods: the delivery address, else the billing address. */
-export function countryOf({
+export function destinationOf({
   shippingAddress,
   billingAddress,
-}: Pick<CartSelection, 'shippingAddress' | 'billingAddress'>): string | null {
-  return (shippingAddress ?? billingAddress)?.country ?? null;
+}: Pick<CartSelection, 'shippingAddress' | 'billingAddress'>): Destination {
+  const address = shippingAddress ?? billingAddress;
+  return { country: address?.country ?? null, postcode: address?.zipCode ?? null };
 }
 
 function couponFacts(coupon: CartCoupon, now: Date): CouponInput {
@@ -282,6 +300,7 @@ function contentLine(
     product.customisation,
     line.customText,
   );
+  const surcharge = priceIn(product.shippingSurcharge, currency, settings) ?? 0;
   const inTerms = (minor: number) => toTaxBasis(taxType, minor, totals.taxClass, country, settings);
   return {
     lineItemId: line.lineItemId,
@@ -305,6 +324,7 @@ function contentLine(
     couponShare: totals.couponShare,
     taxClass: contentTaxClass(totals.taxClass, totals.taxRate, settings),
     weight: facts.deliveryWeight ?? null,
+    ...(surcharge > 0 && { unitShippingSurcharge: surcharge }),
     tiers: pricedTiers(facts.bulkPrices ?? [], currency, settings).map((tier) => ({
       ...tier,
       price: inTerms(tier.price),
@@ -354,6 +374,16 @@ function contentTaxes(taxes: readonly ServiceTax[], settings: Settings): Content
 
 function contentTaxClass(taxClass: TaxClass, rate: number, settings: Settings): ContentTaxClass {
   return { taxClassId: taxClass.taxClassId, name: named(taxClass, settings), rate };
+}
+
+/** A shipping method as an order stores it. */
+export function contentDelivery(
+  method: ShippingMethod,
+  settings: Settings,
+): Pick<ContentShipping, 'shippingMethodId' | 'name' | 'pickup'> {
+  const { shippingMethodId, kind, place, hours } = method;
+  const isSaid = kind === 'pickup' && [place, hours].some((texts) => Object.keys(texts).length > 0);
+  return { shippingMethodId, name: named(method, settings), ...(isSaid && { pickup: { place, hours } }) };
 }
 
 export function contentMethod(

@@ -1,5 +1,5 @@
 import type { ProductFacts } from '../catalogue/products/facts.ts';
-import type { Settings, ShippingMethod } from '../shops/settings/settings.ts';
+import type { Settings, ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
 
 /** The first and the last day of something, as `2026-11-18`. */
 export interface DaySpan {
@@ -40,20 +40,25 @@ export interface DeliveredProduct {
 export function expectedDelivery(
   products: readonly DeliveredProduct[],
   method: ShippingMethod,
+  zone: ShippingZone | null,
   settings: Pick<Settings, 'deliveryTimes'>,
   now: Date,
 ): DaySpan | undefined {
-  const days = deliveryDays(products, method, settings);
+  const days = deliveryDays(products, method, zone, settings);
   return days && deliverySpan(now, settings.deliveryTimes, days.handling, days.transit);
 }
 
-/** The working days until these products are dispatched, and then on the way; undefined: unknown. */
+/**
+ * The working days until these products are dispatched, and then on the way; undefined: unknown. The days of the zone
+ * come before those of the method.
+ */
 export function deliveryDays(
   products: readonly DeliveredProduct[],
   method: ShippingMethod,
+  zone: ShippingZone | null,
   { deliveryTimes }: Pick<Settings, 'deliveryTimes'>,
 ): DeliveryDays | undefined {
-  const transit = deliveryTimes.methods[method.key];
+  const transit = zone?.days ?? deliveryTimes.methods[method.key];
   if (method.kind === 'pickup' || !transit || products.some(({ isInStock }) => !isInStock)) return undefined;
   const times = products.map(({ facts }) => handlingTime(facts, deliveryTimes));
   if (!times.every((time) => time !== undefined)) return undefined;

@@ -1,39 +1,87 @@
-import { divideRounded, parseDecimal } from '../kernel/money.ts';
-import { inCurrency } from '../catalogue/products/prices.ts';
-import type { ShippingMethod } from '../shops/settings/settings.ts';
-import type { UnitKey } from '../kernel/units.ts';
+import { divideRounded } from '../kernel/money.ts';
+import { inCurrency, priceIn } from '../catalogue/products/prices.ts';
+import type { ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
 import type { CartInput, LineInput, ShopRules } from './input.ts';
+import { sum } from './shares.ts';
 import { taxClassFor } from './tax.ts';
+import { priceOfQuantity } from './unit-price.ts';
+import { GRAM, KILOGRAM, weightOf } from './weight.ts';
+import { zoneFor } from './zones.ts';
 
 /** The ways to deliver the goods of a cart. */
 export interface Delivery {
-  /** In the order of the settings; all of them in an empty cart. */
+  /** In the order of the settings; an empty cart rules out only those that do not deliver to its address. */
   possible: readonly ShippingMethod[];
+  /** The zone of each possible method; null: the method has no zones. */
+  zones: readonly (ShippingZone | null)[];
   /** The chosen one if possible, else the first; null: nothing is shipped, or nothing fits. */
   method: ShippingMethod | null;
   /** Whether the method is the chosen one. */
   isChosen: boolean;
   /** There are goods to ship. */
   isNeeded: boolean;
+  /**
+   * The chosen method, if it could carry the goods but has no zone for the destination and their weight. The choice
+   * counts no longer, and the customer is told: another method may be dearer.
+   */
+  unavailable: ShippingMethod | null;
+  /** Methods could carry the goods, but none has a zone for the destination and their weight. */
+  isUndeliverable: boolean;
 }
 
-export function deliveryOf({ lines, shipping }: CartInput, shop: ShopRules): Delivery {
+export function deliveryOf(cart: CartInput, shop: ShopRules): Delivery {
+  const { lines, shipping } = cart;
   const shipped = shippedOf(lines, shop);
   const isNeeded = shipped.length > 0;
+  const possible: ShippingMethod[] = [];
+  const zones: (ShippingZone | null)[] = [];
+  let elsewhere = 0;
+  let unavailable: ShippingMethod | null = null;
+  let weight: bigint | undefined;
   // An empty cart rules nothing out, goods without a shipping method rule out everything.
-  const possible =
-    lines.length > 0 && !isNeeded
-      ? []
-      : shop.shippingMethods.filter(({ shippingMethodId }) =>
-          shipped.every(({ product }) => isAllowed(product.shippingMethodIds, shippingMethodId, shop)),
-        );
+  const methods = lines.length > 0 && !isNeeded ? [] : shop.shippingMethods;
+  for (const method of methods) {
+    const { shippingMethodId } = method;
+    if (!shipped.every(({ product }) => isMethodAllowed(product.shippingMethodIds, shippingMethodId, shop)))
+      continue;
+    // Most methods have no zones, and then the weight need not be known.
+    const zone =
+      method.zones.length === 0 ? null : zoneOf(method, cart, (weight ??= weightOf(shipped)), shop);
+    if (zone === undefined) {
+      elsewhere += 1;
+      if (isNeeded && shippingMethodId === shipping.methodId) unavailable = method;
+    } else {
+      possible.push(method);
+      zones.push(zone);
+    }
+  }
   const chosen = possible.find(({ shippingMethodId }) => shippingMethodId === shipping.methodId);
   return {
     possible,
+    zones,
     method: isNeeded ? (chosen ?? possible[0] ?? null) : null,
     isChosen: isNeeded && chosen !== undefined,
     isNeeded,
+    unavailable,
+    isUndeliverable: isNeeded && possible.length === 0 && elsewhere > 0,
   };
+}
+
+/** The zone in which a possible method delivers; null: the method has no zones. */
+export function zoneOfMethod(
+  { possible, zones }: Pick<Delivery, 'possible' | 'zones'>,
+  method: ShippingMethod,
+): ShippingZone | null {
+  return zones[possible.indexOf(method)] ?? null;
+}
+
+function zoneOf(
+  method: ShippingMethod,
+  { country, postcode = null }: Pick<CartInput, 'country' | 'postcode'>,
+  weight: bigint,
+  shop: ShopRules,
+): ShippingZone | null | undefined {
+  return zoneFor(method, { country, postcode }, weight, shop.country);
 }
 
 function shippedOf(lines: readonly LineInput[], shop: ShopRules): LineInput[] {
@@ -41,60 +89,94 @@ function shippedOf(lines: readonly LineInput[], shop: ShopRules): LineInput[] {
 }
 
 /** Methods that the shop no longer has do not restrict. */
-function isAllowed(restriction: readonly string[] | undefined, methodId: string, shop: ShopRules): boolean {
+export function isMethodAllowed(
+  restriction: readonly string[] | undefined,
+  methodId: string,
+  shop: Pick<ShopRules, 'shippingMethods'>,
+): boolean {
   if (!restriction || restriction.includes(methodId)) return true;
   return !restriction.some((id) =>
     shop.shippingMethods.some(({ shippingMethodId }) => shippingMethodId === id),
   );
 }
 
-/** Units of weight in nanograms: all of them are whole numbers of it. */
-const NANOGRAMS: Partial<Record<UnitKey, bigint>> = {
-  milligram: 1_000_000n,
-  gram: 1_000_000_000n,
-  kilogram: 1_000_000_000_000n,
-  tone: 1_000_000_000_000_000n,
-  ounce: 28_349_523_125n,
-  pound: 453_592_370_000n,
-};
-
-/** An exact weight is counted in parts of a nanogram, because amounts and quantities have decimals. */
-const PARTS = 10n ** 20n;
-const KILOGRAM = NANOGRAMS.kilogram! * PARTS;
-
-export function weightOf(lines: readonly LineInput[]): bigint {
-  return lines.reduce((sum, { quantity, product: { deliveryWeight } }) => {
-    if (!deliveryWeight) return sum;
-    const amount = parseDecimal(deliveryWeight.amount)!;
-    const times = parseDecimal(quantity)!;
-    const parts = PARTS / 10n ** BigInt(amount.scale + times.scale);
-    return sum + amount.units * times.units * NANOGRAMS[deliveryWeight.unit]! * parts;
-  }, 0n);
-}
-
 /**
- * The cost of a delivery, in minor units of the cart's currency and the terms of the shop. `value` is the value of the
- * goods: tiers and "free from" depend on it.
+ * The cost of a delivery, in minor units of the cart's currency and the terms of the shop; undefined: the method does
+ * not deliver there. `value` is the value of the goods: tiers and "free from" depend on it.
  */
 export function deliveryPrice(
   method: ShippingMethod,
+  cart: Pick<CartInput, 'currency' | 'lines' | 'country' | 'postcode'>,
+  value: number,
+  shop: ShopRules,
+): number | undefined {
+  const shipped = shippedOf(cart.lines, shop);
+  const weight = method.zones.length === 0 ? 0n : weightOf(shipped);
+  const zone = zoneOf(method, cart, weight, shop);
+  return zone === undefined ? undefined : priceInZone(method, zone, { ...cart, lines: shipped }, value, shop);
+}
+
+/**
+ * The same in a zone of the method; null: the method has no zones. All lines are shipped. The surcharges of bulky
+ * products are added even where the delivery is free from a value, because they are the carrier's; a pickup has none.
+ */
+export function priceInZone(
+  method: ShippingMethod,
+  zone: ShippingZone | null,
   { currency, lines }: Pick<CartInput, 'currency' | 'lines'>,
   value: number,
   shop: ShopRules,
 ): number {
+  if (method.kind === 'pickup') return 0;
   const converted = (minor: number) => inCurrency(minor, currency, shop);
-  const isFree = method.freeFrom !== null && value >= converted(method.freeFrom);
-  if (isFree || method.kind === 'pickup') return 0;
+  const surcharge = sum(
+    lines.map(({ quantity, product: { shippingSurcharge } }) =>
+      shippingSurcharge ? priceOfQuantity(priceIn(shippingSurcharge, currency, shop) ?? 0, quantity, 1) : 0,
+    ),
+  );
+  const price = zone ? zonePrice(zone, value, lines, converted) : ownPrice(method, lines, value, converted);
+  return price + surcharge;
+}
+
+type Converted = (minor: number) => number;
+
+function ownPrice(
+  method: ShippingMethod,
+  shipped: readonly LineInput[],
+  value: number,
+  converted: Converted,
+): number {
+  if (method.freeFrom !== null && value >= converted(method.freeFrom)) return 0;
   switch (method.kind) {
+    case 'pickup':
+      return 0;
     case 'flat':
       return converted(method.amount);
     case 'weight': {
-      const perWeight = BigInt(method.amountPerKg) * weightOf(shippedOf(lines, shop));
+      const perWeight = BigInt(method.amountPerKg) * weightOf(shipped);
       return converted(Number(divideRounded(BigInt(method.amount) * KILOGRAM + perWeight, KILOGRAM)));
     }
-    case 'order_value': {
-      const tier = method.tiers.findLast(({ from }) => value >= converted(from));
-      return converted(tier?.amount ?? 0);
-    }
+    case 'order_value':
+      return tierPrice(method.tiers, value, converted);
   }
+}
+
+/** A zone has one of the three: one price, prices by weight, or prices by value. */
+function zonePrice(
+  zone: ShippingZone,
+  value: number,
+  shipped: readonly LineInput[],
+  converted: Converted,
+): number {
+  const { freeFrom, amount, weights, tiers } = zone;
+  if (freeFrom !== null && value >= converted(freeFrom)) return 0;
+  if (amount !== null) return converted(amount);
+  const weight = weights.length > 0 ? weightOf(shipped) : 0n;
+  const reached = weights.find(({ upTo }) => weight <= BigInt(upTo) * GRAM);
+  return reached ? converted(reached.amount) : tierPrice(tiers, value, converted);
+}
+
+function tierPrice(tiers: ShippingMethod['tiers'], value: number, converted: Converted): number {
+  const tier = tiers.findLast(({ from }) => value >= converted(from));
+  return converted(tier?.amount ?? 0);
 }

@@ -9,6 +9,8 @@ export interface CartInput {
   taxType: TaxType;
   /** Destination country of the goods; null: unknown, so the shop's own country applies. */
   country: string | null;
+  /** Its postcode there: zones of a shipping method may depend on it. */
+  postcode?: string | null;
   customerGroupId: string | null;
   lines: readonly LineInput[];
   coupon: CouponInput | null;
@@ -73,6 +75,9 @@ export interface CartCoupon extends Omit<CouponInput, 'isWithdrawn' | 'isUsedUp'
 export const PAYMENT_STATUSES = ['CANCELED', 'FAILED'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
+/** The parts of an address that prices depend on. */
+type DestinationAddress = Pick<Address, 'country'> & Partial<Pick<Address, 'zipCode'>>;
+
 /** The choices of a cart, or of an order that is changed, with all that its price depends on. */
 export interface CartSelection {
   currency: string;
@@ -83,8 +88,8 @@ export interface CartSelection {
   products: readonly CartProduct[];
   coupon: CartCoupon | null;
   couponLineItemId: string | null;
-  billingAddress: Pick<Address, 'country'> | null;
-  shippingAddress: Pick<Address, 'country'> | null;
+  billingAddress: DestinationAddress | null;
+  shippingAddress: DestinationAddress | null;
   shippingMethodId: string | null;
   shippingPrice: number | null;
   paymentMethodId: string | null;

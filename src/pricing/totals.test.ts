@@ -32,6 +32,9 @@ const delivery = (
   amountPerKg: 0,
   tiers: [],
   freeFrom: null,
+  zones: [],
+  place: {},
+  hours: {},
   ...changes,
 });
 
@@ -255,9 +258,12 @@ describe('known carts', () => {
     });
     expect(totals.delivery).toEqual({
       possible: DEMO.shippingMethods,
+      zones: DEMO.shippingMethods.map(() => null),
       method: null,
       isChosen: false,
       isNeeded: false,
+      unavailable: null,
+      isUndeliverable: false,
     });
   });
 });

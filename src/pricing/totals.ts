@@ -302,7 +302,9 @@ function shippingPrice(
   servicePrice: ServicePrice,
 ): PricePair {
   if (!method) return NOTHING;
-  return servicePrice(isChosen ? cart.shipping.price : null, deliveryPrice(method, cart, shopSubTotal, shop));
+  const byHand = isChosen ? cart.shipping.price : null;
+  // A possible method has a price for the destination.
+  return servicePrice(byHand, byHand ?? deliveryPrice(method, cart, shopSubTotal, shop)!);
 }
 
 function paymentMethod({ payment }: CartInput, { paymentMethods }: ShopRules): PaymentMethod | null {

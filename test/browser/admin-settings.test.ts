@@ -52,6 +52,47 @@ test.each(ofTheDay(['wide', 'phone'] as const, 1))(
   },
 );
 
+test.each(ofTheDay(['wide', 'phone'] as const, 1))(
+  'zones are added to a shipping method, read as a table and tried with an address: %s',
+  async (screen) => {
+    const page = await openAdmin(shop, '/settings/shipping', { screen });
+    await page.getByRole('button', { name: 'Add a shipping method' }).click();
+    const entry = page.locator('#field-shippingMethods > [data-entry]:has([name^="shippingMethods.added"])');
+    await entry.getByLabel('English').first().fill(`Island boat ${screen}`);
+    await entry.getByLabel('Price calculation').selectOption('flat');
+    for (const [countries, postcodes, price] of [
+      [['Germany'], '', '4,90'],
+      [['Germany'], '25846-25849\n27498', '9,90'],
+    ] as const) {
+      await entry.getByRole('button', { name: 'Add a zone' }).click();
+      const zone = entry.locator('[data-entry][open]:has([name$=".postcodes"])').last();
+      for (const name of countries) await zone.getByLabel(name, { exact: true }).check();
+      await zone.getByLabel('Postcodes').fill(postcodes);
+      await zone.getByLabel('Price', { exact: true }).first().fill(price);
+    }
+    // The prices of a method with zones are in its zones.
+    expect(await entry.locator('[name$=".price"]').first().isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved: 1 change.').waitFor();
+    const stored = (await settingsOf()).shippingMethods.find(
+      ({ name }) => name['en_GB'] === `Island boat ${screen}`,
+    )!;
+    expect(stored.zones).toMatchObject([
+      { countries: ['DE'], postcodes: [], amount: 490 },
+      { countries: ['DE'], postcodes: ['25846-25849', '27498'], amount: 990 },
+    ]);
+    const saved = page.locator('#field-shippingMethods > [data-entry]', { hasText: `Island boat ${screen}` });
+    await saved.locator('summary').first().click();
+    await saved.getByText('25846-25849, 27498').first().waitFor();
+    expect(await seriousProblems(page)).toEqual([]);
+    const result = page.locator('#prices');
+    await page.getByLabel('Postcode', { exact: true }).fill('27498');
+    await result.getByText('€9.90').waitFor();
+    await page.getByLabel('Country', { exact: true }).first().selectOption('AT');
+    await result.getByText('Not offered').waitFor();
+  },
+);
+
 test('words of an email are edited with a preview', async () => {
   const page = await openAdmin(shop, '/settings/emails/shipped');
   expect(await seriousProblems(page)).toEqual([]);

@@ -7598,6 +7598,11 @@ export interface components {
              * @example 0.5
              */
             ecoParticipationPrice?: components["schemas"]["Decimal"] | null;
+            /**
+             * @description Added to the cost of the delivery for each unit, for bulky goods, in the currency of the query; null: none.
+             * @example 25
+             */
+            shippingSurcharge?: components["schemas"]["Decimal"] | null;
             /** @description Energy label; null: none. */
             energyLabel?: components["schemas"]["EnergyLabel"] | null;
             /**
@@ -9915,6 +9920,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     /** @description The token that every later call on the cart needs; it is shown this once. */
                     "X-ePages-Cart-Token"?: string;
                     [name: string]: unknown;
@@ -10019,6 +10026,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10136,6 +10145,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10286,6 +10297,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10437,6 +10450,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10579,6 +10594,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10730,6 +10747,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10899,6 +10918,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11041,6 +11062,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11193,6 +11216,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11330,6 +11355,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11482,6 +11509,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11619,6 +11648,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11766,6 +11797,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11930,6 +11963,8 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    "X-Warning"?: string;
                     [name: string]: unknown;
                 };
                 content: {

@@ -189,6 +189,10 @@ export function shippingCard(visit: ShopVisit, row: ProductRow, fields: ProductF
       ${fields.number('productWidth', messages.width, { unit: 'mm' })}
       ${fields.number('productHeight', messages.height, { unit: 'mm' })}
     </div>
+    ${fields.number('shippingSurcharge', messages.shippingSurcharge, {
+      unit: settings.defaultCurrency,
+      hint: messages.shippingSurchargeHint,
+    })}
     ${
       settings.shippingMethods.length > 0 &&
       html`<details ${row.facts.shippingMethodIds && html`open`}>

@@ -268,8 +268,8 @@ function changedExtras({ isChanged, isAnyChanged, valueOf, isTicked, optionalDec
   for (const key of ['specialOffer', 'isProductNumberVisible'] as const) {
     if (isChanged(key)) extras[key] = isTicked(key);
   }
-  if (isChanged('ecoParticipationPrice')) {
-    extras.ecoParticipationPrice = optionalDecimal('ecoParticipationPrice') ?? null;
+  for (const key of ['ecoParticipationPrice', 'shippingSurcharge'] as const) {
+    if (isChanged(key)) extras[key] = optionalDecimal(key) ?? null;
   }
   for (const key of ['forSaleFrom', 'forSaleUntil'] as const) {
     if (isChanged(key)) extras[key] = valueOf(key) === '' ? null : `${valueOf(key)}:00Z`;

@@ -128,6 +128,7 @@ function extraValues(facts: ProductFacts, context: ProductFormContext): ProductF
       facts.ecoParticipationPrices?.[context.settings.defaultCurrency],
       context,
     ),
+    shippingSurcharge: amountText(facts.shippingSurcharge?.[context.settings.defaultCurrency], context),
     'energy.classes': energyLabel?.classes ?? '',
     'energy.best': energyLabel?.best ?? '',
     'energy.file': energyLabel?.file ?? '',

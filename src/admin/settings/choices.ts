@@ -18,6 +18,12 @@ export function settingChoices(
     country: () => countryChoices(language),
     'countries.default': () => (file.countries?.items ?? []).map((code) => countryChoice(code, language)),
     'countries.items': () => byArea(countryChoices(language), areaOf, messages),
+    'shippingMethods.zones.countries': () =>
+      byArea(
+        (file.countries?.items ?? []).map((code) => countryChoice(code, language)),
+        areaOf,
+        messages,
+      ),
     'locales.default': () => (file.locales?.items ?? []).map((locale) => localeChoice(locale, messages)),
     'locales.items': () =>
       byArea(
@@ -56,7 +62,7 @@ export function settingPresets({ choose }: SettingsMessages): (path: string) => 
     name: choose.areas[name as keyof typeof COUNTRY_PRESETS],
     values,
   }));
-  return (path) => (path === 'countries.items' ? presets : []);
+  return (path) => (['countries.items', 'shippingMethods.zones.countries'].includes(path) ? presets : []);
 }
 
 /** The keys of maps that name other settings, by their path. */

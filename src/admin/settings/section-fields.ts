@@ -18,6 +18,7 @@ import {
 import { mapFields } from './map-fields.ts';
 import { listField, localisedField } from './plain-fields.ts';
 import type { SettingsMessages } from './settings-messages.ts';
+import { zoneHeader, zoneRow, ZONES } from './zone-row.ts';
 import type { Path } from '../../shops/settings/rules.ts';
 
 /** The field or fields of a setting. */
@@ -117,7 +118,7 @@ function entryFields(schema: TSchema, values: readonly unknown[], path: Path, co
   const known = wordPath(path);
   const { items } = shapeOf(schema);
   const isNested = path.length > 1;
-  const isSmall = isNested || Object.keys(shapeOf(items!).properties ?? {}).length <= 3;
+  const isSmall = Object.keys(shapeOf(items!).properties ?? {}).length <= 3;
   const entry = (value: unknown, index: number | string, isOpen: boolean) => {
     const at = [...path, index];
     const key = (value as { key?: string } | undefined)?.key;
@@ -129,8 +130,12 @@ function entryFields(schema: TSchema, values: readonly unknown[], path: Path, co
     ${settingField(items!, value, at, context)}
     ${!isDisabled && entryButtons(settingFieldName(at), messages, value !== undefined)}`;
     if (isSmall) return html`<div class="entry small" data-entry>${fields}</div>`;
-    return html`<details class="entry" data-entry ${isOpen && html`open`}>
-      <summary>${entryTitle(value, context) ?? messages.newEntry(known)}</summary>
+    const title =
+      known === ZONES && value !== undefined ? zoneRow(value, context) : entryTitle(value, context);
+    // With scripts, a button adds an entry.
+    const isBlank = value === undefined && isNested && !isOpen;
+    return html`<details class="entry ${isBlank ? 'without-script' : ''}" data-entry ${isOpen && html`open`}>
+      <summary>${title ?? messages.newEntry(known)}</summary>
       <div class="entry-fields">${fields}</div>
     </details>`;
   };
@@ -140,8 +145,9 @@ function entryFields(schema: TSchema, values: readonly unknown[], path: Path, co
     ${isNested && html`<p class="legend">${messages.label(known)}</p>`}
     ${messages.hint(known) !== undefined && html`<p class="hint">${messages.hint(known)}</p>`}
     ${fieldProblemLine(context.problemAt(path))}
-    ${values.map((value, index) => entry(value, index, values.length === 1 || hasProblem(index)))}
-    ${(isAdded || (isNested && !isDisabled)) && entry(undefined, values.length, true)}
+    ${known === ZONES && values.length > 0 && zoneHeader(context)}
+    ${values.map((value, index) => entry(value, index, (values.length === 1 && !isNested) || hasProblem(index)))}
+    ${(isAdded || (isNested && !isDisabled)) && entry(undefined, values.length, isAdded || isSmall)}
     ${
       !isDisabled &&
       html`<template>${entry(undefined, newEntryStep(path), true)}</template>
@@ -173,12 +179,14 @@ function entryButtons(name: string, messages: SettingsMessages, isStored: boolea
 /** The name of an entry, and its price. */
 function entryTitle(value: unknown, { messages, locale, locales, currency, choices }: FormContext): Part {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { name, key, kind, price, default: isDefault, provider } = value as Record<string, unknown>;
+  const { name, key, kind, zones, price, default: isDefault, provider } = value as Record<string, unknown>;
+  const zoneCount = Array.isArray(zones) ? zones.length : 0;
   const names = (typeof name === 'object' ? name : {}) as Record<string, string>;
   const title = typeof name === 'string' ? name : (names[locale] ?? names[locales[0]!]);
   const providerText = choices('paymentMethods.provider')?.find((one) => one.value === provider)?.text;
   const facts = [
-    ...(typeof kind === 'string' ? [messages.value('shippingMethods.kind', kind)] : []),
+    ...(typeof kind === 'string' && zoneCount === 0 ? [messages.value('shippingMethods.kind', kind)] : []),
+    ...(zoneCount > 0 ? [messages.zones.count({ count: zoneCount })] : []),
     ...(providerText === undefined ? [] : [providerText]),
     ...(typeof price === 'number' && price !== 0
       ? [moneyText(toMinor(price, currency) ?? 0, currency, messages.language)]

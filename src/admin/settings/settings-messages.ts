@@ -27,6 +27,7 @@ export function settingsMessages(all: AdminMessages, language: Language) {
     newEntry: (path: string): string => labels[`${path}.new`] ?? all.form.add,
     addEntry: (path: string): string => labels[`${path}.add`] ?? all.form.add,
     choose: messages.choose,
+    zones: messages.zoneTable,
     unset: messages.unset,
     onePerLine: messages.onePerLine,
     moveUp: messages.moveUp,

@@ -216,6 +216,10 @@ export function moreColumnsOf(settings: Settings): CsvColumn[] {
       `EcoParticipationPrices/${currency}/${model}`,
       currencyPrices('ecoParticipationPrices', currency),
     ]),
+    ...settings.currencies.map((currency): [string, Effects] => [
+      `ShippingSurcharge/${currency}/${model}`,
+      currencyPrices('shippingSurcharge', currency),
+    ]),
     [
       'MaxOrder',
       {
@@ -347,7 +351,10 @@ function setSafety(product: FileProduct, safety: ProductSafety): void {
   setFact(product, 'safety', Object.keys(safety).length > 0 ? safety : undefined);
 }
 
-function currencyPrices(key: 'manufacturerPrices' | 'ecoParticipationPrices', currency: string): Effects {
+function currencyPrices(
+  key: 'manufacturerPrices' | 'ecoParticipationPrices' | 'shippingSurcharge',
+  currency: string,
+): Effects {
   return {
     cell: ({ facts }) => amountText(facts[key]?.[currency], currency),
     apply: (product, cell) =>

@@ -357,6 +357,22 @@ describe('the import', () => {
     expect(await product()).toEqual(before);
   });
 
+  test('takes the surcharge for the delivery of bulky goods, which only the cart shows', async () => {
+    const productId = await given({ productNumber: 'TC-4', name: 'Figurehead', price: 10 });
+    const facts = async () =>
+      (await service.db.one<{ surcharge: unknown }>(
+        sql`select facts -> 'shippingSurcharge' as surcharge from product where product_id = ${productId}::uuid`,
+      ))!.surcharge;
+    const header = 'Alias;ShippingSurcharge/EUR/gross\n';
+    expect(await imported(`${header}TC-4;25.50\n`)).toMatchObject({ changed: 1, problems: [] });
+    expect(await facts()).toEqual({ EUR: 2550 });
+    expect(await imported(`${header}TC-4;25.50\n`)).toMatchObject({ unchanged: 1 });
+    expect(await imported(`${header}TC-4;much\n`)).toMatchObject({ problems: [{ line: 2 }] });
+    expect(await facts()).toEqual({ EUR: 2550 });
+    expect(await imported(`${header}TC-4;\n`)).toMatchObject({ changed: 1 });
+    expect(await facts()).toBeNull();
+  });
+
   test('takes why a product is sold without the right of withdrawal', async () => {
     const productId = await given({ productNumber: 'TC-3', name: 'Engraved board', price: 10 });
     const shown = async () => (await call('GET', `/products/${productId}`)).body.withdrawalExcluded;

@@ -80,6 +80,8 @@ export interface ProductFacts {
   manufacturerPrices?: Prices;
   depositPrices?: Prices;
   ecoParticipationPrices?: Prices;
+  /** Added to the cost of the delivery, for each unit: bulky goods. */
+  shippingSurcharge?: Prices;
   /**
    * The lowest price of the 30 days before the current reduction; missing: there is none. Belongs to the prices of
    * the row, so a variation without prices of its own has none either.

@@ -39,6 +39,12 @@ export const ProductExtras = Type.Object(
       Type.Boolean({ description: 'Number shown in the shop.', examples: [true] }),
     ),
     ecoParticipationPrice: Given(Decimal('Recycling fee in the currency of the query; null: none.', 0.5)),
+    shippingSurcharge: Given(
+      Decimal(
+        'Added to the cost of the delivery for each unit, for bulky goods, in the currency of the query; null: none.',
+        25,
+      ),
+    ),
     energyLabel: Given(
       Type.Object(
         {
@@ -197,12 +203,17 @@ function changedProduct(
   currency: string,
 ): StoredProduct {
   const next = { ...product };
-  const { specialOffer, isProductNumberVisible, ecoParticipationPrice: eco, energyLabel } = extras;
+  const { specialOffer, isProductNumberVisible, energyLabel } = extras;
+  const { ecoParticipationPrice: eco, shippingSurcharge: surcharge } = extras;
   if (specialOffer !== undefined) setFact(next, 'specialOffer', specialOffer);
   if (isProductNumberVisible !== undefined) setFact(next, 'isProductNumberVisible', isProductNumberVisible);
   if (eco !== undefined) {
     const minor = eco === null ? null : amountOf(eco, currency, 'ecoParticipationPrice');
     setFact(next, 'ecoParticipationPrices', withPrice(next.facts.ecoParticipationPrices, currency, minor));
+  }
+  if (surcharge !== undefined) {
+    const minor = surcharge === null ? null : amountOf(surcharge, currency, 'shippingSurcharge');
+    setFact(next, 'shippingSurcharge', withPrice(next.facts.shippingSurcharge, currency, minor));
   }
   if (energyLabel !== undefined) setFact(next, 'energyLabel', energyLabel ?? undefined);
   for (const key of ['forSaleFrom', 'forSaleUntil'] as const) {

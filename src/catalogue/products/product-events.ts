@@ -33,6 +33,7 @@ const FACT_NAMES: Readonly<Record<keyof ProductFacts, string | null>> = {
   manufacturerPrices: 'manufacturerPrice',
   depositPrices: 'depositPrice',
   ecoParticipationPrices: 'ecoParticipationPrice',
+  shippingSurcharge: 'shippingSurcharge',
   pricesBeforeReduction: null,
   bulkPrices: 'bulkPriceInfo',
   groupPrices: 'customerSpecificPriceInfo',

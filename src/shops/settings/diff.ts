@@ -1,6 +1,6 @@
 import { documentOf } from './conversion.ts';
 import { shown } from './problem.ts';
-import type { SectionName } from './schema.ts';
+import type { SectionName, SettingsFile } from './schema.ts';
 import type { Settings } from './settings.ts';
 
 /** The differences by section: `~ taxClasses.standard.rates.DE: 19 -> 16`. Sections without a difference are absent. */
@@ -50,8 +50,24 @@ function* listChanges(path: string, before: unknown[], after: unknown[]): Genera
 /** Identifies an entry among the others, as the end of its path. */
 function identity(entry: unknown): string {
   if (typeof entry === 'string') return `.${entry}`;
-  const { key, identifier, from } = entry as { key?: string; identifier?: string; from?: number };
+  const { key, identifier, from, upTo, ...zone } = entry as {
+    key?: string;
+    identifier?: string;
+    from?: number;
+    upTo?: number;
+  } & Partial<Zone>;
+  if (zone.countries) return `[${zoneIdentity(zone as Zone)}]`;
+  if (upTo !== undefined) return `[up to ${upTo}]`;
   return from === undefined ? `.${key ?? identifier}` : `[from ${from}]`;
+}
+
+type Zone = NonNullable<NonNullable<SettingsFile['shippingMethods']>[number]['zones']>[number];
+
+/** `ES 35000-35999 38*`: two zones of a method differ in it. */
+export function zoneIdentity({ countries, postcodes = [], maxWeight }: Zone): string {
+  return [...countries, ...postcodes, ...(maxWeight === undefined ? [] : [`up to ${maxWeight} kg`])].join(
+    ' ',
+  );
 }
 
 function isMap(value: unknown): boolean {

@@ -334,6 +334,13 @@ export function fromBasisPoints(basisPoints: number): number {
   return basisPoints / 100;
 }
 
+/** A weight in kilograms, stored in grams. */
+export const Kilograms = (description: string, example: number) =>
+  stored(Type.Number({ exclusiveMinimum: 0, maximum: 100_000, description, examples: [example] }), {
+    toStored: (kilograms) => Math.round(kilograms * 1000),
+    toWritten: (grams: number) => grams / 1000,
+  });
+
 /** A colour as `#rgb` or `#rrggbb`, stored with six digits in lower case. */
 export const Colour = (description: string, example: string) =>
   normalised(sixDigits, Pattern('^#(?:[0-9A-Fa-f]{3}){1,2}$', description, example));

@@ -166,6 +166,16 @@ describe('apply', () => {
             { from: 50, price: 3.9 },
           ],
         },
+        {
+          key: 'zoned',
+          name: 'By zone',
+          kind: 'flat',
+          zones: [
+            { countries: ['DE'], price: 4.9 },
+            { countries: ['ES'], postcodes: ['35000 - 35999', '38*'], weights: [{ upTo: 2, price: 20 }] },
+          ],
+        },
+        { key: 'pickup', name: 'Pickup', kind: 'pickup' },
       ],
       paymentMethods: [
         advance,
@@ -202,6 +212,24 @@ describe('apply', () => {
             { from: 80.5, price: 0 },
           ],
         },
+        {
+          key: 'zoned',
+          name: 'By zone',
+          kind: 'flat',
+          zones: [
+            { countries: ['DE'], price: 3.9, freeFrom: 50 },
+            {
+              countries: ['ES'],
+              postcodes: ['35000-35999', '38*'],
+              weights: [
+                { upTo: 2, price: 25 },
+                { upTo: 5.5, price: 40 },
+              ],
+            },
+            { countries: ['GB'], postcodes: ['bt*'], maxWeight: 31.5, days: { from: 2, to: 4 }, price: 9 },
+          ],
+        },
+        { key: 'pickup', name: 'Pickup', kind: 'pickup', place: 'Quay 4', hours: { de_DE: 'Mo-Fr' } },
       ],
       paymentMethods: [
         { key: 'card', name: 'Card' },
@@ -239,6 +267,13 @@ describe('apply', () => {
       '+ shippingMethods.express',
       '~ shippingMethods.value.tiers[from 50].price: 3.9 -> 0',
       '+ shippingMethods.value.tiers[from 80.5]',
+      '~ shippingMethods.zoned.zones[DE].price: 4.9 -> 3.9',
+      '+ shippingMethods.zoned.zones[DE].freeFrom: 50',
+      '~ shippingMethods.zoned.zones[ES 35000-35999 38*].weights[up to 2].price: 20 -> 25',
+      '+ shippingMethods.zoned.zones[ES 35000-35999 38*].weights[up to 5.5]',
+      '+ shippingMethods.zoned.zones[GB BT* up to 31.5 kg]',
+      '+ shippingMethods.pickup.place.en_GB: "Quay 4"',
+      '+ shippingMethods.pickup.hours.de_DE: Mo-Fr',
       '- paymentMethods.invoice',
       '+ paymentMethods.advance.releaseUnpaidAfterDays: 14',
       '~ paymentMethods in another order: advance, card -> card, advance',
@@ -1050,6 +1085,36 @@ shippingMethods:
         'shippingMethods[4].price (line 7): is 1.005, expected at most 2 decimals, as EUR has',
         'shippingMethods[5].tiers[1].from (line 11): is 1, expected more than 1 before it',
         'shippingMethods[5].tiers[0].from (line 11): is 1, expected 0: else small orders have no price',
+      ],
+    ],
+    [
+      'zones that do not hold',
+      `currencies: {default: EUR, items: [EUR]}
+shippingMethods:
+  - {key: a, name: A, kind: flat, price: 1, zones: [
+      {countries: [DE], price: 4.9},
+      {countries: [DE], price: 4.9, weights: [{upTo: 2, price: 1}]},
+      {countries: [XX, FR, FR]},
+      {countries: [PL], price: 1, postcodes: [00-001, 90000-80000, 35000 - 35999, bt*], maxWeight: 1.0005},
+      {countries: [IT], weights: [{upTo: 2, price: 1}, {upTo: 2, price: 2}], days: {from: 3, to: 1}},
+      {countries: [ES], tiers: [{from: 5, price: 1}]}]}
+  - {key: b, name: B, kind: pickup, place: Quay 4, zones: [{countries: [DE], price: 1}]}
+  - {key: c, name: C, kind: flat, price: 1, place: Quay 4}`,
+      [
+        'shippingMethods[0].price (line 3): does not belong to a method with zones, because each of its 6 zones has its own',
+        'shippingMethods[0].zones[1] (line 5): DE is zones[0] already, which always holds before this one',
+        'shippingMethods[0].zones[1] (line 5): has price and weights, expected only one of them',
+        'shippingMethods[0].zones[2].countries[0] (line 6): XX is not a country, expected an ISO 3166-1 code such as DE or GB',
+        'shippingMethods[0].zones[2].countries[2] (line 6): FR is named twice',
+        'shippingMethods[0].zones[2] (line 6): has no price, expected one of price, tiers, weights',
+        'shippingMethods[0].zones[3].postcodes[0] (line 7): is 00-001, expected as many digits before as after the hyphen; one postcode is written without it: 00001',
+        'shippingMethods[0].zones[3].postcodes[1] (line 7): is 90000-80000, expected the lower postcode first: 80000-90000',
+        'shippingMethods[0].zones[3].maxWeight (line 7): is 1.0005, expected kilograms with at most 3 decimals',
+        'shippingMethods[0].zones[4].weights[1].upTo (line 8): is 2, expected more than 2 before it',
+        'shippingMethods[0].zones[4].days.to (line 8): is 1, expected 3 or more',
+        'shippingMethods[0].zones[5].tiers[0].from (line 9): is 5, expected 0: else small orders have no price',
+        'shippingMethods[1].zones (line 10): does not belong to kind pickup',
+        'shippingMethods[2].place (line 11): does not belong to kind flat',
       ],
     ],
     [

@@ -38,6 +38,7 @@ type PlainRule =
   | 'needlessExchangeRate'
   | 'noEntries'
   | 'number'
+  | 'otherKindsField'
   | 'otherKindsPrice'
   | 'releaseTwice'
   | 'secondDocument'
@@ -50,7 +51,9 @@ type PlainRule =
   | 'unknownMethod'
   | 'unknownPaymentMethod'
   | 'unstorable'
-  | 'wholeNumber';
+  | 'wholeNumber'
+  | 'zonePrice'
+  | 'zonesPrice';
 
 interface RuleValues {
   /** `field` is the key of the missing field. */
@@ -76,6 +79,7 @@ interface RuleValues {
   domainOfService: { host: string };
   domainUsualPort: { port: number };
   duplicate: { value: string };
+  postcodeRange: { value: string };
   foreignCurrency: { value: string };
   foreignPlaceholder: { placeholder: string; allowed: string };
   inUse: { names: string };

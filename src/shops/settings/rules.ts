@@ -58,14 +58,22 @@ export function* repeatedProblems(path: Path, values: readonly string[]): Genera
   }
 }
 
-export function* ascendingProblems(path: Path, steps: readonly { from: number }[]): Generator<Problem> {
-  for (const [index, { from }] of steps.entries()) {
-    const before = steps[index - 1];
-    if (before && before.from >= from) {
+export const ascendingProblems = (path: Path, steps: readonly { from: number }[]) =>
+  risingProblems(path, 'from', steps);
+
+/** Each step must be above the one before it. */
+export function* risingProblems<Name extends string>(
+  path: Path,
+  name: Name,
+  steps: readonly Readonly<Record<Name, number>>[],
+): Generator<Problem> {
+  for (const [index, { [name]: value }] of steps.entries()) {
+    const before = steps[index - 1]?.[name];
+    if (before !== undefined && before >= value) {
       yield {
-        path: [...path, index, 'from'],
-        text: `is ${from}, expected more than ${before.from} before it`,
-        rule: { name: 'aboveStep', limit: before.from },
+        path: [...path, index, name],
+        text: `is ${value}, expected more than ${before} before it`,
+        rule: { name: 'aboveStep', limit: before },
       };
     }
   }
@@ -81,13 +89,19 @@ export function* countryCodeProblems(path: Path, country: string): Generator<Pro
   }
 }
 
-export function* percentProblems(path: Path, percent: number): Generator<Problem> {
-  const decimal = parseDecimal(percent);
-  if (!decimal || decimal.scale > 2) {
+export const percentProblems = (path: Path, percent: number) => decimalProblems(path, percent, 'percent', 2);
+
+/** Grams are the smallest weight that is stored. */
+export const weightProblems = (path: Path, kilograms: number) =>
+  decimalProblems(path, kilograms, 'kilograms', 3);
+
+function* decimalProblems(path: Path, value: number, unit: string, limit: number): Generator<Problem> {
+  const decimal = parseDecimal(value);
+  if (!decimal || decimal.scale > limit) {
     yield {
       path,
-      text: `is ${percent}, expected percent with at most 2 decimals`,
-      rule: { name: 'decimals', limit: 2 },
+      text: `is ${value}, expected ${unit} with at most ${limit} decimals`,
+      rule: { name: 'decimals', limit },
     };
   }
 }

@@ -35,6 +35,7 @@ export type MinimumCartCode = Settings['minimumCartCode'];
 export type BasketDiscount = Settings['basketDiscounts'][number];
 export type TaxClass = Settings['taxClasses'][number];
 export type ShippingMethod = Settings['shippingMethods'][number];
+export type ShippingZone = ShippingMethod['zones'][number];
 export type PaymentMethod = Settings['paymentMethods'][number];
 export type NewsletterCampaign = Settings['newsletterCampaigns'][number];
 
@@ -199,7 +200,8 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
         select coalesce(json_agg(json_build_object(
           'shippingMethodId', upper(shipping_method_id::text), 'key', key, 'name', name,
           'description', description, 'logoUrl', logo_url, 'kind', kind, 'amount', amount,
-          'amountPerKg', amount_per_kg, 'tiers', tiers, 'freeFrom', free_from) order by position), '[]')
+          'amountPerKg', amount_per_kg, 'tiers', tiers, 'freeFrom', free_from, 'zones', zones, 'place', place,
+          'hours', hours) order by position), '[]')
         from shipping_method where shipping_method.shop_id = ${shopId}
       ) as "shippingMethods",
       (

@@ -118,6 +118,9 @@ const upsertShippingMethods = insertInto(
     amountPerKg: 'bigint',
     tiers: 'jsonb',
     freeFrom: 'bigint',
+    zones: 'jsonb',
+    place: 'jsonb',
+    hours: 'jsonb',
   },
   { key: ['shippingMethodId'], keep: ['key'] },
 );

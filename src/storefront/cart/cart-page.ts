@@ -1,3 +1,5 @@
+import { anyText } from '../../catalogue/products/render.ts';
+import { named } from '../../pricing/content.ts';
 import { largestQuantity } from '../../pricing/quantity.ts';
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -198,14 +200,22 @@ function couponForm(visit: Visit, { cart, view }: VisitorCart, rejection: Reject
 
 /** The link to the checkout, or the reason why there is none. */
 export function checkoutLink(visit: Visit, visitorCart: VisitorCart, obstacle: Obstacle | undefined): Markup {
-  if (!obstacle) {
-    return html`<p>
-      <a class="button" href="${shopPath(visit, '/checkout')}"
-        >${messagesIn(visit.locale).storefront.cart.checkout}</a
-      >
-    </p>`;
-  }
-  return html`<p class="notice">${obstacleText(visit, visitorCart, obstacle)}</p>`;
+  const messages = messagesIn(visit.locale).storefront.cart;
+  const link = (text: string) =>
+    html`<p><a class="button" href="${shopPath(visit, '/checkout')}">${text}</a></p>`;
+  if (!obstacle) return html`${methodNotice(visit, visitorCart)} ${link(messages.checkout)}`;
+  return html`<p class="notice">${obstacleText(visit, visitorCart, obstacle)}</p>
+    ${obstacle === 'address' && link(messages.changeAddress)}`;
+}
+
+/** Says that the chosen method does not deliver to the address: the sums are those of another one. */
+export function methodNotice({ locale }: Visit, { priced, settings }: VisitorCart): Markup | false {
+  const { unavailable } = priced.totals.delivery;
+  if (!unavailable) return false;
+  const method = anyText(named(unavailable, settings), locale, settings.defaultLocale)!;
+  return html`<p class="notice" role="status">
+    ${messagesIn(locale).storefront.cart.methodElsewhere({ method })}
+  </p>`;
 }
 
 function obstacleText(visit: Visit, { priced }: VisitorCart, obstacle: Obstacle): string {
@@ -221,6 +231,8 @@ function obstacleText(visit: Visit, { priced }: VisitorCart, obstacle: Obstacle)
       });
     case 'delivery':
       return messages.undeliverable;
+    case 'address':
+      return messages.addressUndeliverable;
     case 'product':
       return messages.checkProducts;
   }

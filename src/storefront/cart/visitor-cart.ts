@@ -108,13 +108,14 @@ function countPieces({ lineItemContainer }: Cart): number {
 }
 
 /** Why a cart can't be ordered, regardless of the checkout's input. */
-export type Obstacle = 'empty' | 'minimum' | 'product' | 'delivery';
+export type Obstacle = 'empty' | 'minimum' | 'product' | 'delivery' | 'address';
 
 export function checkoutObstacle({ priced, settings }: VisitorCart): Obstacle | undefined {
   const { totals, content } = priced;
   const { delivery, minimum } = totals;
   if (content.lines.length === 0) return 'empty';
   if (!minimum.isReached) return 'minimum';
+  if (delivery.isUndeliverable) return 'address';
   if (delivery.isNeeded && !delivery.method && settings.shippingMethods.length > 0) return 'delivery';
   const lineContext = { priced, settings };
   const isRefused = content.lines.some(

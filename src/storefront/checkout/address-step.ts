@@ -117,6 +117,14 @@ export async function addressPage(
     main: html`<h1>${messages.address}</h1>
       ${help} ${errorList(visit, errors, form)}
       ${
+        // The address of the cart, which the form shows unless it has errors of its own.
+        errors.size === 0 &&
+        visitorCart.priced.totals.delivery.isUndeliverable &&
+        html`<div class="notice" role="alert">
+          <p class="error">${messagesIn(locale).storefront.cart.addressUndeliverable}</p>
+        </div>`
+      }
+      ${
         form.newCountry &&
         html`<p class="notice" role="status">
           ${messages.countryChanged({ country: countryName(form.newCountry, languageTag(locale)) })}

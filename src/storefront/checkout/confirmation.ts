@@ -47,7 +47,11 @@ export function confirmation(pages: Pages, tokens: OrderTokens): void {
                 <h2>${messages.next}</h2>
                 ${paymentNotice(visit, token, found, payment) ?? nextSteps(visit, order)}`
         }
-        ${orderParties(visit, order, { hasLinks: false, delivery: orderDelivery(found, locale) })}
+        ${orderParties(visit, order, {
+          hasLinks: false,
+          delivery: orderDelivery(found, locale),
+          pickup: found.content.shipping?.pickup,
+        })}
         ${linesAndTotals(visit, order, found.content)}
         <p>
           <a class="${isUnpaid ? 'button quiet' : 'button'}" href="${shopPath(visit, `/order/${token}`)}"

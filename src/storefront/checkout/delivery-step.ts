@@ -1,6 +1,6 @@
 import type { CartChange } from '../../carts/cart.ts';
 import { choosePayment, chooseShipping } from '../../carts/changes.ts';
-import { contentOf, named } from '../../pricing/content.ts';
+import { contentDelivery, contentOf, named } from '../../pricing/content.ts';
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { html, webAddress, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
@@ -9,6 +9,8 @@ import { isId } from '../../kernel/ids.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { isOfferedHere } from '../payment/offered.ts';
 import { messagesIn } from '../../kernel/messages.ts';
+import { methodNotice } from '../cart/cart-page.ts';
+import { pickupText } from './pickup-text.ts';
 import { besideCart, checkoutHeader } from './steps.ts';
 import { cartEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
@@ -31,6 +33,8 @@ interface Option {
   id: string;
   name: string;
   description: string | null;
+  /** Where and when the customer collects the goods. */
+  pickup?: Markup | false;
   logo: string | undefined;
   price: Price;
   event?: PageEvent;
@@ -41,7 +45,7 @@ interface Option {
 function shippingOptions(visit: Visit, visitorCart: VisitorCart): Option[] {
   const { db, locale } = visit;
   const { cart, priced, settings } = visitorCart;
-  const { possible, isNeeded, method: current } = priced.totals.delivery;
+  const { possible, isNeeded, method: current, unavailable } = priced.totals.delivery;
   if (!isNeeded) return [];
   return possible.map((method) => {
     const id = method.shippingMethodId;
@@ -56,10 +60,12 @@ function shippingOptions(visit: Visit, visitorCart: VisitorCart): Option[] {
       name,
       // A description often promises a time, which does not know the products of this cart.
       description: delivery ?? textIn(method.description, locale, settings.defaultLocale),
+      pickup: pickupText(visit, contentDelivery(method, settings).pickup),
       logo: method.logoUrl?.startsWith('/') ? method.logoUrl : webAddress(method.logoUrl),
       price,
       event: methodEvent('shippingMethod:select', { id, name, price }),
-      isChosen: id === current?.shippingMethodId,
+      // A method that replaces the chosen one may be dearer, so the shopper chooses it.
+      isChosen: id === current?.shippingMethodId && !unavailable,
     };
   });
 }
@@ -149,6 +155,7 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
     events: await cartEvents(visit, visitorCart.view),
     header: checkoutHeader(visit, visitorCart, '/checkout/delivery'),
     main: html`<h1>${messages.deliveryAndPayment}</h1>
+      ${methodNotice(visit, visitorCart)}
       ${besideCart(
         visit,
         visitorCart,
@@ -182,7 +189,7 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
       <legend><h2>${legend}</h2></legend>
       ${isRejected && html`<p class="error" id="${name}-error">${message}</p>`}
       ${options.map(
-        ({ id, name: text, description, logo, price, event, isChosen }) =>
+        ({ id, name: text, description, pickup, logo, price, event, isChosen }) =>
           html`<label class="choice">
             <input
               type="radio"
@@ -193,7 +200,10 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
               ${event && html`data-event="${JSON.stringify(event)}"`}
             />
             ${logo !== undefined && html`<img src="${logo}" alt="" height="32" />`}
-            <span>${text}${description !== null && html`<br /><small>${description}</small>`}</span>
+            <span
+              >${text}${description !== null && html`<br /><small>${description}</small>`}
+              ${pickup && html`<br />${pickup}`}</span
+            >
             <span class="price">${price.amount === 0 ? messages.free : priceText(price, visit.locale)}</span>
           </label>`,
       )}

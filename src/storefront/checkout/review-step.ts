@@ -1,4 +1,4 @@
-import type { Content } from '../../pricing/content.ts';
+import type { Content, ContentShipping } from '../../pricing/content.ts';
 import { reviewDigest } from '../../carts/review-digest.ts';
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import type { Address } from '../../shops/countries/address.ts';
@@ -7,6 +7,7 @@ import { html, type Markup } from '../../http/html.ts';
 import type { PageName } from '../../shops/legal/schema.ts';
 import { orderLines, summary, type Sums } from '../cart/cart-summary.ts';
 import { messagesIn, type Message } from '../../kernel/messages.ts';
+import { pickupText } from './pickup-text.ts';
 import { checkoutHeader, type Step } from './steps.ts';
 import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
@@ -36,6 +37,7 @@ export async function reviewPage(
           ${orderParties(visit, visitorCart.view, {
             hasLinks: true,
             delivery: cartDeliveryText(visitorCart, totals.delivery.method, visit),
+            pickup: content.shipping?.pickup,
           })}
           <h2>${messages.items}</h2>
           ${orderLines(visit, visitorCart.view, content)}
@@ -57,7 +59,11 @@ type OrderParties = Sums & { billingAddress: Address | null; shippingAddress: Ad
 export function orderParties(
   visit: Visit,
   order: OrderParties,
-  { hasLinks, delivery }: { hasLinks: boolean; delivery?: string | undefined },
+  {
+    hasLinks,
+    delivery,
+    pickup,
+  }: { hasLinks: boolean; delivery?: string | undefined; pickup?: ContentShipping['pickup'] },
 ): Markup {
   const messages = messagesIn(visit.locale).storefront.checkout;
   const { billingAddress, shippingAddress, shippingData, paymentData } = order;
@@ -91,6 +97,7 @@ export function orderParties(
         html`<p>
           ${shippingData.shippingMethod.name}
           ${delivery !== undefined && html`<br /><small>${delivery}</small>`}
+          ${pickup && html`<br />${pickupText(visit, pickup)}`}
         </p>`,
         '/checkout/delivery',
       )

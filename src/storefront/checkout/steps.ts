@@ -16,8 +16,11 @@ export function firstMissingStep(
   step: Step,
   visitorCart: VisitorCart,
 ): '/cart' | Step | undefined {
-  if (checkoutObstacle(visitorCart)) return '/cart';
+  const obstacle = checkoutObstacle(visitorCart);
+  // An address that no method delivers to is changed in the first step.
+  if (obstacle && obstacle !== 'address') return '/cart';
   if (step === '/checkout') return undefined;
+  if (obstacle) return '/checkout';
   const { cart, settings } = visitorCart;
   // The shop may have stopped delivering there, or an app has created the cart.
   if (cart.billingAddress === null || !isDelivered(cart, settings)) return '/checkout';

@@ -8,10 +8,12 @@ import { plainText } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import type { UnitKey } from '../../kernel/units.ts';
+import { hasZones } from '../../pricing/delivery-offers.ts';
 import { deliverySpan, parseDays, type WorkingDays } from '../../pricing/delivery-span.ts';
 import { taxClassFor } from '../../pricing/tax.ts';
 import { priceOfQuantity } from '../../pricing/unit-price.ts';
 import { CLASSIFIERS, imageUrl } from '../../platform/media/images.ts';
+import { deliveryPlaces, smallestOrder } from '../product/delivery-places.ts';
 import { productDeliveryDays } from '../product/delivery-span.ts';
 import { absoluteUrl, productPath, type Visit } from '../visit.ts';
 import type { FeedRow } from './queries.ts';
@@ -38,6 +40,8 @@ export interface FeedItem {
   availableFrom: string | undefined;
   /** Working days until it is dispatched; undefined: unknown. */
   handling: WorkingDays | undefined;
+  /** The countries that the shop delivers it to, where zones decide the price; undefined: every country has the same. */
+  shipping: readonly FeedShipping[] | undefined;
   /** `24.50 EUR`: the price without any reduction. */
   price: string;
   salePrice: string | undefined;
@@ -63,6 +67,14 @@ export interface FeedItem {
   energy: { label: string; best: string } | undefined;
   condition: Condition;
   isDigital: boolean;
+}
+
+export interface FeedShipping {
+  country: string;
+  /** `14.90 EUR` */
+  price: string;
+  /** Working days on the way; undefined: unknown. */
+  transit: WorkingDays | undefined;
 }
 
 const CONDITIONS = ['new', 'refurbished', 'used'] as const;
@@ -110,6 +122,7 @@ export function feedItem({ row, pictures }: FeedRow, context: FeedContext): Feed
     ...availabilityOf(row, facts, quantity, context),
     // Items that are out of stock have a date of their own.
     handling: productDeliveryDays({ facts, isInStock: true, isDigital }, settings)?.handling,
+    shipping: hasZones(settings) ? shippingOf(row, facts, isDigital, context) : undefined,
     price: offer.price,
     salePrice: offer.salePrice,
     brand: shortText(facts.manufacturer, 70),
@@ -149,6 +162,12 @@ function titleOf(row: ProductRow, settings: Visit['settings'], locale: string): 
 /** Tax is left out where prices are shown without it; elsewhere consumers see the price they pay. */
 const COUNTRIES_WITHOUT_TAX = ['US', 'CA'];
 
+const feedTaxType = ({ country }: Pick<Visit['settings'], 'country'>) =>
+  COUNTRIES_WITHOUT_TAX.includes(country) ? 'NET' : 'GROSS';
+
+const priceText = (minor: number, currency: string) =>
+  `${toDecimal(minor, currency).toFixed(currencyDigits(currency))} ${currency}`;
+
 function offerOf(row: ProductRow, facts: ProductFacts, quantity: number, context: FeedContext) {
   const { currency, visit } = context;
   const { settings } = visit;
@@ -156,7 +175,7 @@ function offerOf(row: ProductRow, facts: ProductFacts, quantity: number, context
   const { orderUnit = ORDER_UNIT } = facts;
   const taxClassId = row.taxClassId ?? row.master?.taxClassId ?? null;
   const rate = taxClassFor(taxClassId, settings).rates[settings.country] ?? 0;
-  const taxType = COUNTRIES_WITHOUT_TAX.includes(settings.country) ? 'NET' : 'GROSS';
+  const taxType = feedTaxType(settings);
   const amountOf = (price: number | null) =>
     price === null
       ? null
@@ -174,13 +193,30 @@ function offerOf(row: ProductRow, facts: ProductFacts, quantity: number, context
   const former = formerPrices
     .map((one) => amountOf(priceIn(one, currency, settings)))
     .find((one) => one !== null && one > amount);
-  const text = (minor: number) =>
-    `${toDecimal(minor, currency).toFixed(currencyDigits(currency))} ${currency}`;
   return {
     amount,
-    price: text(former ?? amount),
-    salePrice: former === undefined ? undefined : text(amount),
+    price: priceText(former ?? amount, currency),
+    salePrice: former === undefined ? undefined : priceText(amount, currency),
   };
+}
+
+/** Taxed like the prices of products, with the rate of the shop's own country. */
+function shippingOf(
+  row: ProductRow,
+  facts: ProductFacts,
+  isDigital: boolean,
+  { currency, visit: { settings } }: FeedContext,
+): FeedShipping[] {
+  const goods = isDigital ? undefined : smallestOrder(row, currency, settings);
+  if (!goods) return [];
+  const rate = taxClassFor(null, settings).rates[settings.country] ?? 0;
+  return deliveryPlaces(goods, { facts, isInStock: true }, settings)
+    .filter(({ postcodes }) => postcodes.length === 0)
+    .map(({ country, price, days }) => ({
+      country,
+      price: priceText(inTaxType(price, rate, settings.taxModel, feedTaxType(settings)), currency),
+      transit: days?.transit,
+    }));
 }
 
 /** Orders beyond the stock are accepted if the shop allows them; channels require the latest delivery date. */

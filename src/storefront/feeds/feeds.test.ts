@@ -381,6 +381,36 @@ async function givenFeedShop(settings: Parameters<typeof givenSmallShop>[1] = {}
 const everyField = (item: Values) =>
   Object.fromEntries(Object.entries(item).map(([name, [text]]) => [name, text]));
 
+test('with zones, a product has the price and the days of its delivery to each country', async () => {
+  const { add, items } = await givenFeedShop({
+    countries: { default: 'DE', items: ['DE', 'FR', 'ES', 'CH'] },
+    shippingMethods: [
+      { key: 'pickup', name: 'Pickup', kind: 'pickup' },
+      {
+        key: 'parcel',
+        name: 'Parcel',
+        kind: 'flat',
+        zones: [
+          { countries: ['DE'], price: 4.9, freeFrom: 50 },
+          { countries: ['FR', 'ES'], price: 14.9, days: { from: 3, to: 5 } },
+          { countries: ['ES'], postcodes: ['35*'], price: 39.9 },
+        ],
+      },
+    ],
+  });
+  await add({ number: 'LAMP' });
+  await add({ number: 'SOFA', price: 90_000, facts: { shippingSurcharge: { EUR: 3000 } } });
+  const [lamp, sofa] = await items();
+  expect(lamp!['g:country']).toEqual(['DE', 'FR', 'ES']);
+  // The first price is that of the product.
+  expect(lamp!['g:price']).toEqual(['10.00 EUR', '4.90 EUR', '14.90 EUR', '14.90 EUR']);
+  expect([lamp!['g:min_transit_time'], lamp!['g:max_transit_time']]).toEqual([
+    ['3', '3'],
+    ['5', '5'],
+  ]);
+  expect(sofa!['g:price']).toEqual(['900.00 EUR', '30.00 EUR', '44.90 EUR', '44.90 EUR']);
+});
+
 test('what merchants write can break neither file', async () => {
   const { shop, add, items } = await givenFeedShop();
   const name = 'a<b>&"\'\u0007]]>\ud83d\ude00\u000b\ufffe';

@@ -51,6 +51,15 @@ function googleFields(item: FeedItem): Field[] {
         ['g:attribute_value', value],
       ],
     ]),
+    ...(item.shipping ?? []).map(({ country, price, transit }): Field => [
+      'g:shipping',
+      [
+        ['g:country', country],
+        ['g:price', price],
+        ['g:min_transit_time', transit && String(transit.from)],
+        ['g:max_transit_time', transit && String(transit.to)],
+      ],
+    ]),
     ['g:shipping_weight', item.weight],
     ['g:unit_pricing_measure', measure?.content],
     ['g:unit_pricing_base_measure', measure?.base],

@@ -95,7 +95,7 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
           ${actions(visit, opened)}
         </section>
       </div>
-      ${orderParties(visit, view, { hasLinks: false, delivery })}
+      ${orderParties(visit, view, { hasLinks: false, delivery, pickup: order.content.shipping?.pickup })}
       ${linesAndTotals(visit, view, order.content)}`,
   });
 }

@@ -7,6 +7,7 @@ import {
   type DeliveredProduct,
   type DeliveryDays,
 } from '../../pricing/delivery-span.ts';
+import { zoneFor } from '../../pricing/zones.ts';
 import { deliveryText } from '../../pricing/delivery-text.ts';
 import type { Settings, ShippingMethod } from '../../shops/settings/settings.ts';
 import type { Visit } from '../visit.ts';
@@ -40,7 +41,9 @@ export function productDeliveryDays(product: OfferedProduct, settings: Settings)
   if (product.isDigital) return undefined;
   for (const method of settings.shippingMethods) {
     if (shippingMethodIds && !shippingMethodIds.includes(method.shippingMethodId)) continue;
-    const days = deliveryDays([product], method, settings);
+    // Visitors without an address are told the days in the shop's own country.
+    const zone = zoneFor(method, { country: null, postcode: null }, 0n, settings.country);
+    const days = zone !== undefined && deliveryDays([product], method, zone, settings);
     if (days) return days;
   }
   return undefined;

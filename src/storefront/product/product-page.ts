@@ -16,6 +16,7 @@ import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../p
 import { prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
 import { pageLength, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
+import { deliveryPlaces, smallestOrder } from './delivery-places.ts';
 import { productDelivery } from './delivery-span.ts';
 import { toPictures } from './pictures.ts';
 import { productEvent, renderProductPage } from './product-view.ts';
@@ -143,17 +144,18 @@ async function renderContent(
     return other ? [renderProduct(other, settings, visitorOptions(visit, 'list'), db.now)] : [];
   });
   await prepareMerchantHtml(visit, product.shortDescription, product.description);
-  const delivery = productDelivery(
-    visit,
-    {
-      facts: inheritedFacts(offerRow.facts, offerRow.master?.facts ?? null),
-      isInStock: offerRow.stock === null || offerRow.stock > 0,
-      isDigital: taxClassFor(offerRow.taxClassId ?? offerRow.master?.taxClassId ?? null, settings).digital,
-    },
-    db.now,
-  );
+  const delivered = {
+    facts: inheritedFacts(offerRow.facts, offerRow.master?.facts ?? null),
+    isInStock: offerRow.stock === null || offerRow.stock > 0,
+    isDigital: taxClassFor(offerRow.taxClassId ?? offerRow.master?.taxClassId ?? null, settings).digital,
+  };
+  const delivery = productDelivery(visit, delivered, db.now);
+  const currency = offer.product.priceInfo.price?.currency ?? settings.defaultCurrency;
+  const goods = smallestOrder(offerRow, currency, settings);
+  const places = goods ? deliveryPlaces(goods, delivered, settings) : [];
   const page = renderProductPage(visit, {
     delivery,
+    places: { list: places, currency, now: db.now },
     row,
     product,
     offer: offer.product,
@@ -172,7 +174,7 @@ async function renderContent(
     content: { page, product, offerId, attributes },
     versionStamp: productVersionStamp(found),
     expires: [
-      delivery === undefined ? null : spanExpiry(db.now),
+      delivery || places.some(({ days }) => days) ? spanExpiry(db.now) : null,
       until,
       offer.until,
       ...crossSelling.map((one) => one.until),

@@ -27,6 +27,7 @@ import { safetyView } from './safety.ts';
 import { productWithdrawalNote } from './withdrawal-note.ts';
 import { picturePreload, pictureView, type ResponsivePicture } from './pictures.ts';
 import { PLENTY, type PageVariation } from './queries.ts';
+import { deliveryPlacesView, type DeliveryPlace } from './delivery-places.ts';
 import type { ProductDelivery } from './delivery-span.ts';
 import { structuredProduct } from './structured-data.ts';
 import { variationChoices } from './variations.ts';
@@ -45,6 +46,8 @@ export interface ProductPageModel {
   isWished: boolean;
   /** When the offer arrives if ordered now; undefined: unknown. */
   delivery: ProductDelivery | undefined;
+  /** Where the shop delivers the offer to, with prices in this currency. */
+  places: { list: readonly DeliveryPlace[]; currency: string; now: Date };
   pictures: readonly ResponsivePicture[];
   variations: readonly PageVariation[];
   /** The variation that is the offer. */
@@ -65,6 +68,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
   const { locale, settings } = visit;
   const { row, product, offer, isWished, pictures, variations, chosen, crossSelling } = model;
   const delivery = offer.forSale ? model.delivery : undefined;
+  const { list: places, currency, now } = model.places;
   const messages = messagesIn(locale).storefront.product;
   const { name, shortDescription, description, essentialFeatures } = product;
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
@@ -83,7 +87,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
       visit,
       product,
       pictures.map(({ large }) => visit.pageOrigin + large),
-      { variations: variations.length, description: summaryText, delivery },
+      { variations: variations.length, description: summaryText, delivery, places },
     )}`,
     main: html`${breadcrumbNavigation(visit, breadcrumbs)}
       <article class="product" data-viewed-product="${product.productId}">
@@ -98,7 +102,8 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           ${labelLinks(visit, offer)} ${productWithdrawalNote(visit, offer)}
           ${chosen && variationChoices(visit, { row, variations, chosen })}
           ${availability(visit, offer, { isShort: delivery !== undefined })}
-          ${delivery && html`<p class="arrival">${delivery.text}</p>`} ${buyForm(visit, offer)}
+          ${delivery && html`<p class="arrival">${delivery.text}</p>`}
+          ${offer.forSale && deliveryPlacesView(visit, places, currency, now)} ${buyForm(visit, offer)}
           ${wishlistForm(visit, offer, isWished)} ${notifyForm(visit, offer)} ${bulkPrices(visit, offer)}
         </div>
         <div class="more">
