@@ -57,6 +57,7 @@ const taxClass = (index: number, defaultIndex: number): fc.Arbitrary<TaxClass> =
     isDefault: fc.constant(index === defaultIndex),
     isDefaultDigital: fc.constant(false),
     digital: fc.boolean().map((digital) => digital && index === 4),
+    supply: fc.constantFrom('goods' as const, 'goods' as const, 'services' as const),
     rates: fc.record({ DE: rates, FR: rates, AT: rates, GB: rates, US: rates }, { requiredKeys: [] }),
   });
 

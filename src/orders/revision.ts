@@ -183,6 +183,7 @@ function rulesOf(
       isDefaultDigital: false,
       // Whether something is shipped was decided when the method was chosen.
       digital: false,
+      supply: 'goods',
       rates: { [COUNTRY]: rate },
     })) satisfies TaxClass[],
     shippingMethods: shippingMethodId === undefined ? [] : [chosenMethod(shippingMethodId)],

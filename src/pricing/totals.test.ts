@@ -12,6 +12,7 @@ const taxClass = (key: string, rates: TaxClass['rates'], flags: Partial<TaxClass
   isDefault: false,
   isDefaultDigital: false,
   digital: false,
+  supply: 'goods',
   rates,
   ...flags,
 });
