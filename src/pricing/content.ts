@@ -22,6 +22,7 @@ import type { DaySpan } from './delivery-span.ts';
 import { toShownPrice, type AppliedTax } from './tax.ts';
 import type { TaxTreatment } from './tax-treatment.ts';
 import type { ServiceTax } from './service-tax.ts';
+import { ratesOf, sum } from './shares.ts';
 import { cartTotals, type CartTotals, type LineTotals } from './totals.ts';
 
 /**
@@ -384,6 +385,18 @@ function contentTaxClass(tax: AppliedTax, settings: Settings): ContentTaxClass {
     ...(treatment && { treatment }),
     ...(priceRate !== taxRate && { priceRate }),
   };
+}
+
+/** The taxes of a content by rate alone, as customers read them. */
+export function taxesByRate(taxes: Content['taxes']): { rate: number; amount: number; tax: number }[] {
+  return ratesOf(taxes.map(({ rate }) => rate)).map((rate) => {
+    const ofRate = taxes.filter((one) => one.rate === rate);
+    return {
+      rate,
+      amount: sum(ofRate.map(({ amount }) => amount)),
+      tax: sum(ofRate.map(({ tax }) => tax)),
+    };
+  });
 }
 
 /** The rates of a stored tax class. */
