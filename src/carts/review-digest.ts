@@ -51,7 +51,8 @@ export function reviewDigest(
       payment.name,
       payment.price,
     ],
-    taxes: content.taxes.map(({ rate, amount, tax }) => [rate, amount, tax]),
+    // A VAT number that was confirmed, or is no longer, changes why something is taxed.
+    taxes: content.taxes.map(({ rate, treatment, amount, tax }) => [rate, treatment, amount, tax]),
     totalTax: content.totalTax,
     grandTotal: content.grandTotal,
     currency: content.currency,

@@ -1,3 +1,5 @@
+import { taxesByRate } from '../pricing/content.ts';
+import { untaxedReasons } from '../pricing/untaxed-text.ts';
 import { moneyText } from '../http/price-text.ts';
 import { anyText } from '../catalogue/products/render.ts';
 import type { Queries } from '../db/database.ts';
@@ -45,6 +47,8 @@ export interface OrderPlaced {
   grandTotal: string;
   /** By rate, such as `19%`. */
   taxes: PricedText[];
+  /** Why parts of it are not taxed; missing in an email that an earlier version has queued. */
+  untaxed?: PricedText[];
   /** The tax that the total includes; null: none. */
   totalTax: string | null;
   /** null: the order is paid in another way, or is paid. */
@@ -211,6 +215,7 @@ export function orderRows(facts: OrderPlaced, messages: OrderWords): Row[] {
     ...(isAdded
       ? []
       : facts.taxes.flatMap(({ text, amount }) => row(messages.includedTax({ rate: text }), amount, 'note'))),
+    ...(facts.untaxed ?? []).flatMap(({ text, amount }) => row(text, amount, 'note')),
   ];
 }
 
@@ -310,9 +315,10 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
       : null,
     totalBeforeTax: content.taxType === 'NET' ? money(content.totalBeforeTax) : null,
     grandTotal: money(content.grandTotal),
-    taxes: content.taxes
+    taxes: taxesByRate(content.taxes)
       .filter(({ tax }) => tax !== 0)
       .map(({ rate, tax }) => ({ text: percent.format(rate / 10_000), amount: money(tax) })),
+    untaxed: untaxedReasons(content, locale).map((reason) => ({ text: reason, amount: money(0) })),
     totalTax: unlessZero(content.totalTax),
     transfer: transfer ? { ...transfer, amount: money(outstanding) } : null,
     customerName: addresseeName(billingAddress),

@@ -204,12 +204,7 @@ export function managedLines(api: Operations): void {
       status: before === wanted ? content.payment!.status : null,
       price: isGiven(price)
         ? exactAmount(price, order, 'price', { min: -MAX_MINOR })
-        : paymentPriceToday(
-            content,
-            method,
-            destinationCountry(order, settings),
-            pricedHere(order, settings),
-          ),
+        : paymentPriceToday(content, method, pricedHere(order, settings)),
     };
     // The page of the former method asks for the wrong payment.
     if (before !== wanted) await requestCancel(call.tx, call.shopId, order.orderId);
@@ -351,6 +346,7 @@ async function lineOfToday(
       couponLineItemId: null,
       billingAddress: order.billingAddress,
       shippingAddress: order.shippingAddress,
+      buyer: order.buyer,
       shippingMethodId: shipping?.shippingMethodId ?? null,
       shippingPrice: null,
       paymentMethodId: null,

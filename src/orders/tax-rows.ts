@@ -1,4 +1,4 @@
-import type { Content } from '../pricing/content.ts';
+import { taxesByRate, type Content } from '../pricing/content.ts';
 
 /** The part of an order or document that is taxed at one rate, in minor units; the rate is in basis points. */
 export interface TaxRow {
@@ -13,7 +13,7 @@ export interface TaxRow {
  * row only if it is the only one, so that every order has a row.
  */
 export function taxRows({ taxType, taxes, ...totals }: TaxedContent): TaxRow[] {
-  const rows = taxes.map(({ rate, amount, tax }) =>
+  const rows = taxesByRate(taxes).map(({ rate, amount, tax }) =>
     taxType === 'GROSS'
       ? { rate, net: amount - tax, tax, gross: amount }
       : { rate, net: amount, tax, gross: amount + tax },

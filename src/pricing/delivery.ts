@@ -77,7 +77,7 @@ export function zoneOfMethod(
 
 function zoneOf(
   method: ShippingMethod,
-  { country, postcode = null }: Pick<CartInput, 'country' | 'postcode'>,
+  { country, postcode }: Pick<CartInput, 'country' | 'postcode'>,
   weight: bigint,
   shop: ShopRules,
 ): ShippingZone | null | undefined {

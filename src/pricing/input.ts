@@ -1,6 +1,7 @@
 import type { TaxType } from '../http/price.ts';
 import type { CartProduct, PricedProduct } from './cart-product.ts';
 import type { Address } from '../shops/countries/address.ts';
+import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 
 /** The complete input for the totals of a cart. */
@@ -9,8 +10,10 @@ export interface CartInput {
   taxType: TaxType;
   /** Destination country of the goods; null: unknown, so the shop's own country applies. */
   country: string | null;
-  /** Its postcode there: zones of a shipping method may depend on it. */
-  postcode?: string | null;
+  /** The postcode there, which zones of shipping methods and taxes may depend on; null: unknown. */
+  postcode: string | null;
+  /** The VAT number of a business, if the tax authorities have confirmed it. */
+  vatNumber: string | null;
   customerGroupId: string | null;
   lines: readonly LineInput[];
   coupon: CouponInput | null;
@@ -90,6 +93,8 @@ export interface CartSelection {
   couponLineItemId: string | null;
   billingAddress: DestinationAddress | null;
   shippingAddress: DestinationAddress | null;
+  /** null: a consumer. */
+  buyer: Pick<Buyer, 'vatCheck'> | null;
   shippingMethodId: string | null;
   shippingPrice: number | null;
   paymentMethodId: string | null;
@@ -105,6 +110,12 @@ export type ShopRules = Pick<
   | 'country'
   | 'taxModel'
   | 'taxFreeOutsideEu'
+  | 'exportPrices'
+  | 'smallBusiness'
+  | 'distanceSales'
+  | 'taxRegistrations'
+  | 'specialTerritories'
+  | 'deliveryTax'
   | 'taxClasses'
   | 'shippingMethods'
   | 'paymentMethods'

@@ -4,7 +4,7 @@ import { formatsOf } from '../../http/formats.ts';
 import type { Localised } from '../../http/locale.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { typedText } from '../../orders/line-text.ts';
-import type { Content, ContentLine, ContentTax } from '../../pricing/content.ts';
+import { taxesByRate, type Content, type ContentLine, type ContentTax } from '../../pricing/content.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 
 /** One row of an order in a file for bookkeeping. Money in minor units. */
@@ -63,7 +63,7 @@ export function lineRows(
       onlyRate(payment?.taxes),
     ),
     // In prices with tax it is included.
-    ...(content.taxType === 'NET' ? content.taxes : []).flatMap(({ rate, tax }) =>
+    ...(content.taxType === 'NET' ? taxesByRate(content.taxes) : []).flatMap(({ rate, tax }) =>
       extra(messages.tax({ rate: formatsOf(locale).percent.format(rate / 10_000) }), tax),
     ),
   ];

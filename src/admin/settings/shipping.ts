@@ -139,6 +139,7 @@ function trialCart({ country, postcode, weight }: Trial, settings: Settings): Ca
     taxType: settings.taxModel,
     country,
     postcode: postcode === '' ? null : postcode,
+    vatNumber: null,
     customerGroupId: null,
     lines: [{ quantity: '1', price: null, product }],
     coupon: null,

@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { ContentLine } from '../../pricing/content.ts';
+import { taxesByRate, type ContentLine } from '../../pricing/content.ts';
 import { sum } from '../../pricing/shares.ts';
 import type { Localised } from '../../http/locale.ts';
 import { messagesIn, type Messages } from '../../kernel/messages.ts';
@@ -308,7 +308,8 @@ function sums(page: Page): void {
   reserve(page, 30 + content.taxes.length * 14);
   if (content.taxType === 'NET') {
     amountRow(page, words.totalNet, content.totalBeforeTax);
-    for (const { rate, tax } of content.taxes) amountRow(page, words.tax({ rate: percent(rate) }), tax);
+    for (const { rate, tax } of taxesByRate(content.taxes))
+      amountRow(page, words.tax({ rate: percent(rate) }), tax);
   }
   page.y += 2;
   rule(page.y, { from: mm(110), color: INK.strong, weight: 0.8 });
@@ -328,7 +329,8 @@ const TAX_COLUMNS = [
 
 function taxTable(page: Page): void {
   const { write, rule, lineHeight, words, money, percent, document } = page;
-  const { taxes, taxType } = document.content;
+  const { taxType } = document.content;
+  const taxes = taxesByRate(document.content.taxes);
   const row = (cells: readonly string[], style: TextStyle) => {
     for (const [index, { from, to, align }] of TAX_COLUMNS.entries()) {
       write(cells[index]!, mm(from), page.y, { ...style, align, width: mm(to - from) });

@@ -25,6 +25,9 @@ export function localeOf(country: string): string {
 /** Countries that show prices without tax, which is added at the till. */
 const NET_COUNTRIES = ['US', 'CA'];
 
+/** Countries where delivery is usually taxed as the goods are. */
+const SHARED_DELIVERY_TAX = ['DE', 'AT'];
+
 /** Beside the European Union: countries whose law lets consumers withdraw from a purchase within 14 days. */
 const WITHDRAWAL_COUNTRIES = ['GB', 'IS', 'LI', 'NO'];
 
@@ -46,7 +49,11 @@ export function starterSettings(
   return {
     logoUrl: url,
     theme: { accent: colour, showName: true },
-    ...(NET_COUNTRIES.includes(country) && { taxes: { model: 'net' } }),
+    taxes: {
+      model: NET_COUNTRIES.includes(country) ? 'net' : 'gross',
+      ...(isInEu(country) && { specialTerritories: true }),
+      ...(SHARED_DELIVERY_TAX.includes(country) && { delivery: 'shares' }),
+    },
     taxClasses: taxClasses(country, locale),
     shippingMethods: [
       { key: 'parcel', name: words.parcel, kind: 'flat', price: starterDeliveryPrice(currency) },

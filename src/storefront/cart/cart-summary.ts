@@ -1,4 +1,5 @@
-import type { Content } from '../../pricing/content.ts';
+import { taxesByRate, type Content } from '../../pricing/content.ts';
+import { untaxedReasons } from '../../pricing/untaxed-text.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
 import { typedText } from '../../orders/line-text.ts';
@@ -50,6 +51,7 @@ export function summary(visit: Visit, sums: Sums, content: Content): Markup {
     }
     ${taxRows(visit, content, 'NET', row)} ${row(messages.total, text(lineItemContainer.grandTotal), 'total')}
     ${taxRows(visit, content, 'GROSS', row)}
+    ${untaxedReasons(content, locale).map((reason) => row(reason, moneyText(0, content.currency, locale)))}
   </dl>`;
 }
 
@@ -69,7 +71,7 @@ function taxRows(
   const percent = new Intl.NumberFormat(languageTag(locale), { style: 'percent', maximumFractionDigits: 2 });
   return [
     ...(isAdded ? [row(messages.totalNet, money(totalBeforeTax))] : []),
-    ...taxes
+    ...taxesByRate(taxes)
       .filter(({ tax }) => tax !== 0)
       .map(({ rate, tax }) => {
         const text = percent.format(rate / 10_000);

@@ -14,7 +14,8 @@ import {
   type DeliveryDays,
 } from '../../pricing/delivery-span.ts';
 import { daySpanText } from '../../pricing/delivery-text.ts';
-import { askedPrice, priceOfQuantity } from '../../pricing/unit-price.ts';
+import { askedPrice } from '../../catalogue/products/prices.ts';
+import { priceOfQuantity } from '../../pricing/unit-price.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import type { Visit } from '../visit.ts';
