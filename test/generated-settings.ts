@@ -177,6 +177,12 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         noTaxesMessage: optional(text),
         deliveryThresholdIsActive: fc.boolean(),
         taxFreeOutsideEu: fc.boolean(),
+        exportPrices: fc.constantFrom('asShown', 'withoutTax'),
+        smallBusiness: fc.boolean(),
+        distanceSales: fc.constantFrom('rates', 'origin', 'oss'),
+        registrations: fc.constantFrom({}, { FR: 'FR12345678901' }),
+        specialTerritories: fc.boolean(),
+        delivery: fc.constantFrom('standard', 'shares', 'highest'),
       }),
       netPrices: fc.record({
         shownTo: fc.constantFrom('nobody', 'businesses', 'choice'),

@@ -27,6 +27,11 @@ import {
 import { startService, type Answer, type Service } from '../../test/service.ts';
 import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
 import { newId } from '../kernel/ids.ts';
+import { sql } from '../db/sql.ts';
+import type { Content } from '../pricing/content.ts';
+import { revised } from '../orders/revision.ts';
+import type { SettingsFile } from '../shops/settings/schema.ts';
+import type { Buyer, VatCheck } from '../shops/vat-numbers/buyer.ts';
 import { MINIMUM_CART_CODES, type MinimumCartCode } from '../shops/settings/settings.ts';
 
 let service: Service;
@@ -593,6 +598,95 @@ describe('the tax', () => {
     const body = await ship(cart, 'pickup');
     expect(totalsOf(body)).toMatchObject({ shipping: 0, total: 64, tax: 10.22, beforeTax: 53.78 });
     expect(ratesOf(body)).toEqual([19, 19]);
+  });
+
+  /** 60.00 at 7 % and 40.00 at 19 %, delivered for 5.00. */
+  async function givenMixedCart(taxes: Partial<NonNullable<SettingsFile['taxes']>>): Promise<GivenCart> {
+    const shop = await givenSmallShop(service, {
+      countries: { default: 'DE', items: ['DE', 'FR', 'ES', 'CH'] },
+      taxes: { model: 'gross', delivery: 'shares', ...taxes },
+      taxClasses: [
+        { key: 'standard', name: 'standard', default: true, rates: { DE: 19 } },
+        { key: 'reduced', name: 'reduced', rates: { DE: 7 } },
+      ],
+      shippingMethods: [{ key: 'parcel', name: 'Parcel', kind: 'flat', price: 5 }],
+    });
+    const book = await givenProduct(shop, { price: 6000, taxClass: 'reduced' });
+    return givenCart(shop, { [book]: 1, [await givenProduct(shop, { price: 4000 })]: 1 });
+  }
+  const setVatCheck = ({ id }: GivenCart, result: VatCheck['result']) => {
+    const buyer: Buyer = { vatCheck: { vatNumber: 'FR40303265045', result, checkedAt: NOW.toISOString() } };
+    return service.db.run(sql`update cart set buyer = ${buyer}, version = version + 1 where cart_id = ${id}`);
+  };
+
+  test('of the delivery has the shares of the goods’ rates, the highest or the standard rate', async () => {
+    const taxesOf = ({ shippingData }: Answer['body']) =>
+      shippingData.taxes.map((tax: Answer['body']) => [tax.taxClass.percentage, tax.price.amount]);
+    const cart = await givenMixedCart({});
+    // 3.00 of 5.00 at 7 % and 2.00 at 19 %: 63.00 and 42.00 in all.
+    expect(taxesOf(cart.body)).toEqual([
+      [7, 0.2],
+      [19, 0.32],
+    ]);
+    expect(totalsOf(cart.body)).toMatchObject({ shipping: 5, total: 105, tax: 10.83, beforeTax: 94.17 });
+    const net = await givenCart(
+      cart.shop,
+      {
+        [cart.body.lineItemContainer.productLineItems[0].productId]: 1,
+        [cart.body.lineItemContainer.productLineItems[1].productId]: 1,
+      },
+      { taxType: 'NET' },
+    );
+    // 4.48 before tax; the cent is the rounding of the two rates.
+    expect(totalsOf(net.body)).toMatchObject({ shipping: 4.48, beforeTax: 94.16, total: 104.99 });
+    const highest = await givenMixedCart({ delivery: 'highest' });
+    expect(taxesOf(highest.body)).toEqual([[19, 0.8]]);
+    const standard = await givenMixedCart({ delivery: 'standard' });
+    expect(totalsOf(standard.body)).toEqual(totalsOf(highest.body));
+  });
+
+  test('is not charged to a business of another member state, which pays the net price', async () => {
+    const cart = await givenMixedCart({});
+    await done(cart, 'PUT', '/billing-address', { ...ADA, country: 'FR' });
+    await setVatCheck(cart, 'unavailable');
+    expect(totalsOf(await to(cart, 'FR'))).toMatchObject({ total: 105, tax: 10.83 });
+    await setVatCheck(cart, 'valid');
+    const body = await to(cart, 'FR');
+    expect(ratesOf(body)).toEqual([0, 0, 0]);
+    // As a net customer at home: 56.07 + 33.61 + 4.48.
+    expect(totalsOf(body)).toMatchObject({ subtotal: 89.68, shipping: 4.48, total: 94.16, tax: 0 });
+    // Goods that stay in the country are taxed, whichever number their buyer has.
+    expect(totalsOf(await to(cart, 'DE'))).toMatchObject({ total: 105, tax: 10.83 });
+    await to(cart, 'FR');
+    const order = await done(cart, 'POST', '/order');
+    expect(order.grandTotal).toBe('94.16');
+    const stored = await service.db.one<{ content: Content }>(sql`
+      select content from customer_order where shop_id = ${cart.shop.shopId}`);
+    expect(stored!.content).toMatchObject({
+      taxes: [{ rate: 0, treatment: 'intraCommunity', amount: 9416, tax: 0 }],
+      lines: [
+        { taxClass: { rate: 0, treatment: 'intraCommunity', priceRate: 700 } },
+        { taxClass: { rate: 0, treatment: 'intraCommunity', priceRate: 1900 } },
+      ],
+      deliveryTax: 'shares',
+    });
+    expect(revised(stored!.content)).toEqual(stored!.content);
+  });
+
+  test.each([
+    ['the Canary Islands are outside', { specialTerritories: true }, '38001', { total: 105, tax: 0 }],
+    [
+      'and cost the net price where the shop says so',
+      { specialTerritories: true, exportPrices: 'withoutTax' as const },
+      '38001',
+      { total: 94.16, tax: 0 },
+    ],
+    ['the mainland is inside', { specialTerritories: true }, '28001', { total: 105, tax: 10.83 }],
+    ['a shop that does not tell them apart taxes both', {}, '38001', { total: 105, tax: 10.83 }],
+  ])('goes by the postcode in Spain: %s', async (_, taxes, zipCode, totals) => {
+    const cart = await givenMixedCart(taxes);
+    const body = await done(cart, 'PUT', '/shipping-address', { ...ADA, country: 'ES', zipCode });
+    expect(totalsOf(body)).toMatchObject(totals);
   });
 
   test('is the same in a shop with net prices', async () => {

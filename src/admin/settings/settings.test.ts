@@ -343,7 +343,7 @@ describe('the file', () => {
         'slogan.german (Zeile 2): Dieser Name ist hier nicht gültig. Bitte schreiben Sie ihn so: de_DE',
         'countries (Zeile 3): items fehlt.',
         'taxes (Zeile 1): model fehlt.',
-        'taxes.colour (Zeile 1): Dieses Feld gibt es hier nicht. Möglich sind: model, displayTaxes, noTaxesMessage, deliveryThresholdIsActive, taxFreeOutsideEu',
+        'taxes.colour (Zeile 1): Dieses Feld gibt es hier nicht. Möglich sind: model, displayTaxes, noTaxesMessage, deliveryThresholdIsActive, taxFreeOutsideEu, exportPrices, smallBusiness, distanceSales, registrations, specialTerritories, delivery',
       ],
     ],
     ['de', '', ['Die Datei: Sie ist leer. Bitte geben Sie Abschnitte wie locales oder taxClasses ein.']],

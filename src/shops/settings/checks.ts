@@ -41,6 +41,9 @@ export function* contentProblems(
   yield* shopProblems(file, frame);
   yield* domainProblems(file.domains ?? []);
   yield* regionProblems(file);
+  for (const country of Object.keys(file.taxes?.registrations ?? {})) {
+    yield* countryCodeProblems(['taxes', 'registrations', country], country);
+  }
   yield* taxClassProblems(file, frame);
   yield* shippingProblems(file, frame);
   yield* paymentProblems(file, frame);

@@ -90,6 +90,12 @@ describe('a new shop', () => {
         displayTaxes: true,
         deliveryThresholdIsActive: false,
         taxFreeOutsideEu: true,
+        exportPrices: 'asShown',
+        smallBusiness: false,
+        distanceSales: 'rates',
+        registrations: {},
+        specialTerritories: false,
+        delivery: 'standard',
       },
       netPrices: { shownTo: 'nobody', groups: [] },
       taxClasses: [
