@@ -2,7 +2,6 @@ import { divideRounded } from '../kernel/money.ts';
 import { inCurrency, priceIn } from '../catalogue/products/prices.ts';
 import type { ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
 import type { CartInput, LineInput, ShopRules } from './input.ts';
-import { sum } from './shares.ts';
 import { taxClassFor } from './tax.ts';
 import { priceOfQuantity } from './unit-price.ts';
 import { GRAM, KILOGRAM, weightOf } from './weight.ts';
@@ -113,7 +112,8 @@ export function deliveryPrice(
   const shipped = shippedOf(cart.lines, shop);
   const weight = method.zones.length === 0 ? 0n : weightOf(shipped);
   const zone = zoneOf(method, cart, weight, shop);
-  return zone === undefined ? undefined : priceInZone(method, zone, { ...cart, lines: shipped }, value, shop);
+  if (zone === undefined) return undefined;
+  return priceInZone(method, zone, { currency: cart.currency, lines: shipped }, value, shop);
 }
 
 /**
@@ -129,11 +129,11 @@ export function priceInZone(
 ): number {
   if (method.kind === 'pickup') return 0;
   const converted = (minor: number) => inCurrency(minor, currency, shop);
-  const surcharge = sum(
-    lines.map(({ quantity, product: { shippingSurcharge } }) =>
-      shippingSurcharge ? priceOfQuantity(priceIn(shippingSurcharge, currency, shop) ?? 0, quantity, 1) : 0,
-    ),
-  );
+  let surcharge = 0;
+  for (const { quantity, product } of lines) {
+    if (!product.shippingSurcharge) continue;
+    surcharge += priceOfQuantity(priceIn(product.shippingSurcharge, currency, shop) ?? 0, quantity, 1);
+  }
   const price = zone ? zonePrice(zone, value, lines, converted) : ownPrice(method, lines, value, converted);
   return price + surcharge;
 }

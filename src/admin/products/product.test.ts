@@ -76,6 +76,7 @@ describe('the page of a product', () => {
       'tier.0.price': '42.5',
       'weight.amount': '1,4',
       'weight.unit': 'kilogram',
+      shippingSurcharge: '25,50',
       specialOffer: 'yes',
       visible: 'no',
     });
@@ -90,6 +91,7 @@ describe('the page of a product', () => {
       name: { ...before.facts.name, de_DE: 'Beacon Kessel' },
       bulkPrices: [{ quantity: '5', prices: { EUR: 4250 } }],
       deliveryWeight: { amount: 1.4, unit: 'kilogram' },
+      shippingSurcharge: { EUR: 2550 },
       specialOffer: true,
     });
   });
