@@ -401,7 +401,9 @@ function contentTaxClass(tax: AppliedTax, settings: Settings): ContentTaxClass {
 }
 
 /** The taxes of a content by rate alone, as customers read them. */
-export function taxesByRate(taxes: Content['taxes']): { rate: number; amount: number; tax: number }[] {
+export function taxesByRate(
+  taxes: readonly Omit<Content['taxes'][number], 'treatment'>[],
+): { rate: number; amount: number; tax: number }[] {
   return ratesOf(taxes.map(({ rate }) => rate)).map((rate) => {
     const ofRate = taxes.filter((one) => one.rate === rate);
     return {
