@@ -104,6 +104,16 @@ test('a country without known rates starts with 0 %', () => {
 });
 
 test.each([
+  ['DE', { model: 'gross', specialTerritories: true, delivery: 'shares' }],
+  ['AT', { model: 'gross', specialTerritories: true, delivery: 'shares' }],
+  ['FR', { model: 'gross', specialTerritories: true }],
+  ['GB', { model: 'gross' }],
+])('a new shop in %s has the tax settings that are usual there', (country, taxes) => {
+  const settings = starterSettings(shopIn(country, `en_${country}`), { url: '/l.png', colour: '#000' });
+  expect(settings.taxes).toEqual(taxes);
+});
+
+test.each([
   ['en_GB', '(draft)'],
   ['de_AT', '(Entwurf)'],
   ['fr_FR', '(projet)'],
