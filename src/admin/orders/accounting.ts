@@ -29,7 +29,7 @@ import {
   type AccountedOrder,
   type Period,
 } from './accounting-queries.ts';
-import { datevBatch, datevFiles } from './datev.ts';
+import { datevBatch, datevFiles, hasDatevNumbers } from './datev.ts';
 import { documentTitleIn } from './documents.ts';
 import { inParts } from './in-parts.ts';
 import { paymentChips } from './states.ts';
@@ -84,7 +84,12 @@ export function accountingPages(pages: ShopPages): void {
           <button formaction="${adminPath(visit, '/orders/accounting/documents.zip')}">
             ${messages.zip}
           </button>
-          <button formaction="${adminPath(visit, '/orders/accounting/datev.zip')}">${messages.datev}</button>
+          ${
+            hasDatevNumbers(visit.settings) &&
+            html`<button formaction="${adminPath(visit, '/orders/accounting/datev.zip')}">
+              ${messages.datev}
+            </button>`
+          }
           <a class="button" href="${adminPath(visit, '/reports/taxes')}"
             >${visit.messages.taxReports.title}</a
           >
@@ -92,7 +97,7 @@ export function accountingPages(pages: ShopPages): void {
         <p class="hint">${messages.csvHint}</p>
         <p class="hint">${messages.zipHint({ most: MAX_DOCUMENTS.toLocaleString(visit.language) })}</p>
         <p class="hint">
-          ${messages.datevHint}
+          ${messages.datevHint} ${!hasDatevNumbers(visit.settings) && messages.datevUnset}
           <a href="${adminPath(visit, '/settings/invoices')}#accounting">${messages.datevSettings}</a>
         </p>
       </form>`,

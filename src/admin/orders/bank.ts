@@ -170,36 +170,24 @@ function entriesCard(visit: ShopVisit, proposals: readonly Proposal<BankEntry>[]
       </form>`
     }
     ${count > proposals.length && html`<p class="hint">${messages.more({ shown: proposals.length, count })}</p>`}
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">${messages.columns.date}</th>
-            <th scope="col">${messages.columns.payer}</th>
-            <th scope="col" class="number">${messages.columns.amount}</th>
-            <th scope="col">${messages.columns.order}</th>
-            <th scope="col"><span class="visually-hidden">${messages.columns.actions}</span></th>
-          </tr>
-        </thead>
-        <tbody>
-          ${proposals.map((proposal) => entryRow(visit, proposal))}
-        </tbody>
-      </table>
-    </div>
+    <ul class="things">
+      ${proposals.map((proposal) => entryItem(visit, proposal))}
+    </ul>
   </section>`;
 }
 
 const pairField = ({ entryId }: BankEntry, orderId: string) =>
   html`<input type="hidden" name="pair" value="${entryId} ${orderId}" />`;
 
-function entryRow(visit: ShopVisit, { entry, kind, orders }: Proposal<BankEntry>): Markup {
+function entryItem(visit: ShopVisit, { entry, kind, orders }: Proposal<BankEntry>): Markup {
   const messages = visit.messages.bank;
   const record = adminPath(visit, `${PATH}/record`);
-  return html`<tr>
-    <td>${entry.bookedOn}</td>
-    <td>${entry.payer}<br /><span class="quiet">${entry.text}</span></td>
-    <td class="number">${amountText(entry.amount, visit, entry.currency)}</td>
-    <td>
+  return html`<li>
+    <span
+      ><strong>${amountText(entry.amount, visit, entry.currency)}</strong> ${entry.payer}<br />
+      <span class="quiet">${entry.bookedOn} ${entry.text}</span></span
+    >
+    <div class="stack">
       ${chip(messages.kinds[kind], KINDS[kind])}
       ${orders.map(
         ({ orderId, orderNumber, customer, payable, currency }) =>
@@ -217,7 +205,7 @@ function entryRow(visit: ShopVisit, { entry, kind, orders }: Proposal<BankEntry>
       )}
       ${
         kind === 'none' &&
-        html`<form method="post" action="${record}" class="row">
+        html`<form method="post" action="${record}" class="actions">
           <input type="hidden" name="entry" value="${entry.entryId}" />
           <input
             type="text"
@@ -230,11 +218,9 @@ function entryRow(visit: ShopVisit, { entry, kind, orders }: Proposal<BankEntry>
           <button>${messages.record}</button>
         </form>`
       }
-    </td>
-    <td>
       <form method="post" action="${adminPath(visit, `${PATH}/${entry.entryId}/ignore`)}">
         <button class="link">${messages.ignore}</button>
       </form>
-    </td>
-  </tr>`;
+    </div>
+  </li>`;
 }

@@ -36,6 +36,11 @@ export interface DatevBatch {
   ledger: Ledger;
 }
 
+/** DATEV needs the numbers of the accountant and the client. */
+export function hasDatevNumbers({ accounting }: Pick<ShopVisit['settings'], 'accounting'>): boolean {
+  return accounting.advisorNumber !== undefined && accounting.clientNumber !== undefined;
+}
+
 /** The header of the files of a period. Refuses a period that DATEV would not accept. */
 export async function datevBatch(
   { db, shopId, settings, messages, language }: ShopVisit,

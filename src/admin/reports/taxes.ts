@@ -31,7 +31,7 @@ export function taxReportPages(pages: ShopPages): void {
       title: messages.title,
       menu: 'reports',
       breadcrumbs: [{ href: adminPath(visit, '/reports'), text: visit.messages.layout.menuEntries.reports }],
-      main: html`${periodForm(visit, period)} ${basisNotice(visit, turnover)}
+      main: html`${periodForm(visit, period, turnover)}
       ${reports.map((report) => reportCard(visit, period, report))}`,
     };
   });
@@ -182,7 +182,7 @@ function reportsOf(visit: ShopVisit, period: NamedPeriod, supplies: readonly Sup
   ];
 }
 
-function periodForm(visit: ShopVisit, period: NamedPeriod): Markup {
+function periodForm(visit: ShopVisit, period: NamedPeriod, turnover: Turnover): Markup {
   const messages = visit.messages.taxReports;
   const periods = recentPeriods(visit.db.now);
   const option = (name: string) =>
@@ -206,6 +206,7 @@ function periodForm(visit: ShopVisit, period: NamedPeriod): Markup {
       <button class="main">${visit.messages.reports.show}</button>
       <a class="button" href="${adminPath(visit, '/orders/accounting')}">${messages.moreFiles}</a>
     </p>
+    ${basisNotice(visit, turnover)}
   </form>`;
 }
 
@@ -214,7 +215,7 @@ function basisNotice(visit: ShopVisit, { isByDocuments, uninvoiced }: Turnover):
   return html`<p class="hint">${isByDocuments ? messages.byDocuments : messages.byOrders}</p>
     ${uninvoiced.map(
       ({ currency, orders, gross }) =>
-        html`<p class="notice">
+        html`<p class="notice warning">
           ${messages.uninvoiced({ count: orders, sum: amountText(gross, visit, currency) })}
         </p>`,
     )}`;
