@@ -1159,6 +1159,24 @@ describe('the taxes and bookings of a generated year', () => {
     expect((await catalogue.get('/reports/taxes')).status).toBe(403);
   });
 
+  test('have a real order under the treatment that was stored with it', async () => {
+    const product = (await service.db.one<{ id: string }>(sql`
+      select upper(product_id::text) as id from product where shop_id = 'DemoShop' and product_number = 'KN-110'`))!;
+    const shop = { service, shopId: 'DemoShop', token, ids: {} };
+    const address = { country: 'CH', city: 'Basel', zipCode: '4051' };
+    const cart = await givenFullCart(shop, { [product.id]: 2 }, { address });
+    const { orderId } = await done(cart, 'POST', '/order');
+    await service.call('POST', `/manage/shops/DemoShop/orders/${orderId}/invoices`, { token, body: {} });
+    const stored = (await service.db.one<{ net: number; treatment: string }>(sql`
+      update order_document set issued_at = '2019-05-05T12:00:00Z' where shop_id = 'DemoShop' and order_id = ${orderId}
+      returning (content -> 'totalBeforeTax')::bigint as net, content #>> '{taxes,0,treatment}' as treatment`))!;
+    expect(stored.treatment).toBe('export');
+    const rows = await csv('/reports/taxes/vat.csv?period=2019-05');
+    expect(
+      rows.map(([treatment, country, rate, net, tax]) => [treatment, country, rate, cents(net!), tax]),
+    ).toEqual([['Ausfuhr', 'CH Schweiz', '0', stored.net, '0,00']]);
+  });
+
   const datev = async (query: string) => {
     const { statusCode, rawPayload } = await service.app.inject({
       url: `/admin/shops/DemoShop/orders/accounting/datev.zip?${query}`,

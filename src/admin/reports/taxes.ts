@@ -71,7 +71,7 @@ interface Turnover {
  */
 async function loadTurnover({ db, shopId, settings }: ShopVisit, period: NamedPeriod): Promise<Turnover> {
   const serviceClassIds = settings.taxClasses
-    .filter(({ digital }) => digital)
+    .filter(({ digital, supply }) => digital || supply === 'services')
     .map(({ taxClassId }) => taxClassId);
   if (await hasInvoices(db, shopId)) {
     const [supplies, uninvoiced] = await Promise.all([

@@ -1,4 +1,5 @@
 import type { TaxTreatment } from '../../pricing/tax-treatment.ts';
+import { isInEu } from '../../shops/countries/countries.ts';
 import type { Accounting } from '../../shops/settings/settings.ts';
 import type { TreatedSupply } from '../tax-reports/supplies.ts';
 
@@ -11,6 +12,8 @@ interface Chart {
   /** For domestic rates that have no automatic account: the net amount and the tax are booked on their own. */
   otherRates: { revenue: string; tax: string };
   foreign: Readonly<Record<Exclude<TaxTreatment, 'domestic'>, { account: string; taxKey?: string }>>;
+  /** Taxed where the shop is registered outside of the European Union; with the foreign tax. */
+  outsideEu: string;
   bank: string;
   /** Money in transit: what a provider has collected and not paid out yet. */
   clearing: string;
@@ -32,6 +35,7 @@ const CHARTS: Readonly<Record<NonNullable<Accounting['chart']>, Chart>> = {
       export: { account: '8120' },
       smallBusiness: { account: '8195' },
     },
+    outsideEu: '8338',
     bank: '1200',
     clearing: '1360',
   },
@@ -47,6 +51,7 @@ const CHARTS: Readonly<Record<NonNullable<Accounting['chart']>, Chart>> = {
       export: { account: '4120' },
       smallBusiness: { account: '4185' },
     },
+    outsideEu: '4338',
     bank: '1800',
     clearing: '1460',
   },
@@ -87,6 +92,7 @@ export function ledgerOf(accounting: Accounting): Ledger {
           (one.rate === undefined || one.rate === rate),
       );
       if (rule) return { account: inLength(rule.account), taxKey: rule.taxKey };
+      if (treatment === 'local' && !isInEu(country)) return { account: inLength(chart.outsideEu) };
       if (treatment !== 'domestic') {
         const { account, taxKey } = chart.foreign[treatment];
         return { account: inLength(account), taxKey };

@@ -1,4 +1,5 @@
 import type { Content } from '../../pricing/content.ts';
+import { isInEu } from '../../shops/countries/countries.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import { addresseeName } from '../documents/address-lines.ts';
 import { dayOf, type DocumentKind } from '../documents/facts.ts';
@@ -65,7 +66,8 @@ export function documentBookings(document: BookedDocument, ledger: Ledger): Book
       tax,
     });
     const revenue = ledger.revenue(supply);
-    const isTaxedElsewhere = supply.treatment === 'oss' || supply.treatment === 'local';
+    const isTaxedElsewhere =
+      supply.treatment === 'oss' || (supply.treatment === 'local' && isInEu(deliveryCountry));
     const isTaxFreeInEu = supply.treatment === 'intraCommunity' || supply.treatment === 'reverseCharge';
     const facts = {
       account,

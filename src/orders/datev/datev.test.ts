@@ -112,6 +112,7 @@ test('a credit note is the reverse, under the number of its invoice', () => {
 test.each([
   ['oss', 'GR', 2400, '8320', '4320', { taxKey: '240', euCountry: 'EL', euRate: 2400 }],
   ['local', 'AT', 2000, '8320', '4320', { taxKey: '240', euCountry: 'AT', euRate: 2000 }],
+  ['local', 'CH', 810, '8338', '4338', {}],
   ['intraCommunity', 'FR', 0, '8125', '4125', { euCountry: 'FR12345678901' }],
   ['reverseCharge', 'FR', 0, '8336', '4336', { euCountry: 'FR12345678901' }],
   ['export', 'CH', 0, '8120', '4120', {}],

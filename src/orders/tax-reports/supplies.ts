@@ -1,5 +1,6 @@
 import { TAX_TREATMENTS, type TaxTreatment } from '../../pricing/tax-treatment.ts';
 import { isInEu } from '../../shops/countries/countries.ts';
+import { taxTerritoryOf } from '../../shops/countries/tax-territories.ts';
 import { reducedVat, standardVat } from '../../shops/taxes/vat-rates.ts';
 
 /**
@@ -59,9 +60,13 @@ export const toTreated = (supply: SupplySum): TreatedSupply => ({
   treatment: treatmentOf(supply),
 });
 
-/** The code of a country in VAT numbers and returns: Greece is EL, and Northern Ireland, which has no code in ISO, XI. */
+/**
+ * The code of a tax area in VAT numbers and returns: Monaco belongs to France, Greece is EL, and Northern Ireland, which
+ * has no code in ISO, XI.
+ */
 export function vatCountry({ country, treatment }: Pick<TreatedSupply, 'country' | 'treatment'>): string {
-  if (country === 'GR') return 'EL';
-  const isInSingleMarket = treatment === 'oss' || treatment === 'intraCommunity' || treatment === 'local';
-  return country === 'GB' && isInSingleMarket ? 'XI' : country;
+  const area = taxTerritoryOf({ country, zipCode: null }).country;
+  if (area === 'GR') return 'EL';
+  const isInSingleMarket = treatment === 'oss' || treatment === 'intraCommunity';
+  return area === 'GB' && isInSingleMarket ? 'XI' : area;
 }

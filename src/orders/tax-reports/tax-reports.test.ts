@@ -36,6 +36,7 @@ test('Greece and Northern Ireland have the codes of VAT returns', () => {
   expect(vatCountry({ country: 'GR', treatment: 'oss' })).toBe('EL');
   expect(vatCountry({ country: 'GB', treatment: 'oss' })).toBe('XI');
   expect(vatCountry({ country: 'GB', treatment: 'export' })).toBe('GB');
+  expect(vatCountry({ country: 'MC', treatment: 'oss' })).toBe('FR');
 });
 
 const sold = [
