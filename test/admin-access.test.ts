@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AdminRoute } from '../src/admin/routes.ts';
 import { permissionsOf, ROLES } from '../src/admin/users/permissions.ts';
+import { sql } from '../src/db/sql.ts';
 import { givenMerchant, merchantWith, type Merchant } from './admin.ts';
 import { fingerprint, givenOtherShop, startDemo } from './demo.ts';
 import type { Service } from './service.ts';
@@ -12,6 +13,11 @@ let routes: readonly AdminRoute[];
 beforeAll(async () => {
   service = await startDemo();
   await givenOtherShop(service);
+  // Booking batches are refused without the numbers of the accountant and the client.
+  await service.db.run(sql`
+    update shop set settings_version = settings_version + 1,
+      settings = settings || '{"accounting": {"advisorNumber": 1001, "clientNumber": 1}}'
+    where shop_id = 'DemoShop'`);
   routes = service.app.adminPages.filter(({ method }) => method !== 'HEAD');
 });
 afterAll(() => service.close());

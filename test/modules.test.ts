@@ -60,7 +60,7 @@ const TABLES: Readonly<Record<string, string>> = {
   people: `account, account_address, account_passkey, account_session, customer, newsletter_request,
     newsletter_subscriber, sign_in_request`,
   coupons: 'coupon, coupon_campaign, coupon_day',
-  orders: `customer_order, demo_payment, order_day, order_document, order_event, order_line, order_payment,
+  orders: `bank_entry, customer_order, demo_payment, order_day, order_document, order_event, order_line, order_payment,
     order_return, order_shipment, payment_account, payment_attempt, report_day, report_run, report_state`,
   carts: 'cart',
   storefront: 'wish',

@@ -1,5 +1,6 @@
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../src/db/sql.ts';
 import { refreshStatistics } from '../src/db/statistics.ts';
 import { givenMerchant } from './admin.ts';
 import { demoShop, startDemo } from './demo.ts';
@@ -106,6 +107,10 @@ beforeAll(async () => {
   await callInVariations(demoShop(service), 3, 1);
   // The lists and the search of the admin, which the variations do not call.
   const merchant = await givenMerchant(service);
+  await service.db.run(sql`
+    update shop set settings_version = settings_version + 1,
+      settings = settings || '{"accounting": {"advisorNumber": 1001, "clientNumber": 1}}'
+    where shop_id = 'DemoShop'`);
   for (const path of [
     '/orders?state=toShip',
     '/orders?state=toShip&sort=-changed',
@@ -117,6 +122,9 @@ beforeAll(async () => {
     '/customers?q=1001',
     '/orders/accounting/orders.csv',
     '/orders/accounting/documents.zip',
+    '/orders/accounting/datev.zip',
+    '/orders/bank',
+    '/reports/taxes',
     '/reports?by=category',
     '/apps/audit',
   ]) {

@@ -20,7 +20,7 @@ import { toOrder } from './render.ts';
 export const orderPersonalData: PersonalData = {
   sections: {
     orders: batchedSection(
-      'Orders as everywhere else, oldest first, and of each its documents (without the files), payments, shipments, returns and history.',
+      'Orders as everywhere else, oldest first, and of each its documents (without the files), payments, bank transfers, shipments, returns and history.',
       findOrderRecords,
       async (db, shopId, origin) => {
         const settings = await shopSettings(db, shopId);
@@ -69,6 +69,14 @@ interface OrderRecords extends OrderRow {
     reference: string;
     note: string;
   }[];
+  /** Money from bank statements that was recorded for it. */
+  transfers: {
+    bookedOn: string;
+    amount: number;
+    payer: string | null;
+    text: string | null;
+    reference: string | null;
+  }[];
   shipments: { shipmentId: string; at: string; lines: object[]; carrier: string; trackingCode: string }[];
   returns: {
     returnId: string;
@@ -112,6 +120,9 @@ function findOrderRecords(
           goodwill_reason as "goodwillReason"
         from order_payment where ${ofOrder} order by at, payment_id`)} as payments,
       ${listOf(sql`
+        select booked_on as "bookedOn", amount, payer, text, reference
+        from bank_entry where ${ofOrder} order by booked_on, entry_id`)} as transfers,
+      ${listOf(sql`
         select upper(shipment_id::text) as "shipmentId", at, lines, carrier, tracking_code as "trackingCode"
         from order_shipment where ${ofOrder} order by at, shipment_id`)} as shipments,
       ${listOf(sql`
@@ -143,6 +154,10 @@ function toExport(order: OrderRecords, origin: string, settings: Settings): obje
     payments: order.payments
       .map((payment) => ({ ...payment, amount: toDecimal(payment.amount, currency) }))
       .map(dated),
+    transfers: order.transfers.map((transfer) => ({
+      ...transfer,
+      amount: toDecimal(transfer.amount, currency),
+    })),
     shipments: order.shipments.map(dated),
     returns: order.returns.map(dated),
     history: order.history.map(dated),
@@ -233,6 +248,10 @@ async function eraseRemarks(tx: Transaction, shopId: string, orderIds: readonly 
     update order_return set note = null, reason = null, declared_by = null, contact = null where ${ofOrders}`);
   await tx.run(sql`
     update order_shipment set tracking_code = null where ${ofOrders} and tracking_code is not null`);
+  // What the bank says of a transfer stays recognisable by its key, so that it is not recorded twice.
+  await tx.run(sql`
+    update bank_entry set payer = null, text = null, reference = null
+    where ${ofOrders} and (payer is not null or text is not null or reference is not null)`);
   // The history stays, except the reason of a cancellation, which is free text.
   await tx.run(
     sql`update order_event set details = details - 'reason' where ${ofOrders} and details ? 'reason'`,

@@ -40,6 +40,9 @@ test.each(ofTheDay(SCREENS, 1))('finds a customer, and changes the address (%s)'
     '/apps/audit',
     '/reports?by=country',
     '/orders/accounting',
+    '/orders/bank',
+    '/reports/taxes',
+    '/settings/invoices',
     '/search?q=brenn',
   ]) {
     await page.goto(`/admin/shops/DemoShop${path}`);

@@ -62,6 +62,10 @@ async function givenThings(): Promise<void> {
   await service.db.run(sql`
     insert into library_image (shop_id, image_key, name, sizes, created_at)
     values ('DemoShop', ${newId(new Date())}, 'harbour.png', '{}', ${new Date()})`);
+  // Money that belongs to no order.
+  await service.db.run(sql`
+    insert into bank_entry (shop_id, entry_id, key, booked_on, amount, currency, created_at)
+    values ('DemoShop', ${newId(new Date())}, ${'0'.repeat(64)}, '2026-11-15', 123456789, 'EUR', ${new Date()})`);
 }
 
 /** Forms that are one button, or that only a script, an app or an event of the day leads to. */

@@ -6433,7 +6433,7 @@ export interface components {
             mails: {
                 [key: string]: unknown;
             }[];
-            /** @description Orders as everywhere else, oldest first, and of each its documents (without the files), payments, shipments, returns and history. */
+            /** @description Orders as everywhere else, oldest first, and of each its documents (without the files), payments, bank transfers, shipments, returns and history. */
             orders: {
                 [key: string]: unknown;
             }[];

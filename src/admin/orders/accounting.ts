@@ -21,17 +21,17 @@ import { textField } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import {
-  BEFORE_ALL,
   countPeriodDocuments,
   findAccountedOrders,
   findCreditNotes,
   findPeriodDocuments,
   type AccountedCreditNote,
   type AccountedOrder,
-  type After,
   type Period,
 } from './accounting-queries.ts';
+import { datevBatch, datevFiles, hasDatevNumbers } from './datev.ts';
 import { documentTitleIn } from './documents.ts';
+import { inParts } from './in-parts.ts';
 import { paymentChips } from './states.ts';
 
 const DAY = 86_400_000;
@@ -84,9 +84,22 @@ export function accountingPages(pages: ShopPages): void {
           <button formaction="${adminPath(visit, '/orders/accounting/documents.zip')}">
             ${messages.zip}
           </button>
+          ${
+            hasDatevNumbers(visit.settings) &&
+            html`<button formaction="${adminPath(visit, '/orders/accounting/datev.zip')}">
+              ${messages.datev}
+            </button>`
+          }
+          <a class="button" href="${adminPath(visit, '/reports/taxes')}"
+            >${visit.messages.taxReports.title}</a
+          >
         </p>
         <p class="hint">${messages.csvHint}</p>
         <p class="hint">${messages.zipHint({ most: MAX_DOCUMENTS.toLocaleString(visit.language) })}</p>
+        <p class="hint">
+          ${messages.datevHint} ${!hasDatevNumbers(visit.settings) && messages.datevUnset}
+          <a href="${adminPath(visit, '/settings/invoices')}#accounting">${messages.datevSettings}</a>
+        </p>
       </form>`,
     };
   });
@@ -110,6 +123,17 @@ export function accountingPages(pages: ShopPages): void {
       type: 'application/zip',
       content: await download(shopId, () => zipArchive(documentFiles(visit, period))),
       fileName: `${messages.accounting.zipName}-${daysText(period)}.zip`,
+    };
+  });
+
+  pages.file('/orders/accounting/datev.zip', 'orders_read', async (visit, request) => {
+    const period = periodOf(visit, request);
+    const days = { from: dayOf(period.from), to: dayOf(new Date(period.end.getTime() - DAY)) };
+    const batch = await datevBatch(visit, period, days);
+    return {
+      type: 'application/zip',
+      content: await download(visit.shopId, () => zipArchive(datevFiles(visit, period, batch))),
+      fileName: `datev-${daysText(period)}.zip`,
     };
   });
 }
@@ -176,20 +200,6 @@ async function* documentFiles(visit: ShopVisit, period: Period): AsyncGenerator<
   for await (const document of documents) {
     const name = documentTitleIn(visit, document).replaceAll(/[^\p{L}\p{N}]+/gu, '-');
     yield { name: `${name}.pdf`, bytes: await fileOf(document), at: document.issuedAt };
-  }
-}
-
-/** Reads the rows of a period part by part, each beginning after the last row of the one before. */
-async function* inParts<Row>(
-  { from }: Period,
-  find: (part: { after: After; limit: number }) => Promise<Row[]>,
-  { limit, placeOf }: { limit: number; placeOf: (row: Row) => After },
-): AsyncGenerator<Row> {
-  for (let after: After = { at: from, id: BEFORE_ALL }; ;) {
-    const rows = await find({ after, limit });
-    yield* rows;
-    if (rows.length < limit) return;
-    after = placeOf(rows.at(-1)!);
   }
 }
 

@@ -7,6 +7,9 @@ import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
+import { taxOn } from '../../pricing/tax.ts';
+import { ADDRESS_FIELDS } from '../../shops/countries/address.ts';
+import { formOf } from '../../../test/upload.ts';
 
 let service: Service;
 let merchant: Merchant;
@@ -958,5 +961,416 @@ describe('the files for the accountant', () => {
     const { text } = await stranger.get(`${files}/orders.csv?${PERIOD}`);
     expect(rowsOf(text, ',')).toEqual([]);
     expect((await fetchFile(`/orders.csv?${PERIOD}`, stranger)).status).toBe(404);
+  });
+});
+
+/** A year of documents and payments with several rates, countries, treatments, credit notes and refunds. */
+describe('the taxes and bookings of a generated year', () => {
+  const YEAR = 2021;
+  const CASES = [
+    { country: 'DE', treatment: 'domestic', rates: [1900, 700] },
+    { country: 'DE', treatment: null, rates: [1900, 700, 0] },
+    { country: 'AT', treatment: 'oss', rates: [2000, 1000] },
+    { country: 'GR', treatment: 'oss', rates: [2400] },
+    { country: 'FR', treatment: 'intraCommunity', rates: [0], vatId: 'FR 12345678901' },
+    { country: 'FR', treatment: 'reverseCharge', rates: [0], vatId: 'FR12345678901' },
+    { country: 'CH', treatment: 'export', rates: [0] },
+  ];
+  const documents: {
+    kind: 'Invoice' | 'CreditNote';
+    number: number;
+    at: string;
+    case: (typeof CASES)[number];
+    invoice: { number: number; issuedOn: string } | null;
+    taxType: 'GROSS' | 'NET';
+    taxes: { rate: number; amount: number; tax: number; treatment?: string }[];
+    net: number;
+    tax: number;
+  }[] = [];
+  const payments: { kind: 'payment' | 'refund'; amount: number; at: string }[] = [];
+  let accountant: Merchant;
+
+  /** The same numbers in every run. */
+  const random = (() => {
+    let state = 20_261_118;
+    return (below: number) => {
+      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return Math.floor((state / 2_147_483_648) * below);
+    };
+  })();
+
+  beforeAll(async () => {
+    for (let index = 0; index < 240; index++) {
+      const sold = CASES[random(CASES.length)]!;
+      const taxType = random(3) === 0 ? 'NET' : 'GROSS';
+      const taxes = sold.rates.map((rate) => {
+        const amount = random(100_000);
+        const tax = taxOn(amount, rate, taxType);
+        return { rate, amount, tax, ...(sold.treatment !== null && { treatment: sold.treatment }) };
+      });
+      const day = new Date(Date.UTC(YEAR, 0, 1 + random(365), random(24))).toISOString();
+      const tax = taxes.reduce((sum, one) => sum + one.tax, 0);
+      const amount = taxes.reduce((sum, one) => sum + one.amount, 0);
+      const net = taxType === 'GROSS' ? amount - tax : amount;
+      const number = 700_000 + index;
+      const invoice = {
+        kind: 'Invoice' as const,
+        number,
+        at: day,
+        case: sold,
+        taxType,
+        taxes,
+        net,
+        tax,
+      } as const;
+      documents.push({ ...invoice, invoice: null });
+      payments.push({ kind: 'payment', amount: 1 + net + tax, at: day });
+      if (random(4) === 0) {
+        const at = new Date(Math.min(Date.parse(day) + random(120) * 86_400_000, Date.UTC(YEAR, 11, 31)));
+        const credited = { number, issuedOn: day.slice(0, 10) };
+        documents.push({ ...invoice, kind: 'CreditNote', at: at.toISOString(), invoice: credited });
+        payments.push({ kind: 'refund', amount: 1 + net, at: at.toISOString() });
+      }
+    }
+    const orderId = await idOf('1014');
+    const terms = (one: (typeof documents)[number]) => ({
+      customerNumber: String(1 + (one.number % 50)),
+      orderNumber: `ORD/${one.number}`,
+      deliveryCountry: one.case.country,
+      seller: { country: 'DE' },
+      dueOn: null,
+      invoice: one.invoice,
+    });
+    for (const one of documents) {
+      const address = {
+        ...Object.fromEntries(ADDRESS_FIELDS.map((name) => [name, null])),
+        firstName: 'Őzge',
+        lastName: `Müller ${one.number}`,
+        country: one.case.country,
+        ...(one.case.vatId !== undefined && { vatId: one.case.vatId }),
+      };
+      const { taxType, taxes, net, tax } = one;
+      const totals = { totalBeforeTax: net, totalTax: tax, grandTotal: net + tax };
+      const content = { currency: 'EUR', taxType, taxes, lines: [], ...totals };
+      await service.db.run(sql`
+        insert into order_document (shop_id, document_id, order_id, kind, number, issued_at, created_at, address, terms,
+          content)
+        values ('DemoShop', ${newId(new Date())}, ${orderId}, ${one.kind}, ${one.number}, ${one.at}, ${one.at},
+          ${JSON.stringify(address)}, ${JSON.stringify(terms(one))}, ${JSON.stringify(content)})`);
+    }
+    for (const { kind, amount, at } of payments) {
+      await service.db.run(sql`
+        insert into order_payment (shop_id, order_id, payment_id, at, kind, amount)
+        values ('DemoShop', ${orderId}, ${newId(new Date())}, ${at}, ${kind}, ${amount})`);
+    }
+    accountant = await givenMerchant(service, 'accountant');
+    await service.db.run(sql`update admin_user set language = 'de' where email = ${accountant.email}`);
+  }, 60_000);
+
+  const cents = (cell: string) => Number(cell.replace(',', ''));
+  const csv = async (path: string) => {
+    const { status, text } = await accountant.get(path);
+    expect(status).toBe(200);
+    const lines = text.replace('\u{FEFF}', '').trim().split('\n');
+    return lines.slice(1).map((line) => line.split(';'));
+  };
+  const signed = ({ kind }: (typeof documents)[number]) => (kind === 'Invoice' ? 1 : -1);
+  const quarterOf = (day: string) => `${YEAR}-Q${1 + Math.floor((Number(day.slice(5, 7)) - 1) / 3)}`;
+  const QUARTERS = [1, 2, 3, 4].map((quarter) => `${YEAR}-Q${quarter}`);
+
+  test('sum to the cents of the documents in the VAT summary, of the year and of its quarters', async () => {
+    const net = documents.reduce((sum, one) => sum + signed(one) * one.net, 0);
+    const tax = documents.reduce((sum, one) => sum + signed(one) * one.tax, 0);
+    const sums = async (period: string) => {
+      const rows = await csv(`/reports/taxes/vat.csv?period=${period}`);
+      return [3, 4, 5].map((column) => rows.reduce((sum, row) => sum + cents(row[column]!), 0));
+    };
+    expect(await sums(String(YEAR))).toEqual([net, tax, net + tax]);
+    const quarters = await Promise.all(QUARTERS.map(sums));
+    expect([0, 1, 2].map((column) => quarters.reduce((sum, row) => sum + row[column]!, 0))).toEqual([
+      net,
+      tax,
+      net + tax,
+    ]);
+    const treatments = new Set((await csv(`/reports/taxes/vat.csv?period=${YEAR}`)).map(([name]) => name));
+    expect([...treatments]).toEqual([
+      'Inland',
+      'Fernverkauf (OSS)',
+      'Innergemeinschaftliche Lieferung',
+      'Reverse-Charge',
+      'Ausfuhr',
+    ]);
+  });
+
+  test('sum to the cents of the distance sales in the OSS reports, corrections apart', async () => {
+    const oss = documents.filter(({ case: { treatment } }) => treatment === 'oss');
+    let corrected = 0;
+    for (const quarter of QUARTERS) {
+      const own = oss.filter(({ at }) => quarterOf(at) === quarter);
+      const isCorrection = ({ invoice }: (typeof documents)[number]) =>
+        invoice !== null && quarterOf(invoice.issuedOn) !== quarter;
+      const sum = (list: typeof documents, key: 'net' | 'tax') =>
+        list.reduce((total, one) => total + signed(one) * one[key], 0);
+      const sales = own.filter((one) => !isCorrection(one));
+      const corrections = own.filter(isCorrection);
+      corrected += corrections.length;
+      const rows = await csv(`/reports/taxes/oss.csv?period=${quarter}`);
+      expect(rows.map(([country, kind, rate]) => [country, kind, rate])).toEqual([
+        ['AT Österreich', 'Waren', '20'],
+        ['AT Österreich', 'Waren', '10'],
+        ['EL Griechenland', 'Waren', '24'],
+      ]);
+      const total = (list: string[][], column: number) =>
+        list.reduce((all, row) => all + cents(row[column]!), 0);
+      expect([total(rows, 3), total(rows, 4)]).toEqual([sum(sales, 'net'), sum(sales, 'tax')]);
+      const earlier = await csv(`/reports/taxes/oss-corrections.csv?period=${quarter}`);
+      expect([total(earlier, 2), total(earlier, 3)]).toEqual([
+        sum(corrections, 'net'),
+        sum(corrections, 'tax'),
+      ]);
+    }
+    expect(corrected).toBeGreaterThan(3);
+    expect((await accountant.get(`/reports/taxes/oss.csv?period=${YEAR}`)).status).toBe(404);
+  });
+
+  test('sum to the cents of the businesses in the EC sales list', async () => {
+    const sum = (treatment: string) =>
+      documents
+        .filter((one) => one.case.treatment === treatment)
+        .reduce((total, one) => total + signed(one) * one.net, 0);
+    const rows = await csv(`/reports/taxes/ec-sales.csv?period=${YEAR}`);
+    expect(rows.map(([number, net, kind]) => [number, cents(net!), kind])).toEqual([
+      ['FR12345678901', sum('intraCommunity'), 'L Waren'],
+      ['FR12345678901', sum('reverseCharge'), 'S sonstige Leistungen'],
+    ]);
+  });
+
+  test('are shown on a page that says what they are counted from', async () => {
+    const { text } = await accountant.get(`/reports/taxes?period=${YEAR}-Q2`);
+    expect(text).toContain('Rechnungen und Gutschriften zählen nach ihrem Datum');
+    for (const title of ['Umsatzsteuer-Übersicht', 'One-Stop-Shop (OSS)', 'Zusammenfassende Meldung']) {
+      expect(text).toContain(title);
+    }
+    expect((await accountant.get('/reports/taxes?period=soon')).status).toBe(200);
+    // A shop without invoices is counted by its orders.
+    const stranger = await givenMerchant(service, 'owner', 'OtherShop');
+    expect((await stranger.get('/reports/taxes')).text).toContain('Your shop has issued no invoices');
+    const catalogue = await givenMerchant(service, 'catalogue');
+    expect((await catalogue.get('/reports/taxes')).status).toBe(403);
+  });
+
+  test('have a real order under the treatment that was stored with it', async () => {
+    const product = (await service.db.one<{ id: string }>(sql`
+      select upper(product_id::text) as id from product where shop_id = 'DemoShop' and product_number = 'KN-110'`))!;
+    const shop = { service, shopId: 'DemoShop', token, ids: {} };
+    const address = { country: 'CH', city: 'Basel', zipCode: '4051' };
+    const cart = await givenFullCart(shop, { [product.id]: 2 }, { address });
+    const { orderId } = await done(cart, 'POST', '/order');
+    await service.call('POST', `/manage/shops/DemoShop/orders/${orderId}/invoices`, { token, body: {} });
+    const stored = (await service.db.one<{ net: number; treatment: string }>(sql`
+      update order_document set issued_at = '2019-05-05T12:00:00Z' where shop_id = 'DemoShop' and order_id = ${orderId}
+      returning (content -> 'totalBeforeTax')::bigint as net, content #>> '{taxes,0,treatment}' as treatment`))!;
+    expect(stored.treatment).toBe('export');
+    const rows = await csv('/reports/taxes/vat.csv?period=2019-05');
+    expect(
+      rows.map(([treatment, country, rate, net, tax]) => [treatment, country, rate, cents(net!), tax]),
+    ).toEqual([['Ausfuhr', 'CH Schweiz', '0', stored.net, '0,00']]);
+  });
+
+  const datev = async (query: string) => {
+    const { statusCode, rawPayload } = await service.app.inject({
+      url: `/admin/shops/DemoShop/orders/accounting/datev.zip?${query}`,
+      headers: { host: 'localhost:8080', cookie: accountant.cookie },
+    });
+    return { status: statusCode, bytes: rawPayload };
+  };
+  const PERIOD = `from=${YEAR}-01-01&to=${YEAR}-12-31`;
+
+  test('are refused for DATEV without its numbers, and across fiscal years', async () => {
+    const unset = await datev(PERIOD);
+    expect([unset.status, unset.bytes.toString().includes('Mandantennummer')]).toEqual([400, true]);
+    const form = (await merchant.get('/settings/invoices')).text;
+    const typed = [
+      ...form.matchAll(/<input[^>]*?\sname="((?:invoicing|version)[^"]*)"[^>]*?\svalue="([^"]*)"/g),
+    ];
+    const stored = await merchant.post('/settings/invoices', {
+      ...Object.fromEntries(typed.map(([, name, value]) => [name!, value!])),
+      'accounting.advisorNumber': '29098',
+      'accounting.clientNumber': '55003',
+    });
+    expect(stored.status).toBe(303);
+    const years = await datev(`from=${YEAR}-07-01&to=${YEAR + 1}-06-30`);
+    expect([years.status, years.bytes.toString().includes('zwei Wirtschaftsjahren')]).toEqual([400, true]);
+  });
+
+  test('sum to the cents of the documents and payments in the booking batch of DATEV', async () => {
+    const { status, bytes } = await datev(PERIOD);
+    expect(status).toBe(200);
+    const archive = await fromBufferPromise(bytes);
+    const files: Record<string, string[][]> = {};
+    for await (const entry of archive.eachEntry()) {
+      const content = (await buffer(await archive.openReadStreamPromise(entry))).toString('latin1');
+      expect(content.endsWith('\r\n')).toBe(true);
+      files[entry.fileName] = content
+        .trim()
+        .split('\r\n')
+        .map((line) => line.split(';'));
+    }
+    expect(Object.keys(files)).toEqual(['EXTF_Buchungsstapel_001.csv', 'EXTF_DebKred_Stamm.csv']);
+    const [header, titles, ...rows] = files['EXTF_Buchungsstapel_001.csv']!;
+    expect(header!.slice(10, 16)).toEqual([
+      '29098',
+      '55003',
+      `${YEAR}0101`,
+      '4',
+      `${YEAR}0101`,
+      `${YEAR}1231`,
+    ]);
+    expect(rows.every((row) => row.length === titles!.length && /^\d+,\d\d$/.test(row[0]!))).toBe(true);
+    expect(rows.every((row) => cents(row[0]!) > 0 && /^\d{4}$/.test(row[9]!))).toBe(true);
+    const balance = (wanted: (account: string) => boolean, column: number) =>
+      rows
+        .filter((row) => wanted(row[column]!))
+        .reduce((sum, row) => sum + (row[1] === '"S"' ? 1 : -1) * cents(row[0]!), 0);
+    const gross = documents.reduce((sum, one) => sum + signed(one) * (one.net + one.tax), 0);
+    expect(balance((account) => account.startsWith('8'), 7)).toBe(gross);
+    const paid = payments.reduce((sum, { kind, amount }) => sum + (kind === 'payment' ? amount : -amount), 0);
+    expect(balance((account) => account === '1200', 6)).toBe(paid);
+    // By account: each treatment and rate has its own.
+    const ofAccount = (account: string) => balance((contra) => contra === account, 7);
+    const ofTreatment = (treatment: string) =>
+      documents
+        .filter((one) => one.case.treatment === treatment)
+        .reduce((sum, one) => sum + signed(one) * (one.net + one.tax), 0);
+    expect(ofAccount('8320')).toBe(ofTreatment('oss'));
+    expect(ofAccount('8125')).toBe(ofTreatment('intraCommunity'));
+    expect(ofAccount('8336')).toBe(ofTreatment('reverseCharge'));
+    expect(ofAccount('8120')).toBe(ofTreatment('export'));
+    const greek = rows.find((row) => row[39] === '"EL"')!;
+    expect([greek[7], greek[8], greek[40]]).toEqual(['8320', '"240"', '24,00']);
+    expect(rows.some((row) => row[13]!.includes('Ozge M\u00fcller'))).toBe(true);
+    // Each of the 50 customers, and that of the payments, is a debtor once.
+    const debtors = files['EXTF_DebKred_Stamm.csv']!.slice(2).map(([account]) => account!);
+    expect(new Set(debtors).size).toBe(debtors.length);
+    const used = new Set(rows.flatMap((row) => [row[6]!, row[7]!]).filter((account) => account.length === 5));
+    expect([...used].toSorted()).toEqual(debtors.toSorted());
+  });
+});
+
+describe('bank statements', () => {
+  const table = (rows: readonly (readonly [string, string, string])[]) =>
+    `Buchungstag;Beguenstigter/Zahlungspflichtiger;Verwendungszweck;Betrag;Waehrung\n${rows
+      .map(([payer, text, amount]) => `15.11.2026;${payer};${text};${amount};EUR\n`)
+      .join('')}`;
+  const upload = async (content: string | Buffer, by = merchant) => {
+    const { headers, body: payload } = formOf({ name: 'file', filename: 'statement.csv', content });
+    const answer = await service.app.inject({
+      method: 'POST',
+      url: '/admin/shops/DemoShop/orders/bank',
+      headers: { host: 'localhost:8080', origin: 'http://localhost:8080', cookie: by.cookie, ...headers },
+      payload,
+    });
+    const { statusCode: status, body: text } = answer;
+    return { status, text, location: undefined, headers: answer.headers };
+  };
+  const payable = () =>
+    service.db.many<{ id: string; number: string; left: number }>(sql`
+      select upper(order_id::text) as id, order_number as number, grand_total - paid_amount as left from customer_order
+      where shop_id = 'DemoShop' and grand_total > paid_amount and cancelled_at is null and rejected_at is null
+        and currency = 'EUR' and editing_app_id is null
+      order by created_at desc`);
+  const german = (minor: number) => (minor / 100).toFixed(2).replace('.', ',');
+  const paidOf = async (id: string) => (await managed(id)).management.paidAmount.amount;
+  const fieldsIn = (text: string) =>
+    [...text.matchAll(/name="pair" value="([^"]+)"/g)].map(([, pair]) => pair!);
+
+  test('are matched by number and sum, and the sure ones are recorded once', async () => {
+    const [sure, wrongSum] = await payable();
+    const before = await Promise.all([sure, wrongSum].map((order) => paidOf(order!.id)));
+    const content = table([
+      ['Jonas', `Bestellung ${sure!.number}`, german(sure!.left)],
+      ['Ada', `zu ${wrongSum!.number.toLowerCase()} danke`, german(wrongSum!.left - 1)],
+      ['Somebody', 'rent', '1234567,89'],
+      ['Shop', 'refund', '-5,00'],
+    ]);
+    const first = await upload(content);
+    expect([first.status, noticeIn(first).text]).toEqual([303, '3 new payments received.']);
+    const again = await upload(content);
+    expect(noticeIn(again).text).toBe('0 new payments received. 3 were known already.');
+    const { text } = await merchant.get('/orders/bank');
+    expect(text).toContain('Record 1 sure payment');
+    for (const kind of ['Order and amount match', 'Possible', 'No order found']) expect(text).toContain(kind);
+    const pair = fieldsIn(text)[0]!;
+    expect(pair.endsWith(sure!.id)).toBe(true);
+    // Nothing is recorded before the merchant says so.
+    expect(await Promise.all([sure, wrongSum].map((order) => paidOf(order!.id)))).toEqual(before);
+    const clicks = await Promise.all([1, 2].map(() => merchant.post('/orders/bank/record', { pair })));
+    expect(clicks.map(({ status }) => status)).toEqual([303, 303]);
+    expect(clicks.map((answer) => noticeIn(answer).text).toSorted()).toEqual([
+      '0 payments recorded. 1 no longer fits its order, or was recorded before.',
+      '1 payment recorded.',
+    ]);
+    expect(Math.round((await paidOf(sure!.id)) * 100)).toBe(Math.round(before[0] * 100) + sure!.left);
+    const { management } = await managed(sure!.id);
+    expect(management.payments.at(-1).note).toBe('2026-11-15 Jonas');
+    expect(noticeIn(await upload(content)).text).toBe('0 new payments received. 3 were known already.');
+    expect((await merchant.get('/orders/bank')).text).not.toContain('Record 1 sure payment');
+  });
+
+  test('take a possible one with a click, another by the number of its order, and ignore the rest', async () => {
+    const [order, other] = await payable();
+    await upload(
+      table([
+        ['Eve', `for ${order!.number}`, german(1)],
+        ['Zoe', 'thank you', german(1)],
+      ]),
+    );
+    const shown = async () => (await merchant.get('/orders/bank')).text;
+    const entryOf = async (payer: string) =>
+      (await service.db.one<{ id: string }>(sql`
+        select upper(entry_id::text) as id from bank_entry
+        where shop_id = 'DemoShop' and state = 'open' and payer = ${payer}`))!.id;
+    const pair = `${await entryOf('Eve')} ${order!.id}`;
+    expect(fieldsIn(await shown())).toContain(pair);
+    const before = await paidOf(order!.id);
+    expect(noticeIn(await merchant.post('/orders/bank/record', { pair })).text).toBe('1 payment recorded.');
+    expect(await paidOf(order!.id)).toBeCloseTo(before + 0.01, 5);
+    const entries = [...(await shown()).matchAll(/name="entry" value="([^"]+)"/g)].map(([, id]) => id!);
+    const zoe = await entryOf('Zoe');
+    expect(entries).toContain(zoe);
+    const unknown = await merchant.post('/orders/bank/record', { entry: zoe, orderNumber: 'nothing' });
+    expect([unknown.status, unknown.text.includes('There is no unpaid order')]).toEqual([400, true]);
+    const typed = await merchant.post('/orders/bank/record', { entry: zoe, orderNumber: other!.number });
+    expect(noticeIn(typed).text).toBe('1 payment recorded.');
+    for (const id of entries.filter((one) => one !== zoe)) {
+      expect((await merchant.post(`/orders/bank/${id}/ignore`)).status).toBe(303);
+      expect((await merchant.post(`/orders/bank/${id}/ignore`)).status).toBe(404);
+    }
+  });
+
+  test('are refused with the reason, and store nothing', async () => {
+    const count = async () => {
+      const { bank_entry: entries, order_payment: payments } = await fingerprint(service);
+      return [entries, payments];
+    };
+    const before = await count();
+    const bomb = '<!DOCTYPE a [<!ENTITY b "b">]><Document>&b;</Document>';
+    for (const [content, status, reason] of [
+      [bomb, 400, 'a document type'],
+      ['<Document>', 400, 'not a readable XML statement'],
+      ['Name;Price\n', 400, 'columns were not recognised'],
+      [table([]), 400, 'no received payments'],
+      [Buffer.alloc(9 * 1_048_576, 'a'), 413, ''],
+      [Buffer.concat([Buffer.from('<Document>'), Buffer.from([0xff, 0xe4])]), 400, 'do not fit its encoding'],
+    ] as const) {
+      const answer = await upload(content);
+      expect([answer.status, answer.text.includes(reason)]).toEqual([status, true]);
+    }
+    expect(await count()).toEqual(before);
+    const accountant = await givenMerchant(service, 'accountant');
+    expect((await upload(table([['A', 'B', '1,00']]), accountant)).status).toBe(403);
+    const stranger = await givenMerchant(service, 'owner', 'OtherShop');
+    expect((await stranger.get('/orders/bank')).text).toContain('All received payments are assigned.');
+    expect(await count()).toEqual(before);
   });
 });

@@ -43,7 +43,8 @@ export function orderListPages(pages: ShopPages): void {
         >
         ${
           mayWrite &&
-          html`<a class="button" href="${adminPath(visit, '/orders/ship')}">${messages.bulk.shipMany}</a> ${
+          html`<a class="button" href="${adminPath(visit, '/orders/bank')}">${visit.messages.bank.title}</a>
+            <a class="button" href="${adminPath(visit, '/orders/ship')}">${messages.bulk.shipMany}</a> ${
               visit.may('carts_price_write') &&
               html`<a class="button main" href="${adminPath(visit, '/orders/new')}"
                 >${messages.byHand.title}</a

@@ -49,6 +49,9 @@ export function reportPages(pages: ShopPages): void {
     return {
       title: messages.title,
       menu: 'reports',
+      actions: html`<a class="button" href="${adminPath(visit, '/reports/taxes')}"
+        >${visit.messages.taxReports.title}</a
+      >`,
       scripts: [UPLOT_STYLESHEET, UPLOT, HOME_SCRIPT],
       main: html`${filterForm(visit, asked, currencies)}
       ${asked.isRefused && html`<p class="notice bad" role="alert">${messages.badPeriod({ days: String(MAX_DAYS) })}</p>`}

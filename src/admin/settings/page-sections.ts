@@ -3,7 +3,7 @@ import type { SectionName } from '../../shops/settings/schema.ts';
 /** The sections of the settings file that each page shows as one form, in their order. */
 export const PAGE_SECTIONS = {
   shop: ['name', 'slogan', 'email', 'country', 'accessibility'],
-  invoices: ['invoicing'],
+  invoices: ['invoicing', 'accounting'],
   languages: ['locales', 'currencies'],
   domains: ['domains'],
   taxes: ['taxes', 'taxClasses', 'netPrices'],

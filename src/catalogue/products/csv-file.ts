@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { newPauses } from '../../http/pauses.ts';
+import { withUpperCharacters } from '../../kernel/windows-1252.ts';
 import { unescapeFormula } from './csv-cells.ts';
 import { CsvReader, DELIMITERS, type Delimiter, type FileRow, type TableLimits } from './csv-reader.ts';
 import { FileProblem } from './file-problem.ts';
@@ -111,7 +112,10 @@ async function* decodedPieces(
   encoding: Encoding,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding);
-  for await (const piece of pieces) yield decoder.decode(piece, { stream: true }).split('\0').join('');
+  for await (const piece of pieces) {
+    const text = decoder.decode(piece, { stream: true }).split('\0').join('');
+    yield encoding === 'windows-1252' ? withUpperCharacters(text) : text;
+  }
   yield decoder.decode();
 }
 

@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { csvLine } from './csv-cells.ts';
+import { decodedText } from './csv-file.ts';
 import { CsvReader, DELIMITERS, type Delimiter, type TableLimits } from './csv-reader.ts';
 import { FileProblem } from './file-problem.ts';
 
@@ -150,4 +151,8 @@ test('reads what another parser reads', () => {
     { numRuns: 3_000 },
   );
   expect(readable).toBeGreaterThan(200);
+});
+
+test('a file in Windows-1252 keeps its own characters', async () => {
+  expect(await decodedText(Buffer.from([0x80, 0x20, 0x84, 0x54, 0xe4, 0x93]))).toBe('€ „Tä“');
 });

@@ -31,6 +31,7 @@ export interface Settings extends StoredSettings {
 
 export type Theme = Settings['theme'];
 export type Invoicing = Settings['invoicing'];
+export type Accounting = Settings['accounting'];
 export type MinimumCartCode = Settings['minimumCartCode'];
 export type BasketDiscount = Settings['basketDiscounts'][number];
 export type TaxClass = Settings['taxClasses'][number];
