@@ -284,6 +284,11 @@ export const SHARED_REFUSALS = {
       'Electronic invoices need settings that the shop lacks: {missing}; set them with npx kontor shop apply',
   },
 
+  ELECTRONIC_FORMAT_INCOMPLETE: {
+    status: 409,
+    message: 'The document does not exist as {format}, because it lacks {missing}',
+  },
+
   SHOP_NOT_READY: {
     status: 409,
     message: 'The shop is not ready to open, these steps are missing: {steps}',

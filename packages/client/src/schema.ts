@@ -944,6 +944,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/orders/{orderId}/documents/{documentId}/electronic": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get electronic document
+         * @description The XML of an invoice or a credit note, in any of the formats. 409 names the facts that a format demands and the document lacks.
+         *
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getElectronicDocument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/manage/shops/{shopId}/orders/{orderId}/invoices": {
         parameters: {
             query?: never;
@@ -5620,6 +5642,35 @@ export interface components {
             /** @description The entries of this page. */
             items: components["schemas"]["OrderDocument"][];
         };
+        /** ElectronicDocument */
+        ElectronicDocument: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            documentId: string;
+            /**
+             * @description The format of this file.
+             * @example xrechnung-ubl
+             * @enum {string}
+             */
+            format: "zugferd" | "xrechnung-cii" | "xrechnung-ubl" | "peppol";
+            /**
+             * @description A name for the file.
+             * @example Rechnung-1001.xml
+             */
+            fileName: string;
+            /**
+             * @description The document as XML of EN 16931.
+             * @example <?xml version="1.0" encoding="UTF-8"?>
+             */
+            xml: string;
+            /**
+             * @description Checksum of the file in UTF-8, hexadecimal.
+             * @example e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+             */
+            sha256: string;
+        };
         /** DocumentLineRequest */
         DocumentLineRequest: {
             /**
@@ -8604,6 +8655,7 @@ export type ReturnList = components['schemas']['ReturnList'];
 export type ReturnUpdateRequest = components['schemas']['ReturnUpdateRequest'];
 export type OrderDocument = components['schemas']['OrderDocument'];
 export type OrderDocumentList = components['schemas']['OrderDocumentList'];
+export type ElectronicDocument = components['schemas']['ElectronicDocument'];
 export type DocumentLineRequest = components['schemas']['DocumentLineRequest'];
 export type InvoiceCreateRequest = components['schemas']['InvoiceCreateRequest'];
 export type FinalOrderDocument = components['schemas']['FinalOrderDocument'];
@@ -15614,6 +15666,113 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getElectronicDocument: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Absent: the format that the customer got; zugferd, if it got none.
+                 * @example xrechnung-ubl
+                 */
+                format?: "zugferd" | "xrechnung-cii" | "xrechnung-ubl" | "peppol";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                documentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ElectronicDocument"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/electronic",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/electronic",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/00000000-0000-0000-0000-000000000000/electronic",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/electronic",
                      *       "status": "Too Many Requests"
                      *     }
                      */

@@ -2,8 +2,11 @@ import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
-import { fileOf } from '../../orders/documents/file.ts';
-import { findDocument, type DocumentRow } from '../../orders/documents/queries.ts';
+import { currencyDigits } from '../../kernel/money.ts';
+import { ELECTRONIC_FORMATS } from '../../orders/documents/electronic-format.ts';
+import { missingFor } from '../../orders/documents/electronic-model.ts';
+import { electronicFile, fileOf } from '../../orders/documents/file.ts';
+import { findDocument, toDocumentFacts, type DocumentRow } from '../../orders/documents/queries.ts';
 import { dayText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -17,6 +20,19 @@ export function orderDocuments(pages: ShopPages): void {
     if (row?.orderId !== orderId.toUpperCase()) throw notFound();
     return { type: 'application/pdf', content: await fileOf(row) };
   });
+
+  pages.file(
+    '/orders/:orderId/documents/:documentId/:format',
+    'orders_read',
+    async ({ db, shopId }, { params }) => {
+      const { orderId, documentId } = params as { orderId: string; documentId: string };
+      const format = ELECTRONIC_FORMATS.find((one) => one === params['format']);
+      const row = format && isId(documentId) ? await findDocument(db, shopId, documentId) : undefined;
+      if (!format || row?.orderId !== orderId.toUpperCase()) throw notFound();
+      const { type, name, bytes } = electronicFile(row, format);
+      return { type, content: bytes, fileName: name };
+    },
+  );
 }
 
 /** `Invoice 1001` */
@@ -68,7 +84,27 @@ export function documentsCard({ visit, order, documents }: OrderView, shownId: s
         ></iframe>
         <p>
           <a href="${fileHref(shown.documentId)}" target="_blank" rel="noopener">${messages.open}</a>
-        </p>`
+        </p>
+        ${electronicLinks(visit, shown, fileHref(shown.documentId))}`
     }
   </section>`;
+}
+
+/** The formats that the document can be had in; the one that the customer got is marked. */
+function electronicLinks({ messages }: ShopVisit, document: DocumentRow, href: string): Markup | false {
+  const { download, formats, sentFormat } = messages.orders.documents;
+  const { electronic, format = 'zugferd' } = document.terms;
+  const facts = toDocumentFacts(document);
+  const possible = ELECTRONIC_FORMATS.filter((one) => missingFor(facts, one).length === 0);
+  if (possible.length === 0 || currencyDigits(document.content.currency) > 2) return false;
+  return html`<p>${download}</p>
+    <ul class="plain">
+      ${possible.map(
+        (one) =>
+          html`<li>
+            <a href="${href}/${one}" hx-boost="false">${formats[one]}</a>
+            ${electronic && one === format && html`<span class="quiet">${sentFormat}</span>`}
+          </li>`,
+      )}
+    </ul>`;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise } from 'yauzl';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -911,14 +912,20 @@ describe('the files for the accountant', () => {
     expect(headers['content-type']).toBe('application/zip');
     const archive = await fromBufferPromise(bytes);
     const entries: Record<string, string> = {};
+    const checksums: string[] = [];
+    let manifest = '';
     for await (const entry of archive.eachEntry()) {
       const content = await buffer(await archive.openReadStreamPromise(entry));
       entries[entry.fileName] = content.subarray(0, 5).toString();
+      if (entry.fileName === 'SHA256SUMS') manifest = content.toString();
+      else checksums.push(`${createHash('sha256').update(content).digest('hex')}  ${entry.fileName}\n`);
     }
     expect(entries).toEqual({
       [`Invoice-${invoice}.pdf`]: '%PDF-',
       [`Credit-note-${creditNote}.pdf`]: '%PDF-',
+      SHA256SUMS: expect.any(String) as string,
     });
+    expect(manifest).toBe(checksums.join(''));
     const empty = await fetchFile('/documents.zip?from=2019-01-01&to=2019-01-31');
     expect(empty.bytes).toHaveLength(22);
   });

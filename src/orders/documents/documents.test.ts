@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { extractXml } from '@stackforge-eu/factur-x';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -19,7 +20,8 @@ import { startService, type Answer, type Service } from '../../../test/service.t
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { SettingsFile } from '../../shops/settings/file.ts';
-import { documentFile } from './file.ts';
+import { deleteShop } from '../../shops/shop/queries.ts';
+import { deliveredFiles, documentFile } from './file.ts';
 
 let service: Service;
 let demo: Shop;
@@ -550,5 +552,138 @@ describe('electronic invoices', () => {
       400,
       'Electronic invoices need settings that the shop lacks: invoicing.vatId; set them with npx kontor shop apply',
     ]);
+  });
+
+  const COMPANY = { ...ADA, company: 'Hafenamt', country: 'DE', zipCode: '20457', vatId: 'DE136695976' };
+  const PHONE = { phone: '+49 40 123456' };
+
+  /** An order whose buyer has said this of itself. */
+  async function givenBusinessOrder(invoicing: object, buyer: object | null, address: object = COMPANY) {
+    const given = await givenOrder({ invoicing: { ...SELLER, ...invoicing } });
+    const { shop, order, orderId } = given;
+    await service.db.run(sql`
+      update customer_order
+      set buyer = ${buyer}, billing_address = ${JSON.stringify({ ...order.billingAddress, ...address })}
+      where shop_id = ${shop.shopId} and order_id = ${orderId}`);
+    return given;
+  }
+
+  const electronicOf = ({ shopId, token }: Shop, orderId: string, documentId: string, format = '') =>
+    service.call(
+      'GET',
+      `/manage/shops/${shopId}/orders/${orderId}/documents/${documentId}/electronic${format && `?format=${format}`}`,
+      { token },
+    );
+
+  const attachmentsOf = async (shop: Shop, documentId: string) => {
+    const files = await deliveredFiles(service.db, shop.shopId, documentId);
+    return files.map(({ name, type }) => `${name} ${type}`);
+  };
+
+  test('are for businesses in the European Union, when the shop has decided nothing', async () => {
+    const { shop, orderId } = await givenBusinessOrder({}, null);
+    const { documentId } = await finalised(shop, orderId, 'invoices');
+    const { bytes } = (await documentFile(service.db, shop.shopId, documentId))!;
+    expect((await extractXml(bytes)).xml).toContain('<ram:Name>Hafenamt</ram:Name>');
+    expect(await attachmentsOf(shop, documentId)).toEqual(['Invoice-1001.pdf application/pdf']);
+
+    const consumer = await givenBusinessOrder({}, null, { ...COMPANY, company: null, vatId: null });
+    const other = await finalised(consumer.shop, consumer.orderId, 'invoices');
+    const plain = (await documentFile(service.db, consumer.shop.shopId, other.documentId))!;
+    await expect(extractXml(plain.bytes)).rejects.toThrow();
+
+    const off = await givenBusinessOrder({ electronic: false }, null);
+    const without = await finalised(off.shop, off.orderId, 'invoices');
+    await expect(
+      extractXml((await documentFile(service.db, off.shop.shopId, without.documentId))!.bytes),
+    ).rejects.toThrow();
+  });
+
+  test('of an authority are XRechnung: a file beside the PDF, stored as it was sent', async () => {
+    const buyer = { buyerReference: '04011000-12345-03', purchaseOrderNumber: 'PO-4711' };
+    const { shop, orderId } = await givenBusinessOrder(PHONE, buyer);
+    const { documentId } = await finalised(shop, orderId, 'invoices');
+    expect(await attachmentsOf(shop, documentId)).toEqual([
+      'Invoice-1001.pdf application/pdf',
+      'Invoice-1001.xml application/xml',
+    ]);
+    const { status, body } = await electronicOf(shop, orderId, documentId);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      documentId,
+      format: 'xrechnung-ubl',
+      fileName: 'Invoice-1001.xml',
+      xml: expect.stringContaining('<cbc:BuyerReference>04011000-12345-03</cbc:BuyerReference>') as string,
+      sha256: createHash('sha256').update(body.xml).digest('hex'),
+    });
+    expect(body.xml).toContain('<cbc:ID>PO-4711</cbc:ID>');
+    // The PDF is a copy, so it carries no second original.
+    await expect(
+      extractXml((await documentFile(service.db, shop.shopId, documentId))!.bytes),
+    ).rejects.toThrow();
+    // It is stored, so a later version of the program sends the same.
+    await service.db.run(sql`
+      update order_document set xml = ${Buffer.from('<as-sent/>')} where shop_id = ${shop.shopId}`);
+    expect((await electronicOf(shop, orderId, documentId)).body.xml).toBe('<as-sent/>');
+    // The credit note goes the same way.
+    const credit = await finalised(shop, orderId, 'credit-notes');
+    expect((await electronicOf(shop, orderId, credit.documentId)).body).toMatchObject({
+      format: 'xrechnung-ubl',
+      xml: expect.stringMatching(/<CreditNote [\s\S]*04011000-12345-03[\s\S]*PO-4711/) as string,
+    });
+    // An invoice after it replaces the credited one.
+    const again = await finalised(shop, orderId, 'invoices');
+    expect((await electronicOf(shop, orderId, again.documentId)).body.xml).toMatch(
+      /<cbc:InvoiceTypeCode>384<[\s\S]*<cac:InvoiceDocumentReference>\s*<cbc:ID>1001</,
+    );
+  });
+
+  test('are to be had in every format that the facts allow', async () => {
+    const { shop, orderId } = await givenBusinessOrder({}, null);
+    const { documentId } = await finalised(shop, orderId, 'invoices');
+    const answers: Record<string, unknown> = {};
+    for (const format of ['zugferd', 'xrechnung-cii', 'xrechnung-ubl', 'peppol', 'pdf']) {
+      const { status, body } = await electronicOf(shop, orderId, documentId, format);
+      answers[format] =
+        status === 200
+          ? body.xml.match(/<(?:rsm:)?(\w+) /)[1]
+          : [status, body.message.split(', Request: ')[0]];
+    }
+    const phoneMissing = (format: string) => [
+      409,
+      `The document does not exist as ${format}, because it lacks invoicing.phone`,
+    ];
+    expect(answers).toEqual({
+      zugferd: 'CrossIndustryInvoice',
+      'xrechnung-cii': phoneMissing('xrechnung-cii'),
+      'xrechnung-ubl': phoneMissing('xrechnung-ubl'),
+      peppol: 'Invoice',
+      pdf: [400, expect.any(String)],
+    });
+    // Another order's document does not exist here.
+    const other = await givenOrder();
+    expect((await electronicOf(shop, other.orderId, documentId)).status).toBe(404);
+  });
+
+  test('need the phone number, when the shop wants XRechnung', async () => {
+    const { shop, orderId } = await givenBusinessOrder({ electronicFormat: 'xrechnung-cii' }, null);
+    expect(await refused(shop, orderId, 'invoices', {})).toEqual([
+      400,
+      'Electronic invoices need settings that the shop lacks: invoicing.phone; set them with npx kontor shop apply',
+    ]);
+  });
+
+  test('are kept: an order with documents cannot be deleted, the whole shop can', async () => {
+    const { shop, orderId } = await givenBusinessOrder({}, null);
+    await finalised(shop, orderId, 'invoices');
+    await expect(
+      service.db.run(
+        sql`delete from customer_order where shop_id = ${shop.shopId} and order_id = ${orderId}`,
+      ),
+    ).rejects.toThrow('order_document_order');
+    await service.db.transaction((tx) => deleteShop(tx, shop.shopId));
+    expect(await service.db.one(sql`select from order_document where shop_id = ${shop.shopId}`)).toBe(
+      undefined,
+    );
   });
 });

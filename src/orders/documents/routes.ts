@@ -6,11 +6,12 @@ import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../../http/schemas.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import { fileOf, storeDocumentFile } from './file.ts';
+import { ELECTRONIC_FORMATS } from './electronic-format.ts';
+import { electronicFile, fileOf, sha256Of, storeDocumentFile } from './file.ts';
 import { finaliseDocument } from './finalise.ts';
-import { countDocuments, findDocuments } from './queries.ts';
+import { countDocuments, findDocument, findDocuments } from './queries.ts';
 import { toDocument } from './render.ts';
-import { FinalisedDocument, NewCreditNote, NewInvoice, OrderDocument } from './schema.ts';
+import { ElectronicFile, FinalisedDocument, NewCreditNote, NewInvoice, OrderDocument } from './schema.ts';
 
 const { parameters, pageOf } = paging();
 
@@ -36,6 +37,29 @@ const getOrderDocuments = operation({
   }),
   answer: Paged(OrderDocument, 'order document list'),
   keepsKeyOrder: true,
+});
+
+export const getElectronicDocument = operation({
+  method: 'GET',
+  under: 'manage',
+  path: '/orders/:orderId/documents/:documentId/electronic',
+  name: 'getElectronicDocument',
+  summary: 'Get electronic document',
+  description:
+    'The XML of an invoice or a credit note, in any of the formats. 409 names the facts that a format demands and the document lacks.',
+  tag: 'orders',
+  labels: [],
+  access: 'orders_read',
+  params: Type.Object({ orderId: Id, documentId: Id }),
+  query: Type.Object({
+    format: Type.Optional(
+      Type.Enum([...ELECTRONIC_FORMATS], {
+        description: 'Absent: the format that the customer got; zugferd, if it got none.',
+        examples: ['xrechnung-ubl'],
+      }),
+    ),
+  }),
+  answer: ElectronicFile,
 });
 
 const finalisation = {
@@ -95,6 +119,20 @@ export function documents(api: Operations): void {
     // between.
     for (const row of rows) documents.push(toDocument(row, context, withPdf ? await fileOf(row) : undefined));
     return paged(page, counted.count, documents);
+  });
+
+  api.read(getElectronicDocument, async ({ db, shopId, params, query }) => {
+    const row = await findDocument(db, shopId, params.documentId);
+    if (row?.orderId !== params.orderId.toUpperCase()) throw notFound();
+    const format = query.format ?? row.terms.format ?? 'zugferd';
+    const { name, bytes } = electronicFile(row, format);
+    return {
+      documentId: row.documentId,
+      format,
+      fileName: name,
+      xml: bytes.toString('utf8'),
+      sha256: sha256Of(bytes),
+    };
   });
 
   for (const { kind, finalise } of KINDS) {
