@@ -289,6 +289,11 @@ export const SHARED_REFUSALS = {
     message: 'The document does not exist as {format}, because it lacks {missing}',
   },
 
+  TRANSPORT_NOT_SET: {
+    status: 409,
+    message: 'The shop has no account of a provider that sends electronic documents',
+  },
+
   SHOP_NOT_READY: {
     status: 409,
     message: 'The shop is not ready to open, these steps are missing: {steps}',

@@ -5,9 +5,12 @@ import { isId } from '../../kernel/ids.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { ELECTRONIC_FORMATS } from '../../orders/documents/electronic-format.ts';
 import { missingFor } from '../../orders/documents/electronic-model.ts';
-import { electronicFile, fileOf } from '../../orders/documents/file.ts';
+import { electronicFile, fileOf, networkFormat } from '../../orders/documents/file.ts';
 import { findDocument, toDocumentFacts, type DocumentRow } from '../../orders/documents/queries.ts';
-import { dayText } from '../components/format.ts';
+import { sendElectronicDocument } from '../../orders/documents/routes.ts';
+import { buttonForm } from '../components/form.ts';
+import { chip, dayText } from '../components/format.ts';
+import { Redirect } from '../../http/page-kit.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderView } from './order-view.ts';
@@ -19,6 +22,15 @@ export function orderDocuments(pages: ShopPages): void {
     const row = isId(documentId) ? await findDocument(db, shopId, documentId) : undefined;
     if (row?.orderId !== orderId.toUpperCase()) throw notFound();
     return { type: 'application/pdf', content: await fileOf(row) };
+  });
+
+  pages.post('/orders/:orderId/documents/:documentId/send', 'orders_write', async (visit, { params }) => {
+    const { orderId, documentId } = params as { orderId: string; documentId: string };
+    await visit.call(sendElectronicDocument, { params: { orderId, documentId } });
+    return new Redirect(
+      `${adminPath(visit, `/orders/${orderId}`, { document: documentId })}#documents`,
+      visit.messages.orders.documents.sending,
+    );
   });
 
   pages.file(
@@ -44,7 +56,8 @@ export function documentTitleIn(
 }
 
 /** The documents of an order; one of them is shown in place. */
-export function documentsCard({ visit, order, documents }: OrderView, shownId: string | undefined): Markup {
+export function documentsCard(view: OrderView, shownId: string | undefined): Markup {
+  const { visit, order, documents } = view;
   const messages = visit.messages.orders.documents;
   const path = `/orders/${order.orderId}`;
   const shown = documents.find(({ documentId }) => documentId === shownId);
@@ -85,7 +98,8 @@ export function documentsCard({ visit, order, documents }: OrderView, shownId: s
         <p>
           <a href="${fileHref(shown.documentId)}" target="_blank" rel="noopener">${messages.open}</a>
         </p>
-        ${electronicLinks(visit, shown, fileHref(shown.documentId))}`
+        ${electronicLinks(visit, shown, fileHref(shown.documentId))}
+        ${deliveryLine(view, shown, fileHref(shown.documentId))}`
     }
   </section>`;
 }
@@ -107,4 +121,25 @@ function electronicLinks({ messages }: ShopVisit, document: DocumentRow, href: s
           </li>`,
       )}
     </ul>`;
+}
+
+/** How far a document has come in the Peppol network, and a button that sends it. */
+function deliveryLine(
+  { visit, deliveries, hasTransport }: OrderView,
+  document: DocumentRow,
+  href: string,
+): Markup | false {
+  const { send, sendAgain, deliveries: states } = visit.messages.orders.documents;
+  const delivery = deliveries.find(({ documentId }) => documentId === document.documentId);
+  const isSendable =
+    hasTransport &&
+    visit.may('orders_write') &&
+    (!delivery || delivery.state === 'failed') &&
+    missingFor(toDocumentFacts(document), networkFormat(document)).length === 0;
+  if (!delivery && !isSendable) return false;
+  return html`<div class="split">
+      ${delivery && chip(states[delivery.state], delivery.state === 'failed' ? 'bad' : delivery.state === 'delivered' ? 'good' : 'neutral')}
+      ${isSendable && buttonForm({ action: `${href}/send`, text: delivery ? sendAgain : send })}
+    </div>
+    ${delivery?.error && html`<p class="hint">${delivery.error}</p>`}`;
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { extractXml } from '@stackforge-eu/factur-x';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import pino from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ACCESS_POINT_KEY, startAccessPoint, type AccessPoint } from '../../../test/access-point.ts';
 import {
   ADA,
   changeSettings,
@@ -20,7 +22,11 @@ import { startService, type Answer, type Service } from '../../../test/service.t
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { SettingsFile } from '../../shops/settings/file.ts';
+import { startTransport } from '../../composition/background.ts';
+import type { Background } from '../../platform/background.ts';
+import { installationKey } from '../../platform/sealing.ts';
 import { deleteShop } from '../../shops/shop/queries.ts';
+import { saveTransportAccount } from '../transport/queries.ts';
 import { deliveredFiles, documentFile } from './file.ts';
 
 let service: Service;
@@ -615,6 +621,7 @@ describe('electronic invoices', () => {
       fileName: 'Invoice-1001.xml',
       xml: expect.stringContaining('<cbc:BuyerReference>04011000-12345-03</cbc:BuyerReference>') as string,
       sha256: createHash('sha256').update(body.xml).digest('hex'),
+      delivery: null,
     });
     expect(body.xml).toContain('<cbc:ID>PO-4711</cbc:ID>');
     // The PDF is a copy, so it carries no second original.
@@ -685,5 +692,154 @@ describe('electronic invoices', () => {
     expect(await service.db.one(sql`select from order_document where shop_id = ${shop.shopId}`)).toBe(
       undefined,
     );
+  });
+});
+
+describe('the way through the Peppol network', () => {
+  let point: AccessPoint;
+  let worker: Background;
+  beforeAll(async () => {
+    point = await startAccessPoint();
+    const { db, config, app } = service;
+    worker = startTransport({
+      db,
+      config,
+      demoAccess: app.demoAccess,
+      log: pino({ level: 'silent' }),
+      endpoint: point.endpoint,
+      pause: 10,
+    });
+  });
+  afterAll(async () => {
+    await worker.stop();
+    await point.stop();
+    service.setClock(NOW);
+  });
+  beforeEach(() => {
+    point.calls.length = 0;
+    point.failures.length = 0;
+    point.documents.clear();
+    service.setClock(NOW);
+  });
+
+  /** An invoice for an authority, of a shop that has the key of the access point. */
+  async function givenSent(apiKey = ACCESS_POINT_KEY) {
+    const invoicing = { ...SELLER, phone: '+49 40 123456' };
+    const { shop, order, orderId } = await givenOrder({ invoicing });
+    const address = { ...order.billingAddress, company: 'Hafenamt' };
+    await service.db.transaction(async (tx) => {
+      await tx.run(sql`
+        update customer_order
+        set buyer = ${{ buyerReference: '04011000-12345-03' }}, billing_address = ${JSON.stringify(address)}
+        where shop_id = ${shop.shopId} and order_id = ${orderId}`);
+      const key = await installationKey(service.config);
+      await saveTransportAccount(tx, key, shop.shopId, { provider: 'e-invoice.be', account: { apiKey } });
+    });
+    const { documentId } = await finalised(shop, orderId, 'invoices');
+    const path = `/manage/shops/${shop.shopId}/orders/${orderId}/documents/${documentId}`;
+    const delivery = async () =>
+      (await service.call('GET', `${path}/electronic`, { token: shop.token })).body.delivery;
+    const until = (state: string) =>
+      vi.waitFor(async () => expect(await delivery()).toMatchObject({ state }), {
+        timeout: 20_000,
+        interval: 20,
+      });
+    return { shop, documentId, path, delivery, until };
+  }
+
+  const minutesLater = (minutes: number) => service.setClock(new Date(NOW.getTime() + minutes * 60_000));
+  const emailsTo = async ({ shopId }: Shop) =>
+    service.db.many(sql`
+      select content -> 'facts' ->> 'reason' as reason from job
+      where shop_id = ${shopId} and content ->> 'template' = 'documentProblem'`);
+  const sends = () => point.calls.filter((call) => call.endsWith('/send')).length;
+
+  test('stores a document at the access point, sends it, and asks until it was delivered', async () => {
+    const { shop, documentId, delivery, until } = await givenSent();
+    await until('sending');
+    expect(point.calls).toEqual([
+      'POST /api/documents/ubl',
+      'GET /api/documents/{id}',
+      'POST /api/documents/{id}/send',
+    ]);
+    const [sent] = point.documents.values();
+    expect(sent!.xml).toContain('<cbc:EndpointID schemeID="0204">04011000-12345-03</cbc:EndpointID>');
+    // The email has only the copy, so that the customer gets one original.
+    const files = await deliveredFiles(service.db, shop.shopId, documentId);
+    expect(files.map(({ name }) => name)).toEqual(['Invoice-1001.pdf']);
+    sent!.state = 'SENT';
+    minutesLater(1);
+    await until('delivered');
+    expect(await delivery()).toEqual({
+      provider: 'e-invoice.be',
+      state: 'delivered',
+      error: null,
+      updatedOn: '2026-11-15T08:31:00.000Z',
+    });
+    expect(await emailsTo(shop)).toEqual([]);
+  });
+
+  test('sends nothing twice, when the answer to an upload or to the sending is lost', async () => {
+    point.failures.push('hang up');
+    const { until } = await givenSent();
+    await vi.waitFor(() => expect(point.calls).toHaveLength(1), { timeout: 20_000 });
+    minutesLater(1);
+    await vi.waitFor(() => expect(point.documents.size).toBe(2), { timeout: 20_000 });
+    await until('sending');
+    // The first one stayed a draft.
+    expect([...point.documents.values()].map(({ state }) => state)).toEqual(['DRAFT', 'TRANSIT']);
+
+    // The access point sends it, and its answer to that is lost.
+    point.documents.clear();
+    point.calls.length = 0;
+    service.setClock(NOW);
+    point.loseAnswerTo = '/send';
+    const other = await givenSent();
+    await vi.waitFor(() => expect(sends()).toBe(1), { timeout: 20_000 });
+    point.loseAnswerTo = undefined;
+    minutesLater(1);
+    await other.until('sending');
+    expect([sends(), [...point.documents.values()].map(({ state }) => state)]).toEqual([1, ['TRANSIT']]);
+  });
+
+  test('tells the merchant when it could not be delivered, and sends it again when asked', async () => {
+    const { shop, path, delivery, until } = await givenSent();
+    await until('sending');
+    [...point.documents.values()][0]!.state = 'FAILED';
+    minutesLater(1);
+    await until('failed');
+    const reason = 'e-invoice.be could not deliver it: is the recipient registered in the Peppol network?';
+    expect(await delivery()).toMatchObject({ error: reason });
+    expect(await emailsTo(shop)).toEqual([{ reason }]);
+    const again = await service.call('POST', `${path}/delivery`, { token: shop.token });
+    expect([again.status, again.body]).toMatchObject([200, { state: 'waiting', error: null }]);
+    await until('sending');
+    expect(point.documents.size).toBe(2);
+    // One that is on its way is not sent again.
+    const third = await service.call('POST', `${path}/delivery`, { token: shop.token });
+    expect(third.body).toMatchObject({ state: 'sending' });
+    expect(sends()).toBe(2);
+  });
+
+  test('ends with a key that is refused, and never tells the key', async () => {
+    const { shop, until, delivery } = await givenSent('another-key');
+    await until('failed');
+    expect(await delivery()).toMatchObject({ error: 'e-invoice.be answered 401: {"detail":"no such key"}' });
+    expect(await emailsTo(shop)).toHaveLength(1);
+    expect(point.documents.size).toBe(0);
+    const row = await service.db.one<{ sealed: Buffer }>(sql`
+      select fields_sealed as sealed from transport_account where shop_id = ${shop.shopId}`);
+    expect(row!.sealed.includes('another-key')).toBe(false);
+  });
+
+  test('is not there without an account', async () => {
+    const { shop, orderId } = await givenOrder();
+    const { documentId } = await finalised(shop, orderId, 'invoices');
+    const path = `/manage/shops/${shop.shopId}/orders/${orderId}/documents/${documentId}/delivery`;
+    const { status, body } = await service.call('POST', path, { token: shop.token });
+    expect([status, body.message.split(', Request: ')[0]]).toEqual([
+      409,
+      'The shop has no account of a provider that sends electronic documents',
+    ]);
   });
 });

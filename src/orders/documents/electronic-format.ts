@@ -14,3 +14,7 @@ export const SPECIFICATIONS: Readonly<Record<ElectronicFormat, string>> = {
 
 /** BT-23: the process of an invoice in the Peppol network, which XRechnung demands as well. */
 export const BILLING_PROCESS = 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0';
+
+/** Whether documents of a format are sent through the Peppol network, if the shop can. */
+export const isForNetwork = (format: ElectronicFormat | undefined): boolean =>
+  format === 'peppol' || format === 'xrechnung-ubl';

@@ -2,6 +2,7 @@ import type { Content } from '../../pricing/content.ts';
 import { isInEu } from '../../shops/countries/countries.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import type { ElectronicFormat } from '../../shops/settings/schema.ts';
+import type { TransportName } from '../transport/provider.ts';
 import type { Invoicing } from '../../shops/settings/settings.ts';
 
 export const DOCUMENT_KINDS = ['Invoice', 'CreditNote'] as const;
@@ -63,6 +64,8 @@ export interface DocumentTerms {
   electronic: boolean;
   /** Its format. Missing: zugferd, which is inside of the PDF. */
   format?: ElectronicFormat;
+  /** The provider that brings it to the customer, who gets only a copy by email. Missing: the email has all of it. */
+  transport?: TransportName;
 }
 
 /** The references of the buyer, as they were when the order was placed. */

@@ -29,7 +29,8 @@ export async function documentFile(
 }
 
 /**
- * What the customer receives: the PDF, and the XML where it is not a part of the PDF. Empty: there is no such document.
+ * What the customer receives by email: the PDF, and the XML where it is neither a part of the PDF nor sent through the
+ * network. Empty: there is no such document.
  */
 export async function deliveredFiles(
   db: Queries,
@@ -37,7 +38,8 @@ export async function deliveredFiles(
   documentId: string,
 ): Promise<DocumentFile[]> {
   const row = await findDocument(db, shopId, documentId);
-  return row ? filesOf(row) : [];
+  if (!row) return [];
+  return row.terms.transport === undefined ? filesOf(row) : [await pdfFile(row)];
 }
 
 export async function filesOf(row: StoredDocument): Promise<DocumentFile[]> {
@@ -58,6 +60,10 @@ export function electronicFile(row: StoredDocument, format: ElectronicFormat): D
   }
   return xmlFile(row, format);
 }
+
+/** The UBL that goes into the network. */
+export const networkFormat = ({ terms }: DocumentRow): ElectronicFormat =>
+  terms.format === 'xrechnung-ubl' ? 'xrechnung-ubl' : 'peppol';
 
 /** In its own format it is the stored one. */
 function xmlFile(row: StoredDocument, format: ElectronicFormat): DocumentFile {

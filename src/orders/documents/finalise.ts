@@ -17,7 +17,9 @@ import { includesServices } from '../refund-due.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { documentEmail, type DocumentFinalised } from './document-email.ts';
+import { findTransport, requestDelivery } from '../transport/queries.ts';
 import { electronicChoice } from './electronic-choice.ts';
+import { isForNetwork } from './electronic-format.ts';
 import { dayOf, type DocumentKind, type DocumentTerms, type Seller } from './facts.ts';
 import { partOf, quantityOf, servicesHeld, unitsByLine, unitsHeld, unitsOf, type Held } from './part.ts';
 import { findFinalised, insertDocument, toDocumentFacts, type DocumentRow } from './queries.ts';
@@ -94,8 +96,12 @@ export async function finaliseDocument(
   if (choice.missing.length > 0) {
     throw new Refusal('ELECTRONIC_SELLER_INCOMPLETE', { missing: choice.missing.join(', ') });
   }
+  const transport = isForNetwork(choice.terms?.format) ? await findTransport(tx, shopId) : undefined;
   const facts = choice.terms
-    ? { ...draft, terms: { ...draft.terms, electronic: true, ...choice.terms } }
+    ? {
+        ...draft,
+        terms: { ...draft.terms, electronic: true, ...choice.terms, ...(transport && { transport }) },
+      }
     : draft;
 
   const reached = stateOf(order, kind, isRest, tx.now);
@@ -118,6 +124,7 @@ export async function finaliseDocument(
   const number = await takeNumber(tx, shopId, kind);
   const document = { ...facts, number };
   await insertDocument(tx, shopId, document);
+  if (transport) await requestDelivery(tx, shopId, documentId, transport);
   recordEvents(tx, shopId, [
     { type: 'DOCUMENT_ISSUED', resourceId: order.orderId, data: { documentId, kind, number } },
   ]);
