@@ -1,6 +1,6 @@
 import { typedText } from '../line-text.ts';
 import { paymentReference } from '../bank-transfer.ts';
-import type { Content, ContentLine, ContentTaxClass } from '../../pricing/content.ts';
+import { serviceParts, type Content, type ContentLine, type ContentTaxClass } from '../../pricing/content.ts';
 import { sum } from '../../pricing/shares.ts';
 import { taxOn } from '../../pricing/tax.ts';
 import type { Address } from '../../shops/countries/address.ts';
@@ -291,7 +291,7 @@ function netPrice(
   const { price, model } =
     asked === null ? { price: quantityPrice, model: taxType } : { price: asked, model: shopTaxModel };
   if (model !== 'GROSS') return decimalOf(price, currency);
-  const net = (price * 10_000) / (10_000 + taxClass.rate);
+  const net = (price * 10_000) / (10_000 + (taxClass.priceRate ?? taxClass.rate));
   return (net / 10 ** digits)
     .toFixed(digits + 4)
     .replace(/0{1,4}$/, '')
@@ -360,7 +360,7 @@ function netAmounts(document: DocumentFacts, words: Messages['documents']): NetA
     return `${code} ${rate}`;
   };
   const lines = content.lines.map(({ amount, taxClass }) => net(amount, taxClass.rate));
-  const services = serviceShares(content);
+  const services = serviceParts(content);
   const taxed: TaxedAs[] = [...content.taxes, ...content.lines.map(({ taxClass }) => taxClass)];
   const categories = new Map(
     taxed
@@ -378,7 +378,7 @@ function netAmounts(document: DocumentFacts, words: Messages['documents']): NetA
     const all = (name: 'amount' | 'discountShare' | 'couponShare' | 'deposit' | 'ecoParticipation') =>
       sum(ofKey.map(([, line]) => line[name]));
     const share = (name: 'shipping' | 'payment') =>
-      sum(services.filter((one) => keyOf(one) === key).map((one) => one[name]));
+      sum(services.filter(({ taxClass }) => keyOf(taxClass) === key).map((part) => part[name]));
     const extras: [string, number][] = [
       [words.basketDiscount, 0 - all('discountShare')],
       [words.coupon, 0 - all('couponShare')],
@@ -412,12 +412,6 @@ function netAmounts(document: DocumentFacts, words: Messages['documents']): NetA
       payable: terms.isPaid ? 0 : content.grandTotal,
     },
   };
-}
-
-/** The cost of delivery and payment, as it is taxed. A discount for the payment is shared by all rates. */
-function serviceShares(content: Content): (TaxedAs & { shipping: number; payment: number })[] {
-  const { serviceTaxClass, shippingPrice, payment } = content;
-  return [{ ...serviceTaxClass, shipping: shippingPrice, payment: Math.max(payment?.price ?? 0, 0) }];
 }
 
 /**
