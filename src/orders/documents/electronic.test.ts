@@ -432,6 +432,8 @@ function documentOf(
       hasServices: true,
       units: {},
       electronic: true,
+      // Without tax to another state only with a number.
+      buyer: { vatNumber: 'FR12732829320' },
       ...terms,
     },
     ...facts,
@@ -608,6 +610,24 @@ describe('electronic documents of all kinds', () => {
     ],
   ])('%s: says why there is no tax', (name, expected) => {
     expect(categories(name)).toEqual(expected);
+  });
+
+  test('charge delivery in the shares of its rates', () => {
+    const name = 'several rates, coupon, delivery in shares';
+    const root = parsed(electronicInvoice(documentOfCase(name, 'invoice'), 'peppol'));
+    const charged = at(root, 'AllowanceCharge').map((node) =>
+      ['AllowanceChargeReason', 'ChargeIndicator', 'Amount', 'TaxCategory/Percent'].map((path) =>
+        textAt(node, path),
+      ),
+    );
+    // 1.91 with 7 %, 2.99 with 19 %.
+    expect(charged).toEqual([
+      ['Gutschein', 'false', '1.76', '7.00'],
+      ['Lieferung', 'true', '1.79', '7.00'],
+      ['Gutschein', 'false', '2.62', '19.00'],
+      ['Lieferung', 'true', '2.51', '19.00'],
+      ['Rundung', 'true', '0.01', '19.00'],
+    ]);
   });
 
   test('name the references of the buyer', () => {
