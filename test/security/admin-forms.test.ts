@@ -69,6 +69,7 @@ const NOT_ON_A_PAGE = [
   '/admin/confirm',
   '/admin/shops/:shopId/marketing/newsletters/:campaignId/unsubscribe',
   '/admin/shops/:shopId/orders/invoices',
+  '/admin/shops/:shopId/orders/:orderId/documents/:documentId/send',
   '/admin/shops/:shopId/orders/:orderId/shipments/:shipmentId/undo',
   '/admin/shops/:shopId/products/change-prices',
   '/admin/shops/:shopId/products/hide',
@@ -109,6 +110,7 @@ const NOT_ON_A_PAGE = [
   '/admin/shops/:shopId/settings/history/:versionId',
   '/admin/shops/:shopId/settings/opening/new-link',
   '/admin/shops/:shopId/settings/opening/open',
+  '/admin/shops/:shopId/settings/invoices/transport',
   '/admin/shops/:shopId/settings/payments/:method',
 ];
 

@@ -371,6 +371,17 @@ describe('an order', () => {
     expect(file.headers['x-frame-options']).toBe('SAMEORIGIN');
     expect(file.text.slice(0, 5)).toBe('%PDF-');
     expect((await merchant.get(`/orders/${await idOf('1013')}/documents/${documentId}`)).status).toBe(404);
+    // Its XML is to be had in the formats that its facts allow.
+    const { text: page } = await merchant.get(`/orders/${orderId}?document=${documentId}`);
+    expect([...page.matchAll(/documents\/[0-9A-F-]{36}\/([\w-]+)"/g)].map(([, format]) => format)).toContain(
+      'zugferd',
+    );
+    const xml = await merchant.get(`/orders/${orderId}/documents/${documentId}/zugferd`);
+    expect([xml.status, xml.headers['content-type']]).toEqual([200, 'application/xml']);
+    expect(xml.text).toContain('<rsm:CrossIndustryInvoice ');
+    expect((await merchant.get(`/orders/${orderId}/documents/${documentId}/paper`)).status).toBe(404);
+    const elsewhere = await merchant.get(`/orders/${await idOf('1013')}/documents/${documentId}/zugferd`);
+    expect(elsewhere.status).toBe(404);
     expect((await send('1012', 'email', { documentId })).status).toBe(303);
     const history = await service.call('GET', `/manage/shops/DemoShop/orders/${orderId}/history`, { token });
     expect(history.body.items.at(-1)).toMatchObject({
