@@ -110,7 +110,6 @@ const NOT_ON_A_PAGE = [
   '/admin/shops/:shopId/settings/history/:versionId',
   '/admin/shops/:shopId/settings/opening/new-link',
   '/admin/shops/:shopId/settings/opening/open',
-  '/admin/shops/:shopId/settings/invoices/transport',
   '/admin/shops/:shopId/settings/payments/:method',
 ];
 
