@@ -75,7 +75,7 @@ export async function serve(
   const [
     embedded,
     { buildApp },
-    { startBackground, startEmails, startPayments, startWebhooks },
+    { startBackground, startEmails, startPayments, startTransport, startWebhooks },
     { areMetricsServed, metricsServer },
   ] = await Promise.all([
     starting,
@@ -101,6 +101,7 @@ export async function serve(
     let emails: Background | undefined;
     let webhooks: Background | undefined;
     let payments: Background | undefined;
+    let transport: Background | undefined;
     let background: Background | undefined;
     let stopRefreshing: (() => Promise<void>) | undefined;
     try {
@@ -122,6 +123,7 @@ export async function serve(
       const { demoAccess } = app;
       webhooks = startWebhooks({ db, config, demoAccess, log, origin });
       payments = startPayments({ db, config, demoAccess, log, providers });
+      transport = startTransport({ db, config, demoAccess, log });
       const created = (await countShops(db)) === 0 ? await demo.createShops(db, config) : undefined;
       await app.shopHosts.refresh();
       await demoAccess.refresh();
@@ -174,6 +176,7 @@ export async function serve(
         emails?.stop(),
         webhooks?.stop(),
         payments?.stop(),
+        transport?.stop(),
         background?.stop(),
         stopRefreshing?.(),
       ]);

@@ -12,9 +12,11 @@ import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { startEmailWorker } from '../platform/email/worker.ts';
 import { createProviders, type Providers } from '../orders/payments/providers.ts';
 import { startPaymentWorker } from '../orders/payments/worker.ts';
+import { createEInvoiceBe } from '../orders/transport/e-invoice-be.ts';
+import { startTransportWorker } from '../orders/transport/worker.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { createEmailShopLoader } from '../shops/email/shop.ts';
-import type { Resolve } from '../apps/webhooks/receiver-address.ts';
+import { receiverPolicy, type Resolve } from '../apps/webhooks/receiver-address.ts';
 import { startWebhookWorker } from '../apps/webhooks/worker.ts';
 import { WEBHOOK_ENTITIES } from './webhook-entities.ts';
 
@@ -71,6 +73,37 @@ export interface WebhookWorkDeps {
 /** Starts to deliver events to webhooks. */
 export function startWebhooks(deps: WebhookWorkDeps): Background {
   return startWebhookWorker({ ...deps, entities: WEBHOOK_ENTITIES });
+}
+
+export interface TransportWorkDeps {
+  db: Database;
+  config: Config;
+  demoAccess: DemoAccess;
+  log: FastifyBaseLogger;
+  /** The address of the provider's API; absent: the real one. */
+  endpoint?: string;
+  /** Milliseconds between two rounds. */
+  pause?: number;
+}
+
+/** Starts to bring electronic documents into the Peppol network. */
+export function startTransport({
+  db,
+  config,
+  demoAccess,
+  log,
+  endpoint,
+  pause,
+}: TransportWorkDeps): Background {
+  let key: Promise<Buffer> | undefined;
+  const policy = receiverPolicy(config, demoAccess);
+  return startTransportWorker({
+    db,
+    log,
+    pause,
+    providers: { 'e-invoice.be': createEInvoiceBe(policy, endpoint === undefined ? {} : { endpoint }) },
+    loadKey: () => (key ??= installationKey(config)),
+  });
 }
 
 export interface PaymentWorkDeps {

@@ -20,6 +20,7 @@ import { shipmentEmail } from '../orders/shipment-email.ts';
 import { signInEmail } from '../people/accounts/sign-in-email.ts';
 import { withdrawalAcknowledgement, withdrawalLink } from '../orders/withdrawal-emails.ts';
 import { newsletterConfirmation } from '../people/newsletters/confirmation-email.ts';
+import { documentProblemEmail } from '../orders/transport/problem-email.ts';
 import type { EmailKind } from '../platform/email/kind.ts';
 import { deactivationEmail } from '../apps/webhooks/deactivation-email.ts';
 
@@ -45,6 +46,7 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   newOrderEmail,
   lowStockEmail,
   paymentProblemEmail,
+  documentProblemEmail,
   signInEmail,
   deactivationEmail,
   invitationEmail,

@@ -292,6 +292,16 @@ export const SHARED_REFUSALS = {
       'Electronic invoices need settings that the shop lacks: {missing}; set them with npx kontor shop apply',
   },
 
+  ELECTRONIC_FORMAT_INCOMPLETE: {
+    status: 409,
+    message: 'The document does not exist as {format}, because it lacks {missing}',
+  },
+
+  TRANSPORT_NOT_SET: {
+    status: 409,
+    message: 'The shop has no account of a provider that sends electronic documents',
+  },
+
   SHOP_NOT_READY: {
     status: 409,
     message: 'The shop is not ready to open, these steps are missing: {steps}',

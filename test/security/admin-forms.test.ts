@@ -73,6 +73,7 @@ const NOT_ON_A_PAGE = [
   '/admin/confirm',
   '/admin/shops/:shopId/marketing/newsletters/:campaignId/unsubscribe',
   '/admin/shops/:shopId/orders/invoices',
+  '/admin/shops/:shopId/orders/:orderId/documents/:documentId/send',
   '/admin/shops/:shopId/orders/:orderId/shipments/:shipmentId/undo',
   '/admin/shops/:shopId/products/change-prices',
   '/admin/shops/:shopId/products/hide',

@@ -944,6 +944,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/orders/{orderId}/documents/{documentId}/electronic": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get electronic document
+         * @description The XML of an invoice or a credit note, in any of the formats. 409 names the facts that a format demands and the document lacks.
+         *
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getElectronicDocument"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/orders/{orderId}/documents/{documentId}/delivery": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send electronic document
+         * @description Sends an invoice or a credit note through the Peppol network, or sends it again after that has failed. One that is on its way or was delivered is not sent twice. 409: the shop has no account of a provider, or the document lacks facts.
+         *
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["sendElectronicDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/manage/shops/{shopId}/orders/{orderId}/invoices": {
         parameters: {
             query?: never;
@@ -5620,6 +5664,62 @@ export interface components {
             /** @description The entries of this page. */
             items: components["schemas"]["OrderDocument"][];
         };
+        /** DocumentDelivery */
+        DocumentDelivery: {
+            /**
+             * @description Who brings it into the network.
+             * @example e-invoice.be
+             * @enum {string}
+             */
+            provider: "e-invoice.be";
+            /**
+             * @description waiting: nothing was done yet; stored: the provider has it and has not sent it; sending: it is on its way.
+             * @example delivered
+             * @enum {string}
+             */
+            state: "waiting" | "stored" | "sending" | "delivered" | "failed";
+            /**
+             * @description The last failure; null: there was none.
+             * @example e-invoice.be answered 503
+             */
+            error: string | null;
+            /**
+             * @description When it last changed, UTC.
+             * @example 2026-11-15T08:30:00.000Z
+             */
+            updatedOn: string;
+        };
+        /** ElectronicDocument */
+        ElectronicDocument: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            documentId: string;
+            /**
+             * @description The format of this file.
+             * @example xrechnung-ubl
+             * @enum {string}
+             */
+            format: "zugferd" | "xrechnung-cii" | "xrechnung-ubl" | "peppol";
+            /**
+             * @description A name for the file.
+             * @example Rechnung-1001.xml
+             */
+            fileName: string;
+            /**
+             * @description The document as XML of EN 16931.
+             * @example <?xml version="1.0" encoding="UTF-8"?>
+             */
+            xml: string;
+            /**
+             * @description Checksum of the file in UTF-8, hexadecimal.
+             * @example e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+             */
+            sha256: string;
+            /** @description Its way through the Peppol network; null: it goes by email only. */
+            delivery: components["schemas"]["DocumentDelivery"] | null;
+        };
         /** DocumentLineRequest */
         DocumentLineRequest: {
             /**
@@ -8487,6 +8587,11 @@ export interface components {
          */
         orderId: string;
         /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        documentId: string;
+        /**
          * @description Invisible ones too; only with the scope products_write.
          * @example false
          */
@@ -8609,6 +8714,8 @@ export type ReturnList = components['schemas']['ReturnList'];
 export type ReturnUpdateRequest = components['schemas']['ReturnUpdateRequest'];
 export type OrderDocument = components['schemas']['OrderDocument'];
 export type OrderDocumentList = components['schemas']['OrderDocumentList'];
+export type DocumentDelivery = components['schemas']['DocumentDelivery'];
+export type ElectronicDocument = components['schemas']['ElectronicDocument'];
 export type DocumentLineRequest = components['schemas']['DocumentLineRequest'];
 export type InvoiceCreateRequest = components['schemas']['InvoiceCreateRequest'];
 export type FinalOrderDocument = components['schemas']['FinalOrderDocument'];
@@ -8735,6 +8842,7 @@ export type ParameterLineItemId = components['parameters']['lineItemId'];
 export type ParameterCreatedBefore = components['parameters']['createdBefore'];
 export type ParameterCreatedAfter = components['parameters']['createdAfter'];
 export type ParameterOrderId = components['parameters']['orderId'];
+export type ParameterDocumentId = components['parameters']['documentId'];
 export type ParameterIncludeInvisible = components['parameters']['includeInvisible'];
 export type ParameterCategoryId = components['parameters']['categoryId'];
 export type ParameterProductTypeId = components['parameters']['productTypeId'];
@@ -15649,6 +15757,250 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getElectronicDocument: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Absent: the format that the customer got; zugferd, if it got none.
+                 * @example xrechnung-ubl
+                 */
+                format?: "zugferd" | "xrechnung-cii" | "xrechnung-ubl" | "peppol";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                documentId: components["parameters"]["documentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ElectronicDocument"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/electronic",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/electronic",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/00000000-0000-0000-0000-000000000000/electronic",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/electronic",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    sendElectronicDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-sendElectronicDocument
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                documentId: components["parameters"]["documentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentDelivery"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/00000000-0000-0000-0000-000000000000/delivery",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
                      *       "status": "Too Many Requests"
                      *     }
                      */

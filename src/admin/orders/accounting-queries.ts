@@ -101,7 +101,7 @@ export async function countPeriodDocuments(
   return row!.count;
 }
 
-export type PeriodDocument = DocumentRow & { kind: DocumentKind; pdf: Buffer | null };
+export type PeriodDocument = DocumentRow & { kind: DocumentKind; pdf: Buffer | null; xml: Buffer | null };
 
 /** The documents of a period with their files, oldest first, after the last one that was read. */
 export function findPeriodDocuments(
@@ -111,7 +111,7 @@ export function findPeriodDocuments(
   { after, limit }: { after: After; limit: number },
 ) {
   return db.many<PeriodDocument>(sql`
-    select ${documentColumns}, pdf from order_document
+    select ${documentColumns}, pdf, xml from order_document
     where shop_id = ${shopId} and (issued_at, document_id) > (${after.at}, ${after.id}::uuid)
       and issued_at < ${end}
     order by issued_at, document_id limit ${limit}`);

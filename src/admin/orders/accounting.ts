@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
@@ -12,7 +13,7 @@ import { zipArchive, type ZipEntry } from '../../http/zip.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import { orderState } from '../../orders/order-state.ts';
 import { personName } from '../../orders/documents/address-lines.ts';
-import { fileOf } from '../../orders/documents/file.ts';
+import { filesOf, sha256Of } from '../../orders/documents/file.ts';
 import { negated, taxRows, type TaxRow } from '../../orders/tax-rows.ts';
 import type { Content } from '../../pricing/content.ts';
 import type { Address } from '../../shops/countries/address.ts';
@@ -191,16 +192,25 @@ async function* accountingText(visit: ShopVisit, period: Period): AsyncGenerator
   }
 }
 
-/** Each document with its file, a few in memory at a time. */
+/**
+ * Each document with its files, a few in memory at a time, and at the end their checksums: `sha256sum -c` reads them.
+ */
 async function* documentFiles(visit: ShopVisit, period: Period): AsyncGenerator<ZipEntry> {
   const documents = inParts(period, (part) => findPeriodDocuments(visit.db, visit.shopId, period, part), {
     limit: FILES_AT_ONCE,
     placeOf: ({ issuedAt, documentId }) => ({ at: issuedAt, id: documentId }),
   });
+  const checksums: string[] = [];
   for await (const document of documents) {
-    const name = documentTitleIn(visit, document).replaceAll(/[^\p{L}\p{N}]+/gu, '-');
-    yield { name: `${name}.pdf`, bytes: await fileOf(document), at: document.issuedAt };
+    const title = documentTitleIn(visit, document).replaceAll(/[^\p{L}\p{N}]+/gu, '-');
+    for (const { name: fileName, bytes } of await filesOf(document)) {
+      const name = `${title}${path.extname(fileName)}`;
+      checksums.push(`${sha256Of(bytes)}  ${name}\n`);
+      yield { name, bytes, at: document.issuedAt };
+    }
   }
+  if (checksums.length === 0) return;
+  yield { name: 'SHA256SUMS', bytes: Buffer.from(checksums.join('')), at: visit.db.now };
 }
 
 interface Booked {

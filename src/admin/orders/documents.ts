@@ -2,9 +2,15 @@ import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
-import { fileOf } from '../../orders/documents/file.ts';
-import { findDocument, type DocumentRow } from '../../orders/documents/queries.ts';
-import { dayText } from '../components/format.ts';
+import { currencyDigits } from '../../kernel/money.ts';
+import { ELECTRONIC_FORMATS } from '../../orders/documents/electronic-format.ts';
+import { missingFor } from '../../orders/documents/electronic-model.ts';
+import { electronicFile, fileOf, networkFormat } from '../../orders/documents/file.ts';
+import { findDocument, toDocumentFacts, type DocumentRow } from '../../orders/documents/queries.ts';
+import { sendElectronicDocument } from '../../orders/documents/routes.ts';
+import { buttonForm } from '../components/form.ts';
+import { chip, dayText } from '../components/format.ts';
+import { Redirect } from '../../http/page-kit.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderView } from './order-view.ts';
@@ -17,6 +23,28 @@ export function orderDocuments(pages: ShopPages): void {
     if (row?.orderId !== orderId.toUpperCase()) throw notFound();
     return { type: 'application/pdf', content: await fileOf(row) };
   });
+
+  pages.post('/orders/:orderId/documents/:documentId/send', 'orders_write', async (visit, { params }) => {
+    const { orderId, documentId } = params as { orderId: string; documentId: string };
+    await visit.call(sendElectronicDocument, { params: { orderId, documentId } });
+    return new Redirect(
+      `${adminPath(visit, `/orders/${orderId}`, { document: documentId })}#documents`,
+      visit.messages.orders.documents.sending,
+    );
+  });
+
+  pages.file(
+    '/orders/:orderId/documents/:documentId/:format',
+    'orders_read',
+    async ({ db, shopId }, { params }) => {
+      const { orderId, documentId } = params as { orderId: string; documentId: string };
+      const format = ELECTRONIC_FORMATS.find((one) => one === params['format']);
+      const row = format && isId(documentId) ? await findDocument(db, shopId, documentId) : undefined;
+      if (!format || row?.orderId !== orderId.toUpperCase()) throw notFound();
+      const { type, name, bytes } = electronicFile(row, format);
+      return { type, content: bytes, fileName: name };
+    },
+  );
 }
 
 /** `Invoice 1001` */
@@ -28,7 +56,8 @@ export function documentTitleIn(
 }
 
 /** The documents of an order; one of them is shown in place. */
-export function documentsCard({ visit, order, documents }: OrderView, shownId: string | undefined): Markup {
+export function documentsCard(view: OrderView, shownId: string | undefined): Markup {
+  const { visit, order, documents } = view;
   const messages = visit.messages.orders.documents;
   const path = `/orders/${order.orderId}`;
   const shown = documents.find(({ documentId }) => documentId === shownId);
@@ -68,7 +97,49 @@ export function documentsCard({ visit, order, documents }: OrderView, shownId: s
         ></iframe>
         <p>
           <a href="${fileHref(shown.documentId)}" target="_blank" rel="noopener">${messages.open}</a>
-        </p>`
+        </p>
+        ${electronicLinks(visit, shown, fileHref(shown.documentId))}
+        ${deliveryLine(view, shown, fileHref(shown.documentId))}`
     }
   </section>`;
+}
+
+/** The formats that the document can be had in; the one that the customer got is marked. */
+function electronicLinks({ messages }: ShopVisit, document: DocumentRow, href: string): Markup | false {
+  const { download, formats, sentFormat } = messages.orders.documents;
+  const { electronic, format = 'zugferd' } = document.terms;
+  const facts = toDocumentFacts(document);
+  const possible = ELECTRONIC_FORMATS.filter((one) => missingFor(facts, one).length === 0);
+  if (possible.length === 0 || currencyDigits(document.content.currency) > 2) return false;
+  return html`<p>${download}</p>
+    <ul class="plain">
+      ${possible.map(
+        (one) =>
+          html`<li>
+            <a href="${href}/${one}" hx-boost="false">${formats[one]}</a>
+            ${electronic && one === format && html`<span class="quiet">${sentFormat}</span>`}
+          </li>`,
+      )}
+    </ul>`;
+}
+
+/** How far a document has come in the Peppol network, and a button that sends it. */
+function deliveryLine(
+  { visit, deliveries, hasTransport }: OrderView,
+  document: DocumentRow,
+  href: string,
+): Markup | false {
+  const { send, sendAgain, deliveries: states } = visit.messages.orders.documents;
+  const delivery = deliveries.find(({ documentId }) => documentId === document.documentId);
+  const isSendable =
+    hasTransport &&
+    visit.may('orders_write') &&
+    (!delivery || delivery.state === 'failed') &&
+    missingFor(toDocumentFacts(document), networkFormat(document)).length === 0;
+  if (!delivery && !isSendable) return false;
+  return html`<div class="split">
+      ${delivery && chip(states[delivery.state], delivery.state === 'failed' ? 'bad' : delivery.state === 'delivered' ? 'good' : 'neutral')}
+      ${isSendable && buttonForm({ action: `${href}/send`, text: delivery ? sendAgain : send })}
+    </div>
+    ${delivery?.error && html`<p class="hint">${delivery.error}</p>`}`;
 }

@@ -5,6 +5,7 @@ import { isId } from '../../kernel/ids.ts';
 import { notFound } from '../../http/errors.ts';
 import { findDocuments, type DocumentRow } from '../../orders/documents/queries.ts';
 import type { HistoryEntry, ManagedOrderAnswer } from '../../orders/manage-schema.ts';
+import { findDeliveries, findTransport, type DocumentDelivery } from '../../orders/transport/queries.ts';
 import type { ShopVisit } from '../visit.ts';
 import { findEmails } from './queries.ts';
 import { markSeen } from '../../orders/queries.ts';
@@ -19,6 +20,10 @@ export interface OrderView {
   order: ManagedOrderAnswer;
   /** Newest first. */
   documents: DocumentRow[];
+  /** The ways of documents through the Peppol network. */
+  deliveries: DocumentDelivery[];
+  /** Documents can be sent through the network. */
+  hasTransport: boolean;
   /** Oldest first. */
   history: Entry[];
   /** The email addresses of the users who changed it, by id. */
@@ -48,7 +53,13 @@ export async function loadView(visit: ShopVisit, orderId: string): Promise<Order
   );
   const editor = order.management.editing?.appId;
   const userIds = [...new Set([...nameless, ...(editor === undefined ? [] : [editor])])];
-  return { visit, order, documents, history, emails: await findEmails(db, userIds) };
+  const documentIds = documents.map(({ documentId }) => documentId);
+  const [emails, deliveries, transport] = await Promise.all([
+    findEmails(db, userIds),
+    documents.length > 0 ? findDeliveries(db, shopId, documentIds) : [],
+    documents.length > 0 ? findTransport(db, shopId) : undefined,
+  ]);
+  return { visit, order, documents, deliveries, hasTransport: transport !== undefined, history, emails };
 }
 
 export type OrderAmount = Pick<ManagedOrderAnswer['management']['paidAmount'], 'amount' | 'currency'>;

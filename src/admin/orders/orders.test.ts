@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise } from 'yauzl';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -373,6 +374,17 @@ describe('an order', () => {
     expect(file.headers['x-frame-options']).toBe('SAMEORIGIN');
     expect(file.text.slice(0, 5)).toBe('%PDF-');
     expect((await merchant.get(`/orders/${await idOf('1013')}/documents/${documentId}`)).status).toBe(404);
+    // Its XML is to be had in the formats that its facts allow.
+    const { text: page } = await merchant.get(`/orders/${orderId}?document=${documentId}`);
+    expect([...page.matchAll(/documents\/[0-9A-F-]{36}\/([\w-]+)"/g)].map(([, format]) => format)).toContain(
+      'zugferd',
+    );
+    const xml = await merchant.get(`/orders/${orderId}/documents/${documentId}/zugferd`);
+    expect([xml.status, xml.headers['content-type']]).toEqual([200, 'application/xml']);
+    expect(xml.text).toContain('<rsm:CrossIndustryInvoice ');
+    expect((await merchant.get(`/orders/${orderId}/documents/${documentId}/paper`)).status).toBe(404);
+    const elsewhere = await merchant.get(`/orders/${await idOf('1013')}/documents/${documentId}/zugferd`);
+    expect(elsewhere.status).toBe(404);
     expect((await send('1012', 'email', { documentId })).status).toBe(303);
     const history = await service.call('GET', `/manage/shops/DemoShop/orders/${orderId}/history`, { token });
     expect(history.body.items.at(-1)).toMatchObject({
@@ -914,14 +926,20 @@ describe('the files for the accountant', () => {
     expect(headers['content-type']).toBe('application/zip');
     const archive = await fromBufferPromise(bytes);
     const entries: Record<string, string> = {};
+    const checksums: string[] = [];
+    let manifest = '';
     for await (const entry of archive.eachEntry()) {
       const content = await buffer(await archive.openReadStreamPromise(entry));
       entries[entry.fileName] = content.subarray(0, 5).toString();
+      if (entry.fileName === 'SHA256SUMS') manifest = content.toString();
+      else checksums.push(`${createHash('sha256').update(content).digest('hex')}  ${entry.fileName}\n`);
     }
     expect(entries).toEqual({
       [`Invoice-${invoice}.pdf`]: '%PDF-',
       [`Credit-note-${creditNote}.pdf`]: '%PDF-',
+      SHA256SUMS: expect.any(String) as string,
     });
+    expect(manifest).toBe(checksums.join(''));
     const empty = await fetchFile('/documents.zip?from=2019-01-01&to=2019-01-31');
     expect(empty.bytes).toHaveLength(22);
   });

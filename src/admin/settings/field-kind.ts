@@ -9,7 +9,7 @@ export interface Shape {
   patternProperties?: Readonly<Record<string, TSchema>>;
   required?: readonly string[];
   items?: TSchema;
-  enum?: readonly string[];
+  enum?: readonly (string | boolean)[];
   pattern?: string;
   format?: string;
   maxLength?: number;

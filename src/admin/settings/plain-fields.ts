@@ -55,7 +55,10 @@ export function listField(
   const { messages, isDisabled } = context;
   const known = wordPath(path);
   const { items } = shapeOf(schema);
-  const listed = shapeOf(items!).enum?.map((one) => ({ value: one, text: messages.value(known, one) }));
+  const listed = shapeOf(items!).enum?.map((one) => ({
+    value: String(one),
+    text: messages.value(known, String(one)),
+  }));
   const choices = context.choices(known) ?? listed;
   const problems = [
     context.problemAt(path),

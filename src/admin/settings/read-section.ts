@@ -54,7 +54,7 @@ export function readValue(schema: TSchema, tree: FieldTree, isNeeded: boolean): 
     case 'number':
       return text === '' ? nothing : numberIn(text);
     case 'choice':
-      return text === '' ? undefined : text;
+      return text === '' ? undefined : (shapeOf(schema).enum!.find((one) => String(one) === text) ?? text);
     case 'line':
     case 'lines':
       return text === '' ? (isNeeded && nothing === undefined ? '' : nothing) : text;

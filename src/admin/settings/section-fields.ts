@@ -46,8 +46,11 @@ export function settingField(
       return choiceField({
         ...field,
         value: textOf(value ?? shapeOf(schema).default),
-        choices: shapeOf(schema).enum!.map((one) => ({ value: one, text: messages.value(known, one) })),
-        ...(value === undefined && shapeOf(schema).default === undefined && { empty: messages.unset }),
+        choices: shapeOf(schema).enum!.map((one) => ({
+          value: String(one),
+          text: messages.value(known, String(one)),
+        })),
+        ...emptyChoice(known, value ?? shapeOf(schema).default, messages),
       });
     case 'number':
       return textField({
@@ -74,6 +77,13 @@ export function settingField(
     case 'map':
       return mapFields(schema, (value ?? {}) as Record<string, unknown>, path, context);
   }
+}
+
+/** An unset choice can be left unset, and chosen again where being unset has a name. */
+function emptyChoice(known: string, value: unknown, messages: SettingsMessages): { empty?: string } {
+  const name = messages.unsetValue(known);
+  if (name !== undefined) return { empty: name };
+  return value === undefined ? { empty: messages.unset } : {};
 }
 
 /** Short fields are side by side. */

@@ -20,6 +20,8 @@ export function settingsMessages(all: AdminMessages, language: Language) {
     label,
     hint: (path: string): string | undefined => hints[path],
     value: (path: string, value: string): string => values[`${path}.${value}`] ?? value,
+    /** What it means when nothing is chosen; undefined: it has no name. */
+    unsetValue: (path: string): string | undefined => values[`${path}.unset`],
     /** Shown after a field. */
     unit: (path: string): string | undefined => units[path],
     languageName: (locale: string): string =>

@@ -18,6 +18,7 @@ import { shipping } from './shipping.ts';
 import { legalTexts } from './legal.ts';
 import { emails } from './emails.ts';
 import { theme } from './theme.ts';
+import { invoiceSettingsPages } from './transport.ts';
 import { taxSettingsPages } from './taxes.ts';
 
 /** The registrations of the modules above: sections of the settings file, kinds of email, payment providers. */
@@ -34,7 +35,7 @@ export function settings(
 ): void {
   overview(pages);
   sectionPage(pages, format, { name: 'shop' });
-  sectionPage(pages, format, { name: 'invoices' });
+  invoiceSettingsPages(pages, format);
   sectionPage(pages, format, { name: 'languages' });
   taxSettingsPages(pages, format);
   shipping(pages, format);

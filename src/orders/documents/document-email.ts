@@ -1,7 +1,7 @@
 import type { Messages } from '../../kernel/messages.ts';
 import type { EmailKind, EmailMessages } from '../../platform/email/kind.ts';
 import { ORDER_EMAIL, SAMPLE_ORDER, sampleMoney, unbroken } from '../order-email.ts';
-import { documentFile } from './file.ts';
+import { deliveredFiles } from './file.ts';
 
 /** An invoice or a credit note that was finalised. */
 export interface DocumentFinalised {
@@ -16,7 +16,8 @@ export interface DocumentFinalised {
 export const documentEmail: EmailKind<DocumentFinalised, EmailMessages & Messages['email']['invoice']> = {
   ...ORDER_EMAIL,
   name: 'invoice',
-  occasion: 'To the customer, with an invoice or a credit note as PDF.',
+  occasion:
+    'To the customer, with an invoice or a credit note as PDF, and as XML where the customer gets an electronic one beside it.',
   example: { en_GB: { subject: '{shopName}: {documentType} {documentNumber}' } },
   isLimited: false,
   sample: (locale) => ({
@@ -28,8 +29,8 @@ export const documentEmail: EmailKind<DocumentFinalised, EmailMessages & Message
   }),
   // A document is deleted with its order, and without it the email would be empty.
   attachments: async (db, { shopId, facts: { documentId } }) => {
-    const file = await documentFile(db, shopId, documentId);
-    return file && [{ ...file, type: 'application/pdf' }];
+    const files = await deliveredFiles(db, shopId, documentId);
+    return files.length > 0 ? files : undefined;
   },
   placeholders: {
     ...ORDER_EMAIL.placeholders,

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import { extractXml } from '@stackforge-eu/factur-x';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import pino from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ACCESS_POINT_KEY, startAccessPoint, type AccessPoint } from '../../../test/access-point.ts';
 import {
   ADA,
   changeSettings,
@@ -19,7 +22,12 @@ import { startService, type Answer, type Service } from '../../../test/service.t
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { SettingsFile } from '../../shops/settings/file.ts';
-import { documentFile } from './file.ts';
+import { startTransport } from '../../composition/background.ts';
+import type { Background } from '../../platform/background.ts';
+import { installationKey } from '../../platform/sealing.ts';
+import { deleteShop } from '../../shops/shop/queries.ts';
+import { saveTransportAccount } from '../transport/queries.ts';
+import { deliveredFiles, documentFile } from './file.ts';
 
 let service: Service;
 let demo: Shop;
@@ -549,6 +557,289 @@ describe('electronic invoices', () => {
     expect(await refused(shop, orderId, 'invoices', {})).toEqual([
       400,
       'Electronic invoices need settings that the shop lacks: invoicing.vatId; set them with npx kontor shop apply',
+    ]);
+  });
+
+  const COMPANY = { ...ADA, company: 'Hafenamt', country: 'DE', zipCode: '20457', vatId: 'DE136695976' };
+  const PHONE = { phone: '+49 40 123456' };
+
+  /** An order whose buyer has said this of itself. */
+  async function givenBusinessOrder(invoicing: object, buyer: object | null, address: object = COMPANY) {
+    const given = await givenOrder({ invoicing: { ...SELLER, ...invoicing } });
+    const { shop, order, orderId } = given;
+    await service.db.run(sql`
+      update customer_order
+      set buyer = ${buyer}, billing_address = ${JSON.stringify({ ...order.billingAddress, ...address })}
+      where shop_id = ${shop.shopId} and order_id = ${orderId}`);
+    return given;
+  }
+
+  const electronicOf = ({ shopId, token }: Shop, orderId: string, documentId: string, format = '') =>
+    service.call(
+      'GET',
+      `/manage/shops/${shopId}/orders/${orderId}/documents/${documentId}/electronic${format && `?format=${format}`}`,
+      { token },
+    );
+
+  const attachmentsOf = async (shop: Shop, documentId: string) => {
+    const files = await deliveredFiles(service.db, shop.shopId, documentId);
+    return files.map(({ name, type }) => `${name} ${type}`);
+  };
+
+  test('are for businesses in the European Union, when the shop has decided nothing', async () => {
+    const { shop, orderId } = await givenBusinessOrder({}, null);
+    const { documentId } = await finalised(shop, orderId, 'invoices');
+    const { bytes } = (await documentFile(service.db, shop.shopId, documentId))!;
+    expect((await extractXml(bytes)).xml).toContain('<ram:Name>Hafenamt</ram:Name>');
+    expect(await attachmentsOf(shop, documentId)).toEqual(['Invoice-1001.pdf application/pdf']);
+
+    const consumer = await givenBusinessOrder({}, null, { ...COMPANY, company: null, vatId: null });
+    const other = await finalised(consumer.shop, consumer.orderId, 'invoices');
+    const plain = (await documentFile(service.db, consumer.shop.shopId, other.documentId))!;
+    await expect(extractXml(plain.bytes)).rejects.toThrow();
+
+    const off = await givenBusinessOrder({ electronic: false }, null);
+    const without = await finalised(off.shop, off.orderId, 'invoices');
+    await expect(
+      extractXml((await documentFile(service.db, off.shop.shopId, without.documentId))!.bytes),
+    ).rejects.toThrow();
+  });
+
+  test('of an authority are XRechnung: a file beside the PDF, stored as it was sent', async () => {
+    const buyer = { buyerReference: '04011000-12345-03', purchaseOrderNumber: 'PO-4711' };
+    const { shop, orderId } = await givenBusinessOrder(PHONE, buyer);
+    const { documentId } = await finalised(shop, orderId, 'invoices');
+    expect(await attachmentsOf(shop, documentId)).toEqual([
+      'Invoice-1001.pdf application/pdf',
+      'Invoice-1001.xml application/xml',
+    ]);
+    const { status, body } = await electronicOf(shop, orderId, documentId);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      documentId,
+      format: 'xrechnung-ubl',
+      fileName: 'Invoice-1001.xml',
+      xml: expect.stringContaining('<cbc:BuyerReference>04011000-12345-03</cbc:BuyerReference>') as string,
+      sha256: createHash('sha256').update(body.xml).digest('hex'),
+      delivery: null,
+    });
+    expect(body.xml).toContain('<cbc:ID>PO-4711</cbc:ID>');
+    // The PDF is a copy, so it carries no second original.
+    await expect(
+      extractXml((await documentFile(service.db, shop.shopId, documentId))!.bytes),
+    ).rejects.toThrow();
+    // It is stored, so a later version of the program sends the same.
+    await service.db.run(sql`
+      update order_document set xml = ${Buffer.from('<as-sent/>')} where shop_id = ${shop.shopId}`);
+    expect((await electronicOf(shop, orderId, documentId)).body.xml).toBe('<as-sent/>');
+    // The credit note goes the same way.
+    const credit = await finalised(shop, orderId, 'credit-notes');
+    expect((await electronicOf(shop, orderId, credit.documentId)).body).toMatchObject({
+      format: 'xrechnung-ubl',
+      xml: expect.stringMatching(/<CreditNote [\s\S]*04011000-12345-03[\s\S]*PO-4711/) as string,
+    });
+    // An invoice after it replaces the credited one.
+    const again = await finalised(shop, orderId, 'invoices');
+    expect((await electronicOf(shop, orderId, again.documentId)).body.xml).toMatch(
+      /<cbc:InvoiceTypeCode>384<[\s\S]*<cac:InvoiceDocumentReference>\s*<cbc:ID>1001</,
+    );
+  });
+
+  test('are to be had in every format that the facts allow', async () => {
+    const { shop, orderId } = await givenBusinessOrder({}, null);
+    const { documentId } = await finalised(shop, orderId, 'invoices');
+    const answers: Record<string, unknown> = {};
+    for (const format of ['zugferd', 'xrechnung-cii', 'xrechnung-ubl', 'peppol', 'pdf']) {
+      const { status, body } = await electronicOf(shop, orderId, documentId, format);
+      answers[format] =
+        status === 200
+          ? body.xml.match(/<(?:rsm:)?(\w+) /)[1]
+          : [status, body.message.split(', Request: ')[0]];
+    }
+    const phoneMissing = (format: string) => [
+      409,
+      `The document does not exist as ${format}, because it lacks invoicing.phone`,
+    ];
+    expect(answers).toEqual({
+      zugferd: 'CrossIndustryInvoice',
+      'xrechnung-cii': phoneMissing('xrechnung-cii'),
+      'xrechnung-ubl': phoneMissing('xrechnung-ubl'),
+      peppol: 'Invoice',
+      pdf: [400, expect.any(String)],
+    });
+    // Another order's document does not exist here.
+    const other = await givenOrder();
+    expect((await electronicOf(shop, other.orderId, documentId)).status).toBe(404);
+  });
+
+  test('need the phone number, when the shop wants XRechnung', async () => {
+    const { shop, orderId } = await givenBusinessOrder({ electronicFormat: 'xrechnung-cii' }, null);
+    expect(await refused(shop, orderId, 'invoices', {})).toEqual([
+      400,
+      'Electronic invoices need settings that the shop lacks: invoicing.phone; set them with npx kontor shop apply',
+    ]);
+  });
+
+  test('are kept: an order with documents cannot be deleted, the whole shop can', async () => {
+    const { shop, orderId } = await givenBusinessOrder({}, null);
+    await finalised(shop, orderId, 'invoices');
+    await expect(
+      service.db.run(
+        sql`delete from customer_order where shop_id = ${shop.shopId} and order_id = ${orderId}`,
+      ),
+    ).rejects.toThrow('order_document_order');
+    await service.db.transaction((tx) => deleteShop(tx, shop.shopId));
+    expect(await service.db.one(sql`select from order_document where shop_id = ${shop.shopId}`)).toBe(
+      undefined,
+    );
+  });
+});
+
+describe('the way through the Peppol network', () => {
+  let point: AccessPoint;
+  let worker: Background;
+  beforeAll(async () => {
+    point = await startAccessPoint();
+    const { db, config, app } = service;
+    worker = startTransport({
+      db,
+      config,
+      demoAccess: app.demoAccess,
+      log: pino({ level: 'silent' }),
+      endpoint: point.endpoint,
+      pause: 10,
+    });
+  });
+  afterAll(async () => {
+    await worker.stop();
+    await point.stop();
+    service.setClock(NOW);
+  });
+  beforeEach(() => {
+    point.calls.length = 0;
+    point.failures.length = 0;
+    point.documents.clear();
+    service.setClock(NOW);
+  });
+
+  /** An invoice for an authority, of a shop that has the key of the access point. */
+  async function givenSent(apiKey = ACCESS_POINT_KEY) {
+    const invoicing = { ...SELLER, phone: '+49 40 123456' };
+    const { shop, order, orderId } = await givenOrder({ invoicing });
+    const address = { ...order.billingAddress, company: 'Hafenamt' };
+    await service.db.transaction(async (tx) => {
+      await tx.run(sql`
+        update customer_order
+        set buyer = ${{ buyerReference: '04011000-12345-03' }}, billing_address = ${JSON.stringify(address)}
+        where shop_id = ${shop.shopId} and order_id = ${orderId}`);
+      const key = await installationKey(service.config);
+      await saveTransportAccount(tx, key, shop.shopId, { provider: 'e-invoice.be', account: { apiKey } });
+    });
+    const { documentId } = await finalised(shop, orderId, 'invoices');
+    const path = `/manage/shops/${shop.shopId}/orders/${orderId}/documents/${documentId}`;
+    const delivery = async () =>
+      (await service.call('GET', `${path}/electronic`, { token: shop.token })).body.delivery;
+    const until = (state: string) =>
+      vi.waitFor(async () => expect(await delivery()).toMatchObject({ state }), {
+        timeout: 20_000,
+        interval: 20,
+      });
+    return { shop, documentId, path, delivery, until };
+  }
+
+  const minutesLater = (minutes: number) => service.setClock(new Date(NOW.getTime() + minutes * 60_000));
+  const emailsTo = async ({ shopId }: Shop) =>
+    service.db.many(sql`
+      select content -> 'facts' ->> 'reason' as reason from job
+      where shop_id = ${shopId} and content ->> 'template' = 'documentProblem'`);
+  const sends = () => point.calls.filter((call) => call.endsWith('/send')).length;
+
+  test('stores a document at the access point, sends it, and asks until it was delivered', async () => {
+    const { shop, documentId, delivery, until } = await givenSent();
+    await until('sending');
+    expect(point.calls).toEqual([
+      'POST /api/documents/ubl',
+      'GET /api/documents/{id}',
+      'POST /api/documents/{id}/send',
+    ]);
+    const [sent] = point.documents.values();
+    expect(sent!.xml).toContain('<cbc:EndpointID schemeID="0204">04011000-12345-03</cbc:EndpointID>');
+    // The email has only the copy, so that the customer gets one original.
+    const files = await deliveredFiles(service.db, shop.shopId, documentId);
+    expect(files.map(({ name }) => name)).toEqual(['Invoice-1001.pdf']);
+    sent!.state = 'SENT';
+    minutesLater(1);
+    await until('delivered');
+    expect(await delivery()).toEqual({
+      provider: 'e-invoice.be',
+      state: 'delivered',
+      error: null,
+      updatedOn: '2026-11-15T08:31:00.000Z',
+    });
+    expect(await emailsTo(shop)).toEqual([]);
+  });
+
+  test('sends nothing twice, when the answer to an upload or to the sending is lost', async () => {
+    point.failures.push('hang up');
+    const { until } = await givenSent();
+    await vi.waitFor(() => expect(point.calls).toHaveLength(1), { timeout: 20_000 });
+    minutesLater(1);
+    await vi.waitFor(() => expect(point.documents.size).toBe(2), { timeout: 20_000 });
+    await until('sending');
+    // The first one stayed a draft.
+    expect([...point.documents.values()].map(({ state }) => state)).toEqual(['DRAFT', 'TRANSIT']);
+
+    // The access point sends it, and its answer to that is lost.
+    point.documents.clear();
+    point.calls.length = 0;
+    service.setClock(NOW);
+    point.loseAnswerTo = '/send';
+    const other = await givenSent();
+    await vi.waitFor(() => expect(sends()).toBe(1), { timeout: 20_000 });
+    point.loseAnswerTo = undefined;
+    minutesLater(1);
+    await other.until('sending');
+    expect([sends(), [...point.documents.values()].map(({ state }) => state)]).toEqual([1, ['TRANSIT']]);
+  });
+
+  test('tells the merchant when it could not be delivered, and sends it again when asked', async () => {
+    const { shop, path, delivery, until } = await givenSent();
+    await until('sending');
+    [...point.documents.values()][0]!.state = 'FAILED';
+    minutesLater(1);
+    await until('failed');
+    const reason = 'e-invoice.be could not deliver it: is the recipient registered in the Peppol network?';
+    expect(await delivery()).toMatchObject({ error: reason });
+    expect(await emailsTo(shop)).toEqual([{ reason }]);
+    const again = await service.call('POST', `${path}/delivery`, { token: shop.token });
+    expect([again.status, again.body]).toMatchObject([200, { state: 'waiting', error: null }]);
+    await until('sending');
+    expect(point.documents.size).toBe(2);
+    // One that is on its way is not sent again.
+    const third = await service.call('POST', `${path}/delivery`, { token: shop.token });
+    expect(third.body).toMatchObject({ state: 'sending' });
+    expect(sends()).toBe(2);
+  });
+
+  test('ends with a key that is refused, and never tells the key', async () => {
+    const { shop, until, delivery } = await givenSent('another-key');
+    await until('failed');
+    expect(await delivery()).toMatchObject({ error: 'e-invoice.be answered 401: {"detail":"no such key"}' });
+    expect(await emailsTo(shop)).toHaveLength(1);
+    expect(point.documents.size).toBe(0);
+    const row = await service.db.one<{ sealed: Buffer }>(sql`
+      select fields_sealed as sealed from transport_account where shop_id = ${shop.shopId}`);
+    expect(row!.sealed.includes('another-key')).toBe(false);
+  });
+
+  test('is not there without an account', async () => {
+    const { shop, orderId } = await givenOrder();
+    const { documentId } = await finalised(shop, orderId, 'invoices');
+    const path = `/manage/shops/${shop.shopId}/orders/${orderId}/documents/${documentId}/delivery`;
+    const { status, body } = await service.call('POST', path, { token: shop.token });
+    expect([status, body.message.split(', Request: ')[0]]).toEqual([
+      409,
+      'The shop has no account of a provider that sends electronic documents',
     ]);
   });
 });

@@ -1,6 +1,8 @@
 import type { Content } from '../../pricing/content.ts';
 import { isInEu } from '../../shops/countries/countries.ts';
 import type { Address } from '../../shops/countries/address.ts';
+import type { ElectronicFormat } from '../../shops/settings/schema.ts';
+import type { TransportName } from '../transport/provider.ts';
 import type { Invoicing } from '../../shops/settings/settings.ts';
 
 export const DOCUMENT_KINDS = ['Invoice', 'CreditNote'] as const;
@@ -50,16 +52,37 @@ export interface DocumentTerms {
   note: string | null;
   /** The credited invoice. */
   invoice: { number: number; issuedOn: string } | null;
+  /** The invoice that was credited as a whole, and that this one replaces. Missing: it replaces none. */
+  corrects?: { number: number; issuedOn: string };
+  /** What a business says of itself. Missing: nothing, or the document is from before it was stored. */
+  buyer?: DocumentBuyer;
   /** It includes the cost of delivery and payment. */
   hasServices: boolean;
   /** The signs of the units of its lines. */
   units: Readonly<Record<string, string>>;
-  /** The file contains the same as XML (EN 16931). */
+  /** There is the same as XML (EN 16931). */
   electronic: boolean;
+  /** Its format. Missing: zugferd, which is inside of the PDF. */
+  format?: ElectronicFormat;
+  /** The provider that brings it to the customer, who gets only a copy by email. Missing: the email has all of it. */
+  transport?: TransportName;
+}
+
+/** The references of the buyer, as they were when the order was placed. */
+export interface DocumentBuyer {
+  /** Of the check at checkout; missing: it was not checked, and the one of the address counts. */
+  vatNumber?: string;
+  /** BT-10 */
+  buyerReference?: string;
+  /** BT-13 */
+  purchaseOrderNumber?: string;
 }
 
 /** The seller, as it was when the document was finalised. */
-export interface Seller extends Omit<Invoicing, 'company' | 'paymentDays' | 'notes' | 'electronic'> {
+export interface Seller extends Omit<
+  Invoicing,
+  'company' | 'paymentDays' | 'notes' | 'electronic' | 'electronicFormat'
+> {
   name: string;
   country: string;
   email: string;

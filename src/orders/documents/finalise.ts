@@ -8,7 +8,6 @@ import { textIn } from '../../http/locale.ts';
 import { newId } from '../../kernel/ids.ts';
 import { queueEmails, type Email } from '../../platform/email/queue.ts';
 import { recordEvents } from '../../platform/events/log.ts';
-import { currencyDigits } from '../../kernel/money.ts';
 import { changeOrder, type OrderChanges } from '../change.ts';
 import { recordHistory } from '../history.ts';
 import { lockOrder, type ManagedOrder } from '../queries.ts';
@@ -18,9 +17,12 @@ import { includesServices } from '../refund-due.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { documentEmail, type DocumentFinalised } from './document-email.ts';
-import { dayOf, isExport, type DocumentKind, type DocumentTerms, type Seller } from './facts.ts';
+import { findTransport, requestDelivery } from '../transport/queries.ts';
+import { electronicChoice } from './electronic-choice.ts';
+import { isForNetwork } from './electronic-format.ts';
+import { dayOf, type DocumentKind, type DocumentTerms, type Seller } from './facts.ts';
 import { partOf, quantityOf, servicesHeld, unitsByLine, unitsHeld, unitsOf, type Held } from './part.ts';
-import { findFinalised, insertDocument, type DocumentRow } from './queries.ts';
+import { findFinalised, insertDocument, toDocumentFacts, type DocumentRow } from './queries.ts';
 import { refuseIncompleteSeller } from './seller-incomplete.ts';
 import { takeNumber } from '../../platform/counters.ts';
 import { decimalOf } from '../../http/request-fields.ts';
@@ -75,20 +77,32 @@ export async function finaliseDocument(
   const content = partOf(whole.content, lines, whole.held, { services: hasServices });
 
   const documentId = newId(tx.now);
-  const facts = {
+  const draft: DocumentRow = {
     documentId,
     orderId: order.orderId,
     kind,
+    number: 0,
     issuedAt,
     createdAt: tx.now,
     address: whole.invoice?.address ?? JSON.stringify(order.billingAddress),
     terms: {
-      ...termsOf(order, settings, request, { issuedAt, content, invoice: whole.invoice }),
+      ...termsOf(order, settings, request, { issuedAt, content, whole }),
       hasServices,
+      electronic: false,
     },
     content,
   };
-  refuseThinSeller(facts.terms, content);
+  const choice = electronicChoice(toDocumentFacts(draft), settings.invoicing);
+  if (choice.missing.length > 0) {
+    throw new Refusal('ELECTRONIC_SELLER_INCOMPLETE', { missing: choice.missing.join(', ') });
+  }
+  const transport = isForNetwork(choice.terms?.format) ? await findTransport(tx, shopId) : undefined;
+  const facts = choice.terms
+    ? {
+        ...draft,
+        terms: { ...draft.terms, electronic: true, ...choice.terms, ...(transport && { transport }) },
+      }
+    : draft;
 
   const reached = stateOf(order, kind, isRest, tx.now);
   const changed = await changeOrder(tx, shopId, order, reached, { moves: true, also: ['documents'] });
@@ -110,6 +124,7 @@ export async function finaliseDocument(
   const number = await takeNumber(tx, shopId, kind);
   const document = { ...facts, number };
   await insertDocument(tx, shopId, document);
+  if (transport) await requestDelivery(tx, shopId, documentId, transport);
   recordEvents(tx, shopId, [
     { type: 'DOCUMENT_ISSUED', resourceId: order.orderId, data: { documentId, kind, number } },
   ]);
@@ -187,6 +202,8 @@ interface Whole {
   held: Held[];
   /** The credited invoice. */
   invoice: DocumentRow | null;
+  /** The invoice that was credited as a whole, and that a new one replaces. */
+  corrected: DocumentRow | null;
   refusals: typeof INVOICE_REFUSALS;
 }
 
@@ -208,10 +225,34 @@ function creditRefusals(invoice: number): typeof INVOICE_REFUSALS {
 function wholeOf(order: ManagedOrder, finalised: readonly DocumentRow[], request: DocumentRequest): Whole {
   const invoices = finalised.filter(({ kind }) => kind === 'Invoice');
   if (request.kind === 'Invoice') {
-    return { content: order.content, held: heldBy(finalised), invoice: null, refusals: INVOICE_REFUSALS };
+    return {
+      content: order.content,
+      held: heldBy(finalised),
+      invoice: null,
+      corrected: correctedInvoice(invoices, finalised),
+      refusals: INVOICE_REFUSALS,
+    };
   }
   const invoice = creditedInvoice(invoices, request.invoiceNumber);
-  return { ...creditable(invoice, finalised), invoice, refusals: creditRefusals(invoice.number) };
+  return {
+    ...creditable(invoice, finalised),
+    invoice,
+    corrected: null,
+    refusals: creditRefusals(invoice.number),
+  };
+}
+
+/** The last invoice that was credited as a whole and was not replaced yet. */
+function correctedInvoice(
+  invoices: readonly DocumentRow[],
+  finalised: readonly DocumentRow[],
+): DocumentRow | null {
+  const replaced = new Set(invoices.map(({ terms }) => terms.corrects?.number));
+  return (
+    invoices.findLast(
+      (invoice) => !replaced.has(invoice.number) && linesToCredit(invoice, finalised).length === 0,
+    ) ?? null
+  );
 }
 
 function creditable(
@@ -321,8 +362,9 @@ function termsOf(
   order: ManagedOrder,
   settings: Settings,
   { kind, note }: DocumentRequest,
-  { issuedAt, content, invoice }: { issuedAt: Date; content: Content; invoice: DocumentRow | null },
-): Omit<DocumentTerms, 'hasServices'> {
+  { issuedAt, content, whole }: { issuedAt: Date; content: Content; whole: Whole },
+): Omit<DocumentTerms, 'hasServices' | 'electronic'> {
+  const { invoice, corrected } = whole;
   const { locale } = order;
   const { invoicing, defaultLocale } = settings;
   const delivery = order.shippingAddress;
@@ -354,13 +396,31 @@ function termsOf(
     notes: invoicing.notes ? textIn(invoicing.notes, locale, defaultLocale) : null,
     noTaxesMessage: settings.noTaxesMessage,
     note: note ?? null,
-    invoice: invoice && { number: invoice.number, issuedOn: dayOf(invoice.issuedAt) },
+    invoice: invoice && referenceTo(invoice),
+    ...(corrected && { corrects: referenceTo(corrected) }),
+    ...buyerTerms(order, invoice),
     units: Object.fromEntries(
       content.lines.map(({ orderUnit: { unit } }) => [unit, unitSign(unit, locale, settings)]),
     ),
-    // The standard allows two decimals at most.
-    electronic: invoicing.electronic === true && currencyDigits(content.currency) <= 2,
   };
+}
+
+const referenceTo = ({ number, issuedAt }: DocumentRow) => ({ number, issuedOn: dayOf(issuedAt) });
+
+/** What the business said of itself; a credit note repeats it, because the order may have been erased since. */
+function buyerTerms(
+  { buyer }: Pick<ManagedOrder, 'buyer'>,
+  invoice: DocumentRow | null,
+): Pick<DocumentTerms, 'buyer'> {
+  if (invoice) return invoice.terms.buyer ? { buyer: invoice.terms.buyer } : {};
+  if (!buyer) return {};
+  const { vatCheck, buyerReference, purchaseOrderNumber } = buyer;
+  const facts = {
+    ...(vatCheck?.result === 'valid' && { vatNumber: vatCheck.vatNumber }),
+    ...(buyerReference !== undefined && { buyerReference }),
+    ...(purchaseOrderNumber !== undefined && { purchaseOrderNumber }),
+  };
+  return Object.keys(facts).length > 0 ? { buyer: facts } : {};
 }
 
 /** The day on which the first goods were sent. An order that was not shipped has none, even if one is planned. */
@@ -373,7 +433,14 @@ function sellerOf(
   { invoicing, name, email, country, shopId, defaultLocale }: Settings,
   locale: string,
 ): Seller {
-  const { company, notes: _notes, paymentDays: _days, electronic: _electronic, ...facts } = invoicing;
+  const {
+    company,
+    notes: _notes,
+    paymentDays: _days,
+    electronic: _electronic,
+    electronicFormat: _format,
+    ...facts
+  } = invoicing;
   return {
     ...facts,
     name: company ?? textIn(name, locale, defaultLocale) ?? shopId,
@@ -381,14 +448,3 @@ function sellerOf(
     email: invoicing.email ?? email,
   };
 }
-
-/** Readers refuse an electronic invoice of tax-free goods that leave the country without a VAT id (EN 16931, BR-G-02). */
-function refuseThinSeller(terms: DocumentTerms, { taxes, taxType }: Content): void {
-  if (!terms.electronic || terms.seller.vatId) return;
-  const isTaxFreeExport = isExport(terms) && taxes.some(({ rate }) => rate === 0 || taxType === 'NONE');
-  if (isTaxFreeExport) throw thinSeller('invoicing.vatId');
-  // Outside the European Union other documents need no number.
-  if (!terms.seller.taxNumber) throw thinSeller('invoicing.vatId or taxNumber');
-}
-
-const thinSeller = (missing: string) => new Refusal('ELECTRONIC_SELLER_INCOMPLETE', { missing });

@@ -8,7 +8,8 @@ import { anyText } from '../../catalogue/products/render.ts';
 import { unitText } from '../../http/amount-text.ts';
 import { addressLines } from './address-lines.ts';
 import { electronicInvoice } from './electronic.ts';
-import { isExport, type DocumentFacts } from './facts.ts';
+import { exemptionTexts } from './electronic-model.ts';
+import type { DocumentFacts } from './facts.ts';
 import { paymentReference } from '../bank-transfer.ts';
 import { typedText } from '../line-text.ts';
 import { grouped } from './iban.ts';
@@ -21,9 +22,16 @@ export async function pdfOf(document: DocumentFacts): Promise<Buffer> {
   await breathe();
   const sheet = await sheetFor(document);
   const page = await written(sheet, document);
-  if (document.terms.electronic) attach(sheet, document);
+  if (isHybrid(document)) attach(sheet, document);
   return sheet.finished((one, all) => foot(page, one, all));
 }
+
+/**
+ * Whether the PDF carries the XML. Other formats are files beside it, and the PDF is only a copy of them: two originals
+ * would be two invoices.
+ */
+const isHybrid = ({ terms: { electronic, format = 'zugferd' } }: DocumentFacts) =>
+  electronic && format === 'zugferd';
 
 /** Copies of several documents in one file for printing: each begins on a new page and counts its own pages. */
 export async function printOf(documents: readonly [DocumentFacts, ...DocumentFacts[]]): Promise<Buffer> {
@@ -136,8 +144,15 @@ function dataBlock(page: Page): void {
     [words.orderDate, date(terms.orderedOn)],
     [words.customerNumber, terms.customerNumber],
     ...(terms.suppliedOn === null ? [] : [[words.deliveryDate, date(terms.suppliedOn)] as [string, string]]),
-    ...(address.vatId ? [[words.buyerVatId, address.vatId] as [string, string]] : []),
   ];
+  const { vatNumber = address.vatId, buyerReference, purchaseOrderNumber } = terms.buyer ?? {};
+  for (const [name, value] of [
+    [words.buyerVatId, vatNumber],
+    [words.buyerReference, buyerReference],
+    [words.purchaseOrder, purchaseOrderNumber],
+  ] as const) {
+    if (value) rows.push([name, value]);
+  }
   const left = mm(122);
   const middle = mm(150);
   let y = mm(50);
@@ -162,6 +177,10 @@ async function heading(page: Page, title: string): Promise<void> {
       page,
       words.credits({ number: terms.invoice.number, date: date(terms.invoice.issuedOn) }),
     );
+  if (terms.corrects) {
+    const { number, issuedOn } = terms.corrects;
+    await paragraph(page, words.corrects({ number, date: date(issuedOn) }));
+  }
   if (terms.delivery) {
     const lines = addressLines(terms.delivery, terms.seller.country, words.language);
     await paragraph(page, words.labelled({ label: words.delivery, text: lines.join(', ') }), {
@@ -373,11 +392,7 @@ async function closing(page: Page): Promise<void> {
       );
     }
   }
-  const hasUntaxed = content.taxType === 'NONE' || content.taxes.some(({ rate }) => rate === 0);
-  const taxNote = isExport(terms)
-    ? words.export
-    : (terms.noTaxesMessage ?? (content.taxType === 'NONE' ? words.noTax : null));
-  for (const note of [hasUntaxed ? taxNote : null, terms.note, terms.notes]) {
+  for (const note of [...exemptionTexts(document), terms.note, terms.notes]) {
     if (note === null || note.trim() === '') continue;
     page.y += 4;
     await paragraph(page, note);

@@ -43,8 +43,8 @@ export function findDocuments(
 }
 
 export function findDocument(db: Queries, shopId: string, documentId: string) {
-  return db.one<DocumentRow & { pdf: Buffer | null }>(sql`
-    select ${documentColumns}, pdf from order_document where shop_id = ${shopId} and document_id = ${documentId}`);
+  return db.one<DocumentRow & { pdf: Buffer | null; xml: Buffer | null }>(sql`
+    select ${documentColumns}, pdf, xml from order_document where shop_id = ${shopId} and document_id = ${documentId}`);
 }
 
 /** The invoices of these orders, in the order of their numbers. */
@@ -72,9 +72,14 @@ export async function insertDocument(tx: Transaction, shopId: string, document: 
 }
 
 /** Written once, never replaced. */
-export function insertFile(db: Queries, shopId: string, documentId: string, pdf: Buffer) {
+export function insertFiles(
+  db: Queries,
+  shopId: string,
+  documentId: string,
+  { pdf, xml }: { pdf: Buffer; xml: Buffer | null },
+) {
   return db.run(sql`
-    update order_document set pdf = ${pdf}
+    update order_document set pdf = ${pdf}, xml = ${xml}
     where shop_id = ${shopId} and document_id = ${documentId} and pdf is null`);
 }
 

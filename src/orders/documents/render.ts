@@ -1,7 +1,9 @@
 import { apiOf, lineItemContainer, type RenderContext } from '../line-item-view.ts';
 import { toMilliseconds } from '../../http/dates.ts';
 import type { DocumentRow } from './queries.ts';
-import type { OrderDocument } from './schema.ts';
+import type { DocumentDelivery as DeliveryRow } from '../transport/queries.ts';
+import type { DocumentDelivery, OrderDocument } from './schema.ts';
+import type { Static } from 'typebox';
 
 /** A document as answers show it; with its PDF only if requested. */
 export function toDocument(document: DocumentRow, context: RenderContext, pdf?: Buffer): OrderDocument {
@@ -16,4 +18,13 @@ export function toDocument(document: DocumentRow, context: RenderContext, pdf?: 
     ...(pdf && { documentPdf: pdf.toString('base64') }),
     links: [{ rel: 'order', href: `${apiOf(context)}/orders/${document.orderId}` }],
   };
+}
+
+export function toDelivery({
+  provider,
+  state,
+  error,
+  updatedAt,
+}: DeliveryRow): Static<typeof DocumentDelivery> {
+  return { provider, state, error, updatedOn: toMilliseconds(updatedAt) };
 }

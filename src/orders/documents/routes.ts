@@ -1,16 +1,25 @@
 import { Type } from 'typebox';
-import { notFound } from '../../http/errors.ts';
+import { notFound, Refusal } from '../../http/errors.ts';
 import { readingLocale } from '../../http/locale.ts';
 import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../../http/schemas.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import { fileOf, storeDocumentFile } from './file.ts';
+import { findDelivery, findTransport, requestDelivery } from '../transport/queries.ts';
+import { ELECTRONIC_FORMATS } from './electronic-format.ts';
+import { electronicFile, fileOf, networkFormat, sha256Of, storeDocumentFile } from './file.ts';
 import { finaliseDocument } from './finalise.ts';
-import { countDocuments, findDocuments } from './queries.ts';
-import { toDocument } from './render.ts';
-import { FinalisedDocument, NewCreditNote, NewInvoice, OrderDocument } from './schema.ts';
+import { countDocuments, findDocument, findDocuments } from './queries.ts';
+import { toDelivery, toDocument } from './render.ts';
+import {
+  DocumentDelivery,
+  ElectronicFile,
+  FinalisedDocument,
+  NewCreditNote,
+  NewInvoice,
+  OrderDocument,
+} from './schema.ts';
 
 const { parameters, pageOf } = paging();
 
@@ -36,6 +45,44 @@ const getOrderDocuments = operation({
   }),
   answer: Paged(OrderDocument, 'order document list'),
   keepsKeyOrder: true,
+});
+
+export const getElectronicDocument = operation({
+  method: 'GET',
+  under: 'manage',
+  path: '/orders/:orderId/documents/:documentId/electronic',
+  name: 'getElectronicDocument',
+  summary: 'Get electronic document',
+  description:
+    'The XML of an invoice or a credit note, in any of the formats. 409 names the facts that a format demands and the document lacks.',
+  tag: 'orders',
+  labels: [],
+  access: 'orders_read',
+  params: Type.Object({ orderId: Id, documentId: Id }),
+  query: Type.Object({
+    format: Type.Optional(
+      Type.Enum([...ELECTRONIC_FORMATS], {
+        description: 'Absent: the format that the customer got; zugferd, if it got none.',
+        examples: ['xrechnung-ubl'],
+      }),
+    ),
+  }),
+  answer: ElectronicFile,
+});
+
+export const sendElectronicDocument = operation({
+  method: 'POST',
+  under: 'manage',
+  path: '/orders/:orderId/documents/:documentId/delivery',
+  name: 'sendElectronicDocument',
+  summary: 'Send electronic document',
+  description:
+    'Sends an invoice or a credit note through the Peppol network, or sends it again after that has failed. One that is on its way or was delivered is not sent twice. 409: the shop has no account of a provider, or the document lacks facts.',
+  tag: 'orders',
+  labels: [],
+  access: 'orders_write',
+  params: Type.Object({ orderId: Id, documentId: Id }),
+  answer: DocumentDelivery,
 });
 
 const finalisation = {
@@ -95,6 +142,32 @@ export function documents(api: Operations): void {
     // between.
     for (const row of rows) documents.push(toDocument(row, context, withPdf ? await fileOf(row) : undefined));
     return paged(page, counted.count, documents);
+  });
+
+  api.read(getElectronicDocument, async ({ db, shopId, params, query }) => {
+    const row = await findDocument(db, shopId, params.documentId);
+    if (row?.orderId !== params.orderId.toUpperCase()) throw notFound();
+    const format = query.format ?? row.terms.format ?? 'zugferd';
+    const { name, bytes } = electronicFile(row, format);
+    const delivery = await findDelivery(db, shopId, params.documentId);
+    return {
+      documentId: row.documentId,
+      format,
+      fileName: name,
+      xml: bytes.toString('utf8'),
+      sha256: sha256Of(bytes),
+      delivery: delivery ? toDelivery(delivery) : null,
+    };
+  });
+
+  api.write(sendElectronicDocument, async ({ tx, shopId, params }) => {
+    const row = await findDocument(tx, shopId, params.documentId);
+    if (row?.orderId !== params.orderId.toUpperCase()) throw notFound();
+    const provider = await findTransport(tx, shopId);
+    if (!provider) throw new Refusal('TRANSPORT_NOT_SET');
+    electronicFile(row, networkFormat(row));
+    await requestDelivery(tx, shopId, params.documentId, provider);
+    return toDelivery((await findDelivery(tx, shopId, params.documentId))!);
   });
 
   for (const { kind, finalise } of KINDS) {

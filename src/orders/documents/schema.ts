@@ -2,6 +2,9 @@ import { Type, type Static } from 'typebox';
 import { LineItemContainer, MAX_LINES } from '../line-item-schema.ts';
 import { Address } from '../../shops/countries/address.ts';
 import { Id, Links } from '../../http/schemas.ts';
+import { TRANSPORT_PROVIDERS } from '../transport/provider.ts';
+import { DELIVERY_STATES } from '../transport/queries.ts';
+import { ELECTRONIC_FORMATS } from './electronic-format.ts';
 import { DOCUMENT_KINDS } from './facts.ts';
 import { Decimal, Given, Text } from '../../http/request-fields.ts';
 
@@ -36,6 +39,49 @@ export type OrderDocument = Static<typeof OrderDocument>;
 export const FinalisedDocument = Type.Object(
   { documentId: Id, ...OrderDocument.properties },
   { title: 'final order document' },
+);
+
+export const DocumentDelivery = Type.Object(
+  {
+    provider: Type.Enum([...TRANSPORT_PROVIDERS], {
+      description: 'Who brings it into the network.',
+      examples: ['e-invoice.be'],
+    }),
+    state: Type.Enum([...DELIVERY_STATES], {
+      description:
+        'waiting: nothing was done yet; stored: the provider has it and has not sent it; sending: it is on its way.',
+      examples: ['delivered'],
+    }),
+    error: Type.Union([Type.String(), Type.Null()], {
+      description: 'The last failure; null: there was none.',
+      examples: ['e-invoice.be answered 503'],
+    }),
+    updatedOn: moment('When it last changed, UTC.'),
+  },
+  { title: 'document delivery' },
+);
+
+export const ElectronicFile = Type.Object(
+  {
+    documentId: Id,
+    format: Type.Enum([...ELECTRONIC_FORMATS], {
+      description: 'The format of this file.',
+      examples: ['xrechnung-ubl'],
+    }),
+    fileName: Type.String({ description: 'A name for the file.', examples: ['Rechnung-1001.xml'] }),
+    xml: Type.String({
+      description: 'The document as XML of EN 16931.',
+      examples: ['<?xml version="1.0" encoding="UTF-8"?>'],
+    }),
+    sha256: Type.String({
+      description: 'Checksum of the file in UTF-8, hexadecimal.',
+      examples: ['e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+    }),
+    delivery: Type.Union([DocumentDelivery, Type.Null()], {
+      description: 'Its way through the Peppol network; null: it goes by email only.',
+    }),
+  },
+  { title: 'electronic document' },
 );
 
 const finalising = {

@@ -13,6 +13,11 @@ export function element(
   return { name, content, attributes };
 }
 
+/** null: there is no text, and readers refuse empty elements. */
+export function optionalElement(name: string, text: string | null): XmlElement | null {
+  return text === null ? null : element(name, text);
+}
+
 export function xmlText(root: XmlElement): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${textOf(root, '')}`;
 }

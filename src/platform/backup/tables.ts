@@ -11,6 +11,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     'Shoppers sign in again: a browser that was signed out since the backup must not be signed in by a restore.',
   app_use: 'Calls are counted by the installation that answered them.',
   authorisation_code: 'A code that installs an app is valid for ten minutes.',
+  document_delivery: 'Documents are sent by the installation that finalised them, and nobody gets one twice.',
   idempotent_answer:
     'First answers are kept for a day, for clients that repeat a request to this installation.',
   import_picture: 'Pictures wait for an import of the installation that they were sent to.',
@@ -25,6 +26,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   saved_view: 'Views belong to the people of this installation, as their roles do.',
   shop_user:
     'Who may work in a shop is decided by the installation that it is in: a backup must not let anybody in who was removed since.',
+  transport_account:
+    'The key of an access point is entered again in a restored shop, so that two installations do not send the same.',
   mail_day: 'Emails per recipient are counted for two days, under a hash that holds the id of the shop.',
 };
 

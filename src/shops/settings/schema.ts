@@ -588,6 +588,15 @@ const Bank = Section(
   { description: 'Where customers transfer money to.' },
 );
 
+/**
+ * The formats of an electronic document, all of EN 16931:
+ * - `zugferd`: CII in the profile EN 16931 of ZUGFeRD and Factur-X, inside of the PDF,
+ * - `xrechnung-cii`, `xrechnung-ubl`: XRechnung 3.0, which German authorities demand,
+ * - `peppol`: Peppol BIS Billing 3.0 in UBL.
+ */
+export const ELECTRONIC_FORMATS = ['zugferd', 'xrechnung-cii', 'xrechnung-ubl', 'peppol'] as const;
+export type ElectronicFormat = (typeof ELECTRONIC_FORMATS)[number];
+
 const Invoicing = Section(
   {
     company: Type.Optional(
@@ -629,8 +638,17 @@ const Invoicing = Section(
     electronic: Type.Optional(
       Type.Boolean({
         description:
-          'The PDF carries the invoice as XML too (EN 16931, ZUGFeRD / Factur-X). Needs vatId or taxNumber. Absent: false.',
+          'Whether documents are electronic (EN 16931): all, or none. Needs vatId or taxNumber. Absent: those of businesses in the European Union are.',
+        // Absence is a third choice, so forms show all of them.
+        enum: [true, false],
         examples: [true],
+      }),
+    ),
+    electronicFormat: Type.Optional(
+      Type.Enum([...ELECTRONIC_FORMATS], {
+        description:
+          'The format of electronic documents. zugferd is a part of the PDF (ZUGFeRD, Factur-X); the others are files beside it. XRechnung needs phone. Absent: xrechnung-ubl for German authorities with a Leitweg-ID, peppol between Belgian businesses, else zugferd.',
+        examples: ['zugferd'],
       }),
     ),
   },
