@@ -99,9 +99,12 @@ import { startPageRoutes } from '../site/start-page/routes.ts';
 import { pathOnShopHost } from '../storefront/shop-host.ts';
 import { storefrontRoutes } from '../storefront/routes.ts';
 import { taxOperations } from '../shops/taxes/routes.ts';
+import { CHECK_BUDGET, createVatRegister } from '../shops/vat-numbers/register.ts';
+import { MAX_ANSWER_BYTES } from '../shops/vat-numbers/vies.ts';
 import { createAnswerSeal, installationKey } from '../platform/sealing.ts';
 import { managedWebhooks } from '../apps/webhooks/manage-routes.ts';
 import { receiverPolicy } from '../apps/webhooks/receiver-address.ts';
+import { createSender } from '../apps/webhooks/sending.ts';
 import { webhookOperations } from '../apps/webhooks/routes.ts';
 
 export interface AppDeps {
@@ -246,7 +249,10 @@ export async function buildApp({
   await registerOpenapi(app);
 
   const media = openMediaStorage(config);
-  const cartStore = createCartStore(db, cartStoreOptions);
+  const policy = receiverPolicy(config, demoAccess);
+  const vatSender = createSender(policy, { timeout: CHECK_BUDGET, maxStored: MAX_ANSWER_BYTES });
+  const vatRegister = createVatRegister({ post: vatSender.send, url: config.VIES_URL, now: () => db.now });
+  const cartStore = createCartStore(db, cartStoreOptions, vatRegister);
   const placeOrder = createPlaceOrder(db, cartStore, cartStoreOptions);
   const eventWaiting = createEventWaiting(db, log);
   let key: Promise<Buffer> | undefined;
@@ -272,7 +278,7 @@ export async function buildApp({
   coupon(api, cartStore);
   addresses(api, cartStore);
   paymentAndShipping(api, cartStore);
-  order(api, placeOrder);
+  order(api, cartStore, placeOrder);
   orderOperations(api);
   sales(api);
   managedOrders(api);
@@ -315,7 +321,7 @@ export async function buildApp({
   audit(api);
   events(api, eventWaiting);
   appOperations(api);
-  const webhookDeps = { policy: receiverPolicy(config, demoAccess), loadKey };
+  const webhookDeps = { policy, loadKey };
   webhookOperations(api, webhookDeps);
   managedWebhooks(api, webhookDeps);
   api.finish();
@@ -351,6 +357,7 @@ export async function buildApp({
   // Waiting readers would keep the service from ending.
   app.addHook('preClose', async () => eventWaiting.close());
   app.addHook('onClose', async () => {
+    vatSender.close();
     await hosts.close();
     await demoAccess.close();
     limiter.close();

@@ -43,6 +43,15 @@ export function parseVatNumber(text: string, country: string | null): VatNumber 
   return kind.fits(rest) ? { prefix, number: prefix + rest } : 'checkDigits';
 }
 
+/**
+ * Whether an address has a number that can't be right. Countries outside of the table have numbers of their own, which
+ * are taken as they are.
+ */
+export function hasWrongVatNumber({ vatId, country }: { vatId: string; country: string }): boolean {
+  if (typeof parseVatNumber(vatId, country) === 'object') return false;
+  return vatPrefixOf(country) !== undefined || splitPrefix(vatId.toUpperCase().trimStart()) !== undefined;
+}
+
 /** More than the longest number with its blanks removed, so that no pattern meets a long text. */
 const MAX_LENGTH = 24;
 

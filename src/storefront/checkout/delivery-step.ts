@@ -9,7 +9,7 @@ import { isId } from '../../kernel/ids.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { isOfferedHere } from '../payment/offered.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import { besideCart, checkoutHeader } from './steps.ts';
+import { besideCart, checkoutHeader, vatNotice } from './steps.ts';
 import { cartEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
 import { cartDeliveryText } from '../product/delivery-span.ts';
@@ -149,6 +149,7 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
     events: await cartEvents(visit, visitorCart.view),
     header: checkoutHeader(visit, visitorCart, '/checkout/delivery'),
     main: html`<h1>${messages.deliveryAndPayment}</h1>
+      ${vatNotice(visit, visitorCart)}
       ${besideCart(
         visit,
         visitorCart,

@@ -7,7 +7,7 @@ import { html, type Markup } from '../../http/html.ts';
 import type { PageName } from '../../shops/legal/schema.ts';
 import { orderLines, summary, type Sums } from '../cart/cart-summary.ts';
 import { messagesIn, type Message } from '../../kernel/messages.ts';
-import { checkoutHeader, type Step } from './steps.ts';
+import { checkoutHeader, vatNotice, type Step } from './steps.ts';
 import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
 import { cartDeliveryText } from '../product/delivery-span.ts';
@@ -31,6 +31,7 @@ export async function reviewPage(
     header: checkoutHeader(visit, visitorCart, '/checkout/review'),
     main: html`<h1>${messages.review}</h1>
       ${rejection && html`<div class="notice" role="alert"><p class="error">${rejection.message}</p></div>`}
+      ${vatNotice(visit, visitorCart)}
       <div class="columns review">
         <div>
           ${orderParties(visit, visitorCart.view, {

@@ -1,0 +1,313 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  ADA,
+  changesNothing,
+  changeSettings,
+  done,
+  givenCart,
+  givenProduct,
+  givenSmallShop,
+  NOW,
+  on,
+  type GivenCart,
+  type Shop,
+} from '../../test/carts.ts';
+import { startService, type Service } from '../../test/service.ts';
+import { startVatRegister, type Behaviour, type VatRegisterServer } from '../../test/vat-register.ts';
+import { givenVisitor, mainOf } from '../../test/visitor.ts';
+import { sql } from '../db/sql.ts';
+import type { Buyer } from '../shops/vat-numbers/buyer.ts';
+
+/** Of French companies: their check digits fit. */
+const NUMBER = 'FR40303265045';
+const OTHER_NUMBER = 'FR83404833048';
+const MINUTE = 60_000;
+
+let service: Service;
+let register: VatRegisterServer;
+let shop: Shop;
+let productId: string;
+
+beforeAll(async () => {
+  register = await startVatRegister();
+  service = await startService({ VIES_URL: register.url, WEBHOOK_ALLOW: '127.0.0.0/8' });
+  shop = await givenSmallShop(service, {
+    countries: { default: 'DE', items: ['DE', 'FR', 'CH', 'GB'] },
+  });
+  productId = await givenProduct(shop);
+});
+afterAll(async () => {
+  await service.close();
+  await register.close();
+});
+
+let round = 0;
+beforeEach(() => {
+  // Answers are cached for some minutes, so each test begins later.
+  service.setClock(new Date(NOW.getTime() + ++round * 60 * MINUTE));
+  register.behaviour = 'valid';
+  register.asked = [];
+});
+
+const now = () => service.db.now.toISOString();
+const FRENCH = { ...ADA, company: 'Quai SAS', country: 'FR', zipCode: '13002', city: 'Marseille' };
+
+async function buyerOf({ body }: GivenCart): Promise<Buyer | null> {
+  const row = await service.db.one<{ buyer: Buyer | null }>(sql`
+    select buyer from cart where shop_id = ${shop.shopId} and cart_id = ${body.cartId}`);
+  return row!.buyer;
+}
+
+async function givenFilledCart(): Promise<GivenCart> {
+  const cart = await givenCart(shop);
+  await done(cart, 'POST', '/line-items', { productId, quantity: 1 });
+  return cart;
+}
+
+const put = (cart: GivenCart, vatId: string | null, more: object = {}) =>
+  on(cart, 'PUT', '/billing-address', { ...FRENCH, vatId, ...more });
+
+describe('the VAT number of a billing address', () => {
+  test('is checked with the number of the shop, and the answer stays that of the contract', async () => {
+    const cart = await givenFilledCart();
+    const { status, body } = await put(cart, 'fr 40 303 265 045');
+    expect(status).toBe(200);
+    expect(body.billingAddress.vatId).toBe('fr 40 303 265 045');
+    expect(Object.keys(body)).not.toContain('buyer');
+    expect(register.asked).toEqual([
+      {
+        countryCode: 'FR',
+        vatNumber: '40303265045',
+        requesterMemberStateCode: 'DE',
+        requesterNumber: '123456789',
+      },
+    ]);
+    expect(await buyerOf(cart)).toEqual({
+      vatCheck: {
+        vatNumber: NUMBER,
+        result: 'valid',
+        checkedAt: now(),
+        consultationNumber: 'WAPIAAAAYvK1',
+      },
+    });
+  });
+
+  test.each([
+    ['invalid', { result: 'invalid', consultationNumber: 'WAPIAAAAYvK1' }],
+    ['slow', { result: 'unavailable' }],
+    ['error', { result: 'unavailable' }],
+    ['rubbish', { result: 'unavailable' }],
+    ['tooLarge', { result: 'unavailable' }],
+    ['away', { result: 'unavailable' }],
+    ['requesterUnknown', { result: 'valid' }],
+  ] satisfies [Behaviour, object][])('a register that is %s', async (behaviour, expected) => {
+    register.behaviour = behaviour;
+    const cart = await givenFilledCart();
+    const begun = performance.now();
+    expect((await put(cart, NUMBER)).status).toBe(200);
+    expect(performance.now() - begun).toBeLessThan(2_800);
+    expect(await buyerOf(cart)).toEqual({ vatCheck: { vatNumber: NUMBER, checkedAt: now(), ...expected } });
+  });
+
+  test('is not asked for again within minutes, and is when it failed', async () => {
+    const cart = await givenFilledCart();
+    await put(cart, NUMBER);
+    await put(cart, NUMBER, { street: 'Kai 8' });
+    const second = await givenFilledCart();
+    await put(second, NUMBER);
+    expect(register.asked).toHaveLength(1);
+    expect(await buyerOf(second)).toEqual(await buyerOf(cart));
+    register.behaviour = 'away';
+    await put(second, OTHER_NUMBER);
+    expect((await buyerOf(second))?.vatCheck?.result).toBe('unavailable');
+    register.behaviour = 'valid';
+    const third = await givenFilledCart();
+    await put(third, OTHER_NUMBER);
+    expect((await buyerOf(third))?.vatCheck?.result).toBe('valid');
+  });
+
+  test('goes with the number', async () => {
+    const cart = await givenFilledCart();
+    await put(cart, NUMBER);
+    await put(cart, OTHER_NUMBER);
+    expect((await buyerOf(cart))?.vatCheck?.vatNumber).toBe(OTHER_NUMBER);
+    await put(cart, null);
+    expect(await buyerOf(cart)).toBeNull();
+    await put(cart, NUMBER);
+    await done(cart, 'DELETE', '/billing-address');
+    expect(await buyerOf(cart)).toBeNull();
+    await put(cart, NUMBER);
+    await done(cart, 'PUT', '/shipping-address', { country: 'FR', vatId: OTHER_NUMBER });
+    expect((await buyerOf(cart))?.vatCheck?.vatNumber).toBe(NUMBER);
+  });
+
+  test.each([
+    ['damaged', 'FR40303265046', {}],
+    ['of the own country', 'DE136695976', {}],
+    ['Swiss', 'CHE-107.787.577 MWST', { country: 'CH' }],
+    ['British', 'GB980780684', { country: 'GB' }],
+    ['no number', '<script>alert(1)</script>', {}],
+    ['far too long', 'FR'.padEnd(64, '1'), {}],
+    ['empty', '', {}],
+  ])('one that is %s is stored as before and asks nobody', async (_, vatId, more) => {
+    const cart = await givenFilledCart();
+    const { status, body } = await put(cart, vatId, more);
+    expect([status, body.billingAddress.vatId]).toEqual([200, vatId]);
+    expect(await buyerOf(cart)).toBeNull();
+    expect(register.asked).toEqual([]);
+  });
+
+  test('asks nobody for strangers, wrong addresses, or a shop without a number of its own', async () => {
+    const cart = await givenFilledCart();
+    await changesNothing(service, async () => {
+      const stranger = { headers: { 'x-epages-cart-token': 'x' } };
+      const refused = await on(cart, 'PUT', '/billing-address', { ...FRENCH, vatId: NUMBER }, stranger);
+      expect(refused.status).toBe(403);
+      expect((await put(cart, NUMBER, { vatId: 'F'.repeat(65) })).status).toBe(400);
+    });
+    expect(register.asked).toEqual([]);
+    const other = await givenSmallShop(service, { invoicing: {} });
+    const there = await givenCart(other);
+    await on(there, 'PUT', '/billing-address', { ...FRENCH, vatId: NUMBER });
+    expect(register.asked).toEqual([]);
+  });
+
+  test('an Idempotency-Key asks before its transaction, and replays without the cart', async () => {
+    const cart = await givenFilledCart();
+    const headers = { 'idempotency-key': 'vat-1' };
+    const first = await on(cart, 'PUT', '/billing-address', { ...FRENCH, vatId: NUMBER }, { headers });
+    expect((await buyerOf(cart))?.vatCheck?.result).toBe('valid');
+    service.setClock(new Date(service.db.now.getTime() + 11 * MINUTE));
+    const order = { headers: { 'idempotency-key': 'vat-2' } };
+    const placed = await on(cart, 'POST', '/order', undefined, order);
+    expect(placed.status).toBe(201);
+    expect(register.asked).toHaveLength(2);
+    const again = await on(cart, 'POST', '/order', undefined, order);
+    expect([again.status, again.body]).toEqual([201, placed.body]);
+    const replay = await on(cart, 'PUT', '/billing-address', { ...FRENCH, vatId: NUMBER }, { headers });
+    expect([replay.status, replay.body]).toEqual([200, first.body]);
+    expect(await orderedBuyer(placed.body.orderId)).toMatchObject({
+      vatCheck: { result: 'valid', checkedAt: now() },
+    });
+  });
+});
+
+async function orderedBuyer(orderId: string): Promise<Buyer | null> {
+  const row = await service.db.one<{ buyer: Buyer | null }>(sql`
+    select buyer from customer_order where shop_id = ${shop.shopId} and order_id = ${orderId}`);
+  return row!.buyer;
+}
+
+describe('an order', () => {
+  const later = (minutes: number) => service.setClock(new Date(service.db.now.getTime() + minutes * MINUTE));
+
+  test.each([
+    ['within minutes counts', 'invalid', 5, 'valid', 1],
+    ['after that is asked again', 'invalid', 11, 'invalid', 2],
+    ['counts on when the register is down', 'away', 60, 'valid', 2],
+    ['does not after a day', 'away', 25 * 60, 'unavailable', 2],
+  ] as const)('a check %s', async (_, behaviour, minutes, result, asked) => {
+    const cart = await givenFilledCart();
+    await put(cart, NUMBER);
+    register.behaviour = behaviour;
+    later(minutes);
+    const { status, body } = await on(cart, 'POST', '/order');
+    expect(status).toBe(201);
+    expect((await orderedBuyer(body.orderId))?.vatCheck).toMatchObject({ vatNumber: NUMBER, result });
+    expect(register.asked).toHaveLength(asked);
+  });
+
+  test('of a consumer asks nobody', async () => {
+    const cart = await givenFilledCart();
+    await done(cart, 'PUT', '/billing-address', ADA);
+    later(60);
+    const { body } = await on(cart, 'POST', '/order');
+    expect(await orderedBuyer(body.orderId)).toBeNull();
+    expect(register.asked).toEqual([]);
+  });
+});
+
+describe('the checkout', () => {
+  const COMPANY = {
+    ...Object.fromEntries(Object.entries(FRENCH).map(([field, value]) => [`billing.${field}`, value])),
+    'billing.format': 'FR',
+    business: 'yes',
+    'business.form': 'yes',
+  };
+  const visit = async () => {
+    const visitor = givenVisitor(service, shop.shopId);
+    await visitor.submit('/cart/add', { productId, quantity: '1' });
+    return visitor;
+  };
+  const newestBuyer = async () => {
+    const row = await service.db.one<{ buyer: Buyer | null }>(sql`
+      select buyer from cart where shop_id = ${shop.shopId} order by changed_at desc, cart_id desc limit 1`);
+    return row!.buyer;
+  };
+
+  test('takes number, reference and order number of a business', async () => {
+    const visitor = await visit();
+    const page = await visitor.submit('/checkout', {
+      ...COMPANY,
+      'billing.vatId': '40 303 265 045',
+      'business.buyerReference': ' 04011000-12345-67\u0007 ',
+      'business.purchaseOrderNumber': 'PO <4711>',
+    });
+    expect(page.place).toBe(`/shop/${shop.shopId}/checkout/delivery`);
+    expect(mainOf(page)).not.toContain('VAT is charged');
+    expect(await newestBuyer()).toEqual({
+      vatCheck: expect.objectContaining({ vatNumber: NUMBER, result: 'valid' }),
+      buyerReference: '04011000-12345-67',
+      purchaseOrderNumber: 'PO <4711>',
+    });
+    const form = await visitor.get('/checkout');
+    expect(form.text).toContain('value="PO &lt;4711&gt;"');
+    // Not a business after all.
+    const { business: _business, ...consumer } = COMPANY;
+    await visitor.submit('/checkout', {
+      ...consumer,
+      'billing.vatId': NUMBER,
+      'business.buyerReference': 'x',
+    });
+    expect(await newestBuyer()).toBeNull();
+  });
+
+  test.each([
+    [
+      'away',
+      `The VAT ID ${NUMBER} could not be checked, because the tax authorities’ service does not respond. VAT is charged.`,
+    ],
+    ['invalid', `The tax authorities do not know the VAT ID ${NUMBER}. VAT is charged.`],
+  ] satisfies [Behaviour, string][])(
+    'says that VAT is charged when the register is %s',
+    async (behaviour, text) => {
+      register.behaviour = behaviour;
+      const visitor = await visit();
+      const page = await visitor.submit('/checkout', { ...COMPANY, 'billing.vatId': NUMBER });
+      expect(page.status).toBe(200);
+      expect(mainOf(page)).toContain(text);
+    },
+  );
+
+  test('refuses a damaged number at its field', async () => {
+    const visitor = await visit();
+    const page = await visitor.post('/checkout', { ...COMPANY, 'billing.vatId': 'FR40303265046' });
+    expect(page.status).toBe(400);
+    expect(mainOf(page)).toContain('This is not a valid VAT ID. It should look like FR32123456789.');
+    expect(register.asked).toEqual([]);
+  });
+
+  test('a number of elsewhere is taken as it is', async () => {
+    await changeSettings(shop, { countries: { default: 'DE', items: ['DE', 'FR', 'CH', 'GB', 'NO'] } });
+    const visitor = await visit();
+    const page = await visitor.submit('/checkout', {
+      ...COMPANY,
+      'billing.country': 'NO',
+      'billing.format': 'NO',
+      'billing.zipCode': '0150',
+      'billing.city': 'Oslo',
+      'billing.vatId': 'NO 923 609 016 MVA',
+    });
+    expect(page.place).toBe(`/shop/${shop.shopId}/checkout/delivery`);
+  });
+});
