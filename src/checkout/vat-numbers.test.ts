@@ -12,6 +12,7 @@ import {
   type GivenCart,
   type Shop,
 } from '../../test/carts.ts';
+import { givenMerchant } from '../../test/admin.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { startVatRegister, type Behaviour, type VatRegisterServer } from '../../test/vat-register.ts';
 import { givenVisitor, mainOf } from '../../test/visitor.ts';
@@ -224,6 +225,119 @@ describe('an order', () => {
     const { body } = await on(cart, 'POST', '/order');
     expect(await orderedBuyer(body.orderId)).toBeNull();
     expect(register.asked).toEqual([]);
+  });
+});
+
+describe('the back office', () => {
+  const manage = (method: string, path: string, body?: unknown, token = shop.token) =>
+    service.call(method, `/manage/shops/${shop.shopId}${path}`, {
+      token,
+      ...(body !== undefined && { body }),
+    });
+  const placed = async (vatId: string | null) => {
+    const cart = await givenFilledCart();
+    await put(cart, vatId);
+    return (await done(cart, 'POST', '/order')).orderId as string;
+  };
+
+  test('asks again for an order that was not checked, and shows the proof', async () => {
+    register.behaviour = 'away';
+    const orderId = await placed(NUMBER);
+    const before = (await manage('GET', `/orders/${orderId}`)).body;
+    expect(before.management.buyer).toEqual({
+      buyerReference: null,
+      purchaseOrderNumber: null,
+      vatCheck: { vatNumber: NUMBER, result: 'unavailable', checkedOn: now(), consultationNumber: null },
+    });
+    register.behaviour = 'valid';
+    const { status, body } = await manage('POST', `/orders/${orderId}/vat-check`);
+    expect(status).toBe(200);
+    expect(body.management.buyer.vatCheck).toEqual({
+      vatNumber: NUMBER,
+      result: 'valid',
+      checkedOn: now(),
+      consultationNumber: 'WAPIAAAAYvK2',
+    });
+    const history = (await manage('GET', `/orders/${orderId}/history`)).body.items;
+    expect(history.at(-1)).toMatchObject({ kind: 'VAT number checked', details: { result: 'valid' } });
+    expect(JSON.stringify(history)).not.toContain('QUAI');
+  });
+
+  test('has nothing to ask without a number', async () => {
+    const orderId = await placed(null);
+    await changesNothing(service, async () => {
+      const { status, body } = await manage('POST', `/orders/${orderId}/vat-check`);
+      expect([status, body.message]).toEqual([
+        409,
+        'Update order failed: The billing address has no VAT number of another member state, or the shop has none itself',
+      ]);
+    });
+    expect(register.asked).toEqual([]);
+  });
+
+  test('sets reference and order number of a cart and of its order', async () => {
+    const cart = await givenFilledCart();
+    await put(cart, NUMBER);
+    const path = `/carts/${cart.body.cartId}/buyer`;
+    const headers = { 'x-epages-cart-token': cart.token };
+    const set = await service.call('PUT', `/manage/shops/${shop.shopId}${path}`, {
+      headers,
+      body: { buyerReference: ' 04011000-12345-67 ', purchaseOrderNumber: 'PO-1' },
+    });
+    expect([
+      set.status,
+      set.body.buyerReference,
+      set.body.purchaseOrderNumber,
+      set.body.vatCheck.result,
+    ]).toEqual([200, '04011000-12345-67', 'PO-1', 'valid']);
+    const { orderId } = await done(cart, 'POST', '/order');
+    const changed = await manage('PUT', `/orders/${orderId}/buyer`, { purchaseOrderNumber: 'PO-2' });
+    expect(changed.body.management.buyer).toMatchObject({
+      buyerReference: null,
+      purchaseOrderNumber: 'PO-2',
+      vatCheck: { result: 'valid' },
+    });
+    await changesNothing(service, async () => {
+      for (const wrong of ['x'.repeat(101), 'two\nlines', 'a\u0000b', 7]) {
+        expect((await manage('PUT', `/orders/${orderId}/buyer`, { buyerReference: wrong })).status).toBe(400);
+      }
+    });
+  });
+
+  test('exports what is stored of a person, and erases it', async () => {
+    const orderId = await placed(NUMBER);
+    await manage('PUT', `/orders/${orderId}/buyer`, { purchaseOrderNumber: 'PO-3' });
+    const { customerId } = (await manage('GET', `/orders/${orderId}`)).body;
+    await service.db.run(sql`
+      update customer set vat_check = ${{ vatNumber: NUMBER, result: 'valid', checkedAt: now() }}
+      where shop_id = ${shop.shopId} and customer_id = ${customerId}`);
+    const { body } = await manage('GET', `/customers/${customerId}/export`);
+    expect(body.customer.vatCheck).toEqual({ vatNumber: NUMBER, result: 'valid', checkedAt: now() });
+    const exported = body.orders.find((one: { orderId: string }) => one.orderId === orderId);
+    expect(exported.buyer).toMatchObject({
+      purchaseOrderNumber: 'PO-3',
+      vatCheck: { vatNumber: NUMBER },
+    });
+    expect((await manage('POST', `/customers/${customerId}/erase?force=true`)).status).toBe(200);
+    expect(await orderedBuyer(orderId)).toBeNull();
+    const row = await service.db.one<{ vatCheck: unknown }>(sql`
+      select vat_check as "vatCheck" from customer where shop_id = ${shop.shopId} and customer_id = ${customerId}`);
+    expect(row!.vatCheck).toBeNull();
+  });
+
+  test('shows a merchant the check, and asks again at a click', async () => {
+    register.behaviour = 'away';
+    const orderId = await placed(NUMBER);
+    const merchant = await givenMerchant(service, 'owner', shop.shopId);
+    const page = await merchant.get(`/orders/${orderId}`);
+    expect(page.text).toContain(`VAT ID: ${NUMBER} (could not be checked)`);
+    expect(page.text).toContain('Check again');
+    register.behaviour = 'valid';
+    await merchant.post(`/orders/${orderId}/vat-check`, {});
+    const after = await merchant.get(`/orders/${orderId}`);
+    expect(after.text).toContain(`VAT ID: ${NUMBER} (confirmed)`);
+    expect(after.text).toContain('Consultation number WAPIAAAAYvK2');
+    expect(after.text).not.toContain('Check again');
   });
 });
 
