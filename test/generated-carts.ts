@@ -57,6 +57,7 @@ const taxClass = (index: number, defaultIndex: number): fc.Arbitrary<TaxClass> =
     isDefault: fc.constant(index === defaultIndex),
     isDefaultDigital: fc.constant(false),
     digital: fc.boolean().map((digital) => digital && index === 4),
+    supply: fc.constantFrom('goods' as const, 'goods' as const, 'services' as const),
     rates: fc.record({ DE: rates, FR: rates, AT: rates, GB: rates, US: rates }, { requiredKeys: [] }),
   });
 
@@ -107,6 +108,12 @@ const shop: fc.Arbitrary<ShopRules> = fc
       country: fc.constant(home),
       taxModel: fc.constantFrom('GROSS', 'NET'),
       taxFreeOutsideEu: fc.boolean(),
+      exportPrices: fc.constantFrom('asShown', 'withoutTax'),
+      smallBusiness: fc.integer({ min: 0, max: 9 }).map((number) => number === 0),
+      distanceSales: fc.constantFrom('rates', 'rates', 'origin', 'oss'),
+      taxRegistrations: fc.constantFrom<Record<string, string>>({}, {}, { FR: 'FR12345678901' }),
+      specialTerritories: fc.boolean(),
+      deliveryTax: fc.constantFrom('standard', 'shares', 'highest'),
       taxClasses: fc.tuple(...ids('CLASS', classes).map((_, index) => taxClass(index, defaultIndex))),
       shippingMethods: fc
         .subarray([0, 1, 2, 3, 4], { minLength: 1 })
@@ -221,6 +228,8 @@ const cart: fc.Arbitrary<CartInput> = fc.record(
     currency: fc.constantFrom(...CURRENCIES),
     taxType: fc.constantFrom(...TAX_TYPES),
     country: fc.constantFrom(null, ...COUNTRIES),
+    postcode: fc.constantFrom(null, '10115', '27498', 'BT1 5GS'),
+    vatNumber: fc.constantFrom(null, null, 'FR12345678901', 'DE123456789', 'ATU12345678'),
     customerGroupId: fc.constantFrom(null, ...GROUPS),
     lines: fc.array(line, { minLength: 1, maxLength: 12 }),
     coupon: fc.oneof(fc.constant(null), { weight: 2, arbitrary: pool(coupon, 2000) }),

@@ -55,8 +55,9 @@ function contentFrom(cart: CartInput, shop: ShopRules): Content {
         validTo: cart.coupon.isInTime ? null : NOW.toISOString(),
       },
       couponLineItemId: cart.coupon && 'COUPON',
-      billingAddress: cart.country === null ? null : { country: cart.country },
+      billingAddress: cart.country === null ? null : { country: cart.country, zipCode: cart.postcode },
       shippingAddress: null,
+      buyer: cart.vatNumber === null ? null : { vatCheck: checkOf(cart.vatNumber) },
       shippingMethodId: cart.shipping.methodId,
       shippingPrice: cart.shipping.price,
       paymentMethodId: cart.payment.methodId,
@@ -72,3 +73,10 @@ function contentFrom(cart: CartInput, shop: ShopRules): Content {
 }
 
 const NOW = new Date('2026-11-15T08:30:00Z');
+
+/** A confirmed VAT number. */
+const checkOf = (vatNumber: string) => ({
+  vatNumber,
+  result: 'valid' as const,
+  checkedAt: NOW.toISOString(),
+});

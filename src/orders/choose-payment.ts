@@ -7,7 +7,6 @@ import { changeOrder } from './change.ts';
 import { isUntouched, openCustomerOrder } from './customer-actions.ts';
 import { payableOf, record } from './manage-change.ts';
 import { paymentWaitOf } from './order-state.ts';
-import { destinationCountry } from './manage-lines.ts';
 import { queuePaymentInstructions } from './payment-instructions-email.ts';
 import { isProviderName } from './payments/providers.ts';
 import { requestCancel } from './payments/queries.ts';
@@ -41,8 +40,7 @@ export async function otherPaymentMethods(
       method.paymentMethodId !== current &&
       isHandledHere(method) &&
       isOffered(method) &&
-      paymentPriceToday(order.content, method, destinationCountry(order, settings), settings) ===
-        payment.price,
+      paymentPriceToday(order.content, method, settings) === payment.price,
   );
   if (methods.length === 0 || !coupon || coupon.codeKey === null) return methods;
   const allowed = await findCouponMethods(db, shopId, coupon.codeKey);

@@ -170,12 +170,7 @@ export function managedLines(api: Operations): void {
       name: named(method, settings),
       price: isGiven(price)
         ? exactAmount(price, order, 'price')
-        : deliveryPriceToday(
-            content,
-            method,
-            destinationCountry(order, settings),
-            pricedHere(order, settings),
-          ),
+        : deliveryPriceToday(content, method, pricedHere(order, settings)),
     };
     return edited(call, open, { shipping }, 'shipping changed', (after) => ({
       shippingMethodId: { from: content.shipping?.shippingMethodId ?? null, to: wanted },
@@ -202,12 +197,7 @@ export function managedLines(api: Operations): void {
       status: before === wanted ? content.payment!.status : null,
       price: isGiven(price)
         ? exactAmount(price, order, 'price', { min: -MAX_MINOR })
-        : paymentPriceToday(
-            content,
-            method,
-            destinationCountry(order, settings),
-            pricedHere(order, settings),
-          ),
+        : paymentPriceToday(content, method, pricedHere(order, settings)),
     };
     // The page of the former method asks for the wrong payment.
     if (before !== wanted) await requestCancel(call.tx, call.shopId, order.orderId);
@@ -345,6 +335,7 @@ async function lineOfToday(
       couponLineItemId: null,
       billingAddress: order.billingAddress,
       shippingAddress: order.shippingAddress,
+      buyer: order.buyer,
       shippingMethodId: shipping?.shippingMethodId ?? null,
       shippingPrice: null,
       paymentMethodId: null,

@@ -10,6 +10,13 @@ import type { Settings } from '../shops/settings/settings.ts';
 import { revised, type Edits } from './revision.ts';
 
 const NOW = new Date('2026-11-15T08:30:00Z');
+
+/** A confirmed VAT number. */
+const checkOf = (vatNumber: string) => ({
+  vatNumber,
+  result: 'valid' as const,
+  checkedAt: NOW.toISOString(),
+});
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0);
 
 /** Compared plainly first: asking the test runner is slow, and there are tens of thousands of comparisons. */
@@ -73,8 +80,9 @@ function frozen(cart: CartInput, shop: ShopRules): Content {
         validTo: coupon.isInTime ? null : NOW.toISOString(),
       },
       couponLineItemId: coupon && 'COUPON',
-      billingAddress: cart.country === null ? null : { country: cart.country },
+      billingAddress: cart.country === null ? null : { country: cart.country, zipCode: cart.postcode },
       shippingAddress: null,
+      buyer: cart.vatNumber === null ? null : { vatCheck: checkOf(cart.vatNumber) },
       shippingMethodId: cart.shipping.methodId,
       shippingPrice: cart.shipping.price,
       paymentMethodId: cart.payment.methodId,
@@ -90,15 +98,19 @@ function frozen(cart: CartInput, shop: ShopRules): Content {
   return JSON.parse(JSON.stringify(content)) as Content;
 }
 
-/** What is taxed at each rate, by the rates that the lines themselves name. */
-function amountsByRate({ lines, serviceTaxClass, shippingPrice, payment }: Content): [number, number][] {
-  const amounts = new Map([[serviceTaxClass.rate, shippingPrice + payment!.price]]);
+/** What is taxed at each rate and how, as the lines, the delivery and the payment themselves say. */
+function amountsByTax({ lines, shipping, payment }: Content): [string, number][] {
+  const amounts = new Map<string, number>();
+  const add = ({ rate, treatment }: ContentLine['taxClass'], amount: number) => {
+    const key = `${rate} ${treatment}`;
+    amounts.set(key, (amounts.get(key) ?? 0) + amount);
+  };
+  for (const { taxClass, amount } of [...(shipping?.taxes ?? []), ...payment!.taxes]) add(taxClass, amount!);
   for (const line of lines) {
-    const { rate } = line.taxClass;
     const left = line.amount - line.discountShare - line.couponShare + line.deposit + line.ecoParticipation;
-    amounts.set(rate, (amounts.get(rate) ?? 0) + left);
+    add(line.taxClass, left);
   }
-  return [...amounts].toSorted(([left], [right]) => left - right);
+  return [...amounts].toSorted(([left], [right]) => (left < right ? -1 : 1));
 }
 
 /** What must hold of every order. */
@@ -106,8 +118,10 @@ function expectClosed(content: Content): void {
   // A discount for the payment is spread over all rates.
   if (content.payment!.price >= 0) {
     expectEqual(
-      content.taxes.map(({ rate, amount }) => [rate, amount]),
-      amountsByRate(content),
+      content.taxes
+        .map(({ rate, treatment, amount }): [string, number] => [`${rate} ${treatment}`, amount])
+        .toSorted(([left], [right]) => (left < right ? -1 : 1)),
+      amountsByTax(content),
     );
   }
   const { taxType, lines, taxes } = content;

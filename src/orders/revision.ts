@@ -1,10 +1,18 @@
-import type { Content, ContentLine, ContentPayment, ContentTaxClass } from '../pricing/content.ts';
+import {
+  ratesOfClass,
+  type Content,
+  type ContentLine,
+  type ContentPayment,
+  type ContentTaxClass,
+} from '../pricing/content.ts';
 import { deliveryPrice } from '../pricing/delivery.ts';
 import type { CartInput, CouponInput, LineInput, ShopRules } from '../pricing/input.ts';
 import { sum } from '../pricing/shares.ts';
-import { inTaxType, toTaxBasis, taxClassFor } from '../pricing/tax.ts';
-import { cartTotals, type CartTotals, type ServiceTax } from '../pricing/totals.ts';
+import { exactWeights, type ServiceTax } from '../pricing/service-tax.ts';
+import { toShopPrice, toShownPrice } from '../pricing/tax.ts';
+import { cartTotals, type CartTotals, type TaxOf } from '../pricing/totals.ts';
 import { priceOfQuantity } from '../pricing/unit-price.ts';
+import { divideRounded } from '../kernel/money.ts';
 import { inCurrency } from '../catalogue/products/prices.ts';
 import type { PaymentMethod, Settings, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
 
@@ -36,14 +44,23 @@ export function revised(content: Content, edits: Edits = {}): Content {
     currency: content.currency,
     taxType: content.taxType,
     country: null,
+    postcode: null,
+    vatNumber: null,
     customerGroupId: null,
     lines: lines.map((line) => lineFacts(line, content, changed)),
     coupon: couponOf(content),
     shipping: { methodId: shipping?.shippingMethodId ?? null, price: shipping?.price ?? null },
     payment: { methodId: null, price: payment?.price ?? 0 },
   };
-  const totals = agreedTotals(facts, rulesOf(terms, taxClasses, shipping?.shippingMethodId));
-  const taxed = ({ taxClass, tax }: ServiceTax) => ({ taxClass: taxClasses.get(taxClass.taxClassId)!, tax });
+  const taxOf: TaxOf = (taxClass) => {
+    const agreed = taxClasses.get(taxClass.taxClassId)!;
+    return { taxClass, ...ratesOfClass(agreed), treatment: agreed.treatment };
+  };
+  const totals = agreedTotals(facts, rulesOf(terms, taxClasses, shipping?.shippingMethodId), taxOf);
+  const taxed = ({ taxClass, amount, tax }: ServiceTax) => {
+    const { priceRate: _priceRate, ...named } = taxClasses.get(taxClass.taxClassId)!;
+    return { taxClass: named, amount, tax };
+  };
   const { expectedDelivery, ...agreed } = content;
   // The promised days were those of the former method.
   const isSameMethod = shipping?.shippingMethodId === content.shipping?.shippingMethodId;
@@ -51,7 +68,14 @@ export function revised(content: Content, edits: Edits = {}): Content {
     ...agreed,
     ...(expectedDelivery && isSameMethod && { expectedDelivery }),
     lines: lines.map((line, index) => {
-      const { taxClass: _class, taxRate: _rate, shopQuantityPrice, ...amounts } = totals.lines[index]!;
+      const {
+        taxClass: _class,
+        taxRate: _rate,
+        priceRate: _priceRate,
+        treatment: _treatment,
+        shopQuantityPrice,
+        ...amounts
+      } = totals.lines[index]!;
       const shopPrices = line.shopPrices && { ...line.shopPrices, quantityPrice: shopQuantityPrice };
       return {
         ...line,
@@ -66,6 +90,7 @@ export function revised(content: Content, edits: Edits = {}): Content {
       ...content.coupon,
       ...(totals.coupon && { amount: totals.coupon.amount, problems: [...totals.coupon.problems] }),
     },
+    serviceTaxClass: taxClasses.get(totals.serviceTax.taxClass.taxClassId)!,
     shippingPrice: totals.shipping?.price ?? 0,
     shipping: shipping && {
       ...shipping,
@@ -77,7 +102,7 @@ export function revised(content: Content, edits: Edits = {}): Content {
       price: totals.payment?.price ?? 0,
       taxes: totals.payment?.taxes.map(taxed) ?? [],
     },
-    taxes: [...totals.taxes],
+    taxes: totals.taxes.map(({ treatment, ...tax }) => ({ ...tax, ...(treatment && { treatment }) })),
     totalTax: totals.totalTax,
     totalBeforeTax: totals.totalBeforeTax,
     grandTotal: totals.grandTotal,
@@ -88,19 +113,20 @@ export function revised(content: Content, edits: Edits = {}): Content {
  * A coupon for free delivery has left a price of 0, and applies as long as there would be one to waive. When it no
  * longer applies, the delivery stays free, as agreed.
  */
-function agreedTotals(facts: CartInput, rules: ShopRules): CartTotals {
+function agreedTotals(facts: CartInput, rules: ShopRules, taxOf: TaxOf): CartTotals {
   const { coupon, shipping } = facts;
   const waives = coupon !== null && (coupon.waivesShipping || coupon.kind === 'SHIPPING');
-  if (!waives || shipping.price !== 0) return cartTotals(facts, rules);
-  const waived = cartTotals({ ...facts, shipping: { ...shipping, price: 1 } }, rules);
-  return waived.coupon!.problems.length === 0 ? waived : cartTotals(facts, rules);
+  if (!waives || shipping.price !== 0) return cartTotals(facts, rules, taxOf);
+  const waived = cartTotals({ ...facts, shipping: { ...shipping, price: 1 } }, rules, taxOf);
+  return waived.coupon!.problems.length === 0 ? waived : cartTotals(facts, rules, taxOf);
 }
 
 /** One country is enough: in it every class has its one agreed rate. */
 const COUNTRY = 'ZZ';
 
-/** By class and rate, because a line that is added later may be taxed at another rate of the same class. */
-const keyOf = ({ taxClassId, rate }: ContentTaxClass) => `${taxClassId} ${rate}`;
+/** By class and its tax, because a line that is added later may be taxed in another way with the same class. */
+const keyOf = ({ taxClassId, rate, priceRate = rate, treatment }: ContentTaxClass) =>
+  `${taxClassId} ${rate} ${priceRate} ${treatment}`;
 
 function taxClassesOf({ lines, serviceTaxClass }: Content): Map<string, ContentTaxClass> {
   const classes = [serviceTaxClass, ...lines.map(({ taxClass }) => taxClass)];
@@ -125,12 +151,17 @@ function lineFacts(line: ContentLine, { currency }: Content, changed: Edits['cha
 }
 
 /** The shop may have changed its tax model since the order was placed: the line follows the order. */
-function inTermsOfOrder(
-  { shopPrices, ...line }: ContentLine,
-  { taxType, shopTaxModel }: Content,
-): ContentLine {
+function inTermsOfOrder({ shopPrices, ...added }: ContentLine, content: Content): ContentLine {
+  const { taxType, shopTaxModel, serviceTaxClass } = content;
+  const { treatment, priceRate, ...taxClass } = added.taxClass;
+  // An order from before treatments were stored has none for its new lines either: they follow from its address.
+  const isTreated = treatment !== undefined && serviceTaxClass.treatment !== undefined;
+  const line: ContentLine = { ...added, taxClass: { ...taxClass, ...(isTreated && { treatment }) } };
+  // The prices of such an order are those that it shows.
   if (shopTaxModel === undefined) return line;
-  const inShopModel = (minor: number) => inTaxType(minor, line.taxClass.rate, taxType, shopTaxModel);
+  if (priceRate !== undefined) line.taxClass = { ...line.taxClass, priceRate };
+  const rates = ratesOfClass(line.taxClass);
+  const inShopModel = (minor: number) => toShopPrice(minor, rates, taxType, shopTaxModel);
   return {
     ...line,
     shopPrices: shopPrices ?? {
@@ -167,7 +198,7 @@ function couponOf({ coupon, currency }: Content): CouponInput | null {
 }
 
 function rulesOf(
-  { currency, taxType, shopTaxModel, serviceTaxClass, offers }: Content,
+  { currency, taxType, shopTaxModel, serviceTaxClass, deliveryTax, offers }: Content,
   taxClasses: ReadonlyMap<string, ContentTaxClass>,
   shippingMethodId: string | undefined,
 ): ShopRules {
@@ -175,6 +206,12 @@ function rulesOf(
     country: COUNTRY,
     taxModel: shopTaxModel ?? (taxType === 'NET' ? 'NET' : 'GROSS'),
     taxFreeOutsideEu: false,
+    exportPrices: 'asShown',
+    smallBusiness: false,
+    distanceSales: 'rates',
+    taxRegistrations: {},
+    specialTerritories: false,
+    deliveryTax: deliveryTax ?? 'standard',
     taxClasses: [...taxClasses].map(([key, { name, rate }]) => ({
       taxClassId: key,
       key,
@@ -183,6 +220,7 @@ function rulesOf(
       isDefaultDigital: false,
       // Whether something is shipped was decided when the method was chosen.
       digital: false,
+      supply: 'goods',
       rates: { [COUNTRY]: rate },
     })) satisfies TaxClass[],
     shippingMethods: shippingMethodId === undefined ? [] : [chosenMethod(shippingMethodId)],
@@ -213,12 +251,8 @@ function chosenMethod(shippingMethodId: string): ShippingMethod {
 }
 
 /** The cost of an order's delivery by the method's rules of today, in the terms of the order. */
-export function deliveryPriceToday(
-  { currency, taxType, lines }: Content,
-  method: ShippingMethod,
-  country: string,
-  settings: Settings,
-): number {
+export function deliveryPriceToday(content: Content, method: ShippingMethod, settings: Settings): number {
+  const { currency, lines } = content;
   const shipped = lines.map(({ quantity, productId, masterId, weight, taxClass }) => ({
     quantity,
     price: null,
@@ -231,20 +265,36 @@ export function deliveryPriceToday(
     },
   }));
   // Limits are in the tax model of the shop.
-  const value = sum(
-    lines.map(({ amount, taxClass }) => inTaxType(amount, taxClass.rate, taxType, settings.taxModel)),
+  const value = valueInShop(content, settings);
+  return servicePrice(
+    deliveryPrice(method, { currency, lines: shipped }, value, settings),
+    content,
+    settings,
   );
-  const price = deliveryPrice(method, { currency, lines: shipped }, value, settings);
-  return toTaxBasis(taxType, price, taxClassFor(null, settings), country, settings);
 }
 
 /** The same for the payment. */
-export function paymentPriceToday(
-  { currency, taxType }: Content,
-  method: PaymentMethod,
-  country: string,
-  settings: Settings,
-): number {
-  const price = inCurrency(method.amount, currency, settings);
-  return toTaxBasis(taxType, price, taxClassFor(null, settings), country, settings);
+export function paymentPriceToday(content: Content, method: PaymentMethod, settings: Settings): number {
+  return servicePrice(inCurrency(method.amount, content.currency, settings), content, settings);
+}
+
+/** A price of delivery or payment in the terms of the order, with the tax that was agreed for it. */
+function servicePrice(price: number, content: Content, settings: Settings): number {
+  const { taxType, deliveryTax, serviceTaxClass } = content;
+  if (deliveryTax === 'shares' && valueInShop(content, settings) > 0) {
+    const { shown, ofShop } = exactWeights(shopAmounts(content, settings), settings.taxModel, taxType);
+    return Number(divideRounded(BigInt(price) * shown, ofShop));
+  }
+  return toShownPrice(price, ratesOfClass(serviceTaxClass), settings.taxModel, taxType);
+}
+
+function valueInShop(content: Content, settings: Settings): number {
+  return sum(shopAmounts(content, settings).map(({ shopAmount }) => shopAmount));
+}
+
+function shopAmounts({ lines, taxType }: Content, { taxModel }: Settings) {
+  return lines.map(({ amount, taxClass }) => {
+    const rates = ratesOfClass(taxClass);
+    return { ...rates, shopAmount: toShopPrice(amount, rates, taxType, taxModel) };
+  });
 }

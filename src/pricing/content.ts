@@ -6,7 +6,7 @@ import type { ProductFacts, WithdrawalExclusion } from '../catalogue/products/fa
 import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../catalogue/products/prices.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import { selectionOf } from '../catalogue/products/render.ts';
-import type { BasketDiscount, PaymentMethod, Settings, TaxClass } from '../shops/settings/settings.ts';
+import type { BasketDiscount, PaymentMethod, Settings } from '../shops/settings/settings.ts';
 import type { CouponProblem } from './coupon-problems.ts';
 import type {
   CartCoupon,
@@ -19,9 +19,10 @@ import type {
 } from './input.ts';
 import type { CartProduct } from './cart-product.ts';
 import type { DaySpan } from './delivery-span.ts';
-import { toTaxBasis } from './tax.ts';
+import { toShownPrice, type AppliedTax } from './tax.ts';
 import type { TaxTreatment } from './tax-treatment.ts';
-import { cartTotals, type CartTotals, type ServiceTax } from './totals.ts';
+import type { ServiceTax } from './service-tax.ts';
+import { cartTotals, type CartTotals, type LineTotals } from './totals.ts';
 
 /**
  * The result of a cart, with its texts in all languages of the shop: shown in answers, and stored in an order. Money
@@ -31,8 +32,8 @@ export interface Content {
   currency: string;
   taxType: TaxType;
   /**
-   * The shop's tax model, if it differs from the tax type: limits, fixed discounts and `shopPrices` use it. Missing:
-   * they use the tax type itself.
+   * The shop's tax model, if it differs from the tax type or the tax was taken off the shop's prices: limits, fixed
+   * discounts and `shopPrices` use it. Missing: they use the tax type itself.
    */
   shopTaxModel?: 'GROSS' | 'NET';
   lines: ContentLine[];
@@ -52,8 +53,10 @@ export interface Content {
   payment: ContentPayment | null;
   /** When an order arrives, as its customer was told; missing: a cart, or unknown. */
   expectedDelivery?: DaySpan;
-  /** The tax of delivery and payment. */
+  /** The tax of delivery and payment; where they have shares of the goods' rates, `serviceParts` has these. */
   serviceTaxClass: ContentTaxClass;
+  /** How delivery and payment are taxed; missing: as the default tax class. */
+  deliveryTax?: Exclude<Settings['deliveryTax'], 'standard'>;
   /** The basket discounts at that time. */
   offers: BasketDiscount[];
   /** By rate and treatment. */
@@ -125,10 +128,14 @@ export interface ContentTaxClass {
   rate: number;
   /** Missing in orders from before it was stored: it follows from the rate and the destination. */
   treatment?: TaxTreatment;
+  /** The rate in the shop's gross prices, where the tax was taken off them; missing: `rate`. */
+  priceRate?: number;
 }
 
 export interface ContentTax {
   taxClass: ContentTaxClass;
+  /** The part of the price that is taxed so; missing in orders from before it was stored: all of it. */
+  amount?: number;
   tax: number;
 }
 
@@ -161,7 +168,8 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
   const facts: CartInput = {
     currency: cart.currency,
     taxType: cart.taxType,
-    country: countryOf(cart),
+    ...destinationOf(cart),
+    vatNumber: confirmedVatNumber(cart.buyer),
     customerGroupId: cart.customerGroupId,
     lines,
     coupon: cart.couponLineItemId === null || !cart.coupon ? null : couponFacts(cart.coupon, now),
@@ -169,11 +177,12 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
     payment: { methodId: cart.paymentMethodId, price: cart.paymentPrice },
   };
   const totals = cartTotals(facts, settings);
+  const isOther = isInOtherTerms(cart, totals, settings);
   const content: Content = {
     currency: cart.currency,
     taxType: cart.taxType,
-    ...(isInOtherTerms(cart, settings) && { shopTaxModel: settings.taxModel }),
-    lines: lines.map((line, index) => contentLine(line, totals, index, cart, settings)),
+    ...(isOther && { shopTaxModel: settings.taxModel }),
+    lines: lines.map((line, index) => contentLine(line, totals.lines[index]!, isOther, cart, settings)),
     subTotal: totals.subTotal,
     basketDiscount: totals.basketDiscount,
     coupon: totals.coupon && {
@@ -199,9 +208,10 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
       price: totals.payment.price,
       taxes: contentTaxes(totals.payment.taxes, settings),
     },
-    serviceTaxClass: contentTaxClass(totals.serviceTax.taxClass, totals.serviceTax.rate, settings),
+    serviceTaxClass: contentTaxClass(totals.serviceTax, settings),
+    ...(settings.deliveryTax !== 'standard' && { deliveryTax: settings.deliveryTax }),
     offers: [...totals.offers],
-    taxes: [...totals.taxes],
+    taxes: totals.taxes.map(({ treatment, ...tax }) => ({ ...tax, ...(treatment && { treatment }) })),
     totalTax: totals.totalTax,
     totalBeforeTax: totals.totalBeforeTax,
     grandTotal: totals.grandTotal,
@@ -230,11 +240,17 @@ function knownLines(
 }
 
 /** The destination of the goods: the delivery address, else the billing address. */
-export function countryOf({
+export function destinationOf({
   shippingAddress,
   billingAddress,
-}: Pick<CartSelection, 'shippingAddress' | 'billingAddress'>): string | null {
-  return (shippingAddress ?? billingAddress)?.country ?? null;
+}: Pick<CartSelection, 'shippingAddress' | 'billingAddress'>): Pick<CartInput, 'country' | 'postcode'> {
+  const address = shippingAddress ?? billingAddress;
+  return { country: address?.country ?? null, postcode: address?.zipCode ?? null };
+}
+
+/** A number that was not confirmed counts as none: then tax is charged. */
+function confirmedVatNumber(buyer: CartSelection['buyer']): string | null {
+  return buyer?.vatCheck?.result === 'valid' ? buyer.vatCheck.vatNumber : null;
 }
 
 function couponFacts(coupon: CartCoupon, now: Date): CouponInput {
@@ -264,14 +280,13 @@ function couponTerms(coupon: CartCoupon, currency: string, settings: Settings): 
 
 function contentLine(
   { line, product }: { line: StoredLine; product: CartProduct },
-  { lines, country }: CartTotals,
-  index: number,
+  totals: LineTotals,
+  isOther: boolean,
   cart: CartSelection,
   settings: Settings,
 ): ContentLine {
   const { currency, taxType } = cart;
   const { facts, master } = product;
-  const totals = lines[index]!;
   const shopPrices: ShopPrices = {
     quantityPrice: totals.shopQuantityPrice,
     unitDeposit: priceIn(product.depositPrices, currency, settings) ?? 0,
@@ -282,7 +297,7 @@ function contentLine(
     product.customisation,
     line.customText,
   );
-  const inTerms = (minor: number) => toTaxBasis(taxType, minor, totals.taxClass, country, settings);
+  const inTerms = (minor: number) => toShownPrice(minor, totals, settings.taxModel, taxType);
   return {
     lineItemId: line.lineItemId,
     productId: line.productId,
@@ -296,14 +311,14 @@ function contentLine(
     unitPrice: totals.unitPrice,
     quantityPrice: totals.quantityPrice,
     amount: totals.amount,
-    ...(isInOtherTerms(cart, settings) && { shopPrices }),
+    ...(isOther && { shopPrices }),
     unitDeposit: inTerms(shopPrices.unitDeposit),
     unitEcoParticipation: inTerms(shopPrices.unitEcoParticipation),
     deposit: totals.deposit,
     ecoParticipation: totals.ecoParticipation,
     discountShare: totals.discountShare,
     couponShare: totals.couponShare,
-    taxClass: contentTaxClass(totals.taxClass, totals.taxRate, settings),
+    taxClass: contentTaxClass(totals, settings),
     weight: facts.deliveryWeight ?? null,
     tiers: pricedTiers(facts.bulkPrices ?? [], currency, settings).map((tier) => ({
       ...tier,
@@ -328,8 +343,15 @@ function typedFor(
   return { customText, ...(Object.keys(headlines).length > 0 && { customTextHeadline: headlines }) };
 }
 
-function isInOtherTerms({ taxType }: Pick<CartSelection, 'taxType'>, { taxModel }: Settings): boolean {
-  return taxType !== 'NONE' && taxType !== taxModel;
+/** Whether the amounts of a cart differ from the shop's prices. */
+function isInOtherTerms(
+  { taxType }: Pick<CartSelection, 'taxType'>,
+  { lines, serviceTax }: CartTotals,
+  { taxModel }: Settings,
+): boolean {
+  if (taxType === 'NONE') return false;
+  const isTakenOff = [serviceTax, ...lines].some(({ taxRate, priceRate }) => taxRate !== priceRate);
+  return taxType !== taxModel || (isTakenOff && taxModel === 'GROSS');
 }
 
 /** `Colour: blue, Size: small`, in each language of the shop. */
@@ -346,14 +368,58 @@ function variationOf(product: CartProduct, settings: Settings): Localised | null
 }
 
 function contentTaxes(taxes: readonly ServiceTax[], settings: Settings): ContentTax[] {
-  return taxes.map(({ taxClass, rate, tax }) => ({
-    taxClass: contentTaxClass(taxClass, rate, settings),
+  return taxes.map(({ taxClass, rate, treatment, amount, tax }) => ({
+    taxClass: contentTaxClass({ taxClass, taxRate: rate, priceRate: rate, treatment }, settings),
+    amount,
     tax,
   }));
 }
 
-function contentTaxClass(taxClass: TaxClass, rate: number, settings: Settings): ContentTaxClass {
-  return { taxClassId: taxClass.taxClassId, name: named(taxClass, settings), rate };
+function contentTaxClass(tax: AppliedTax, settings: Settings): ContentTaxClass {
+  const { taxClass, taxRate, priceRate, treatment } = tax;
+  return {
+    taxClassId: taxClass.taxClassId,
+    name: named(taxClass, settings),
+    rate: taxRate,
+    ...(treatment && { treatment }),
+    ...(priceRate !== taxRate && { priceRate }),
+  };
+}
+
+/** The rates of a stored tax class. */
+export function ratesOfClass({ rate, priceRate = rate }: ContentTaxClass): {
+  taxRate: number;
+  priceRate: number;
+} {
+  return { taxRate: rate, priceRate };
+}
+
+/** A part of the costs of delivery and payment that is taxed at one rate. */
+export interface ServicePart {
+  taxClass: ContentTaxClass;
+  shipping: number;
+  /** A surcharge; a discount for the payment is spread over everything. */
+  payment: number;
+}
+
+/** The costs of delivery and payment by rate and treatment. */
+export function serviceParts({ shippingPrice, shipping, payment, serviceTaxClass }: Content): ServicePart[] {
+  const surcharge = Math.max(payment?.price ?? 0, 0);
+  const parts: ServicePart[] = [];
+  const add = (taxes: readonly ContentTax[], price: number, key: 'shipping' | 'payment') => {
+    const isStored = taxes.length > 0 && taxes.every(({ amount }) => amount !== undefined);
+    const stored = isStored ? taxes : [{ taxClass: serviceTaxClass, amount: price }];
+    for (const { taxClass, amount = 0 } of stored) {
+      const isAlike = (part: ServicePart) =>
+        part.taxClass.rate === taxClass.rate && part.taxClass.treatment === taxClass.treatment;
+      let part = parts.find(isAlike);
+      if (!part) parts.push((part = { taxClass, shipping: 0, payment: 0 }));
+      part[key] += amount;
+    }
+  };
+  add(shipping?.taxes ?? [], shippingPrice, 'shipping');
+  add(surcharge > 0 ? payment!.taxes : [], surcharge, 'payment');
+  return parts;
 }
 
 export function contentMethod(

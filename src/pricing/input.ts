@@ -1,6 +1,7 @@
 import type { TaxType } from '../http/price.ts';
 import type { CartProduct, PricedProduct } from './cart-product.ts';
 import type { Address } from '../shops/countries/address.ts';
+import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 
 /** The complete input for the totals of a cart. */
@@ -9,6 +10,10 @@ export interface CartInput {
   taxType: TaxType;
   /** Destination country of the goods; null: unknown, so the shop's own country applies. */
   country: string | null;
+  /** The postcode there; null: unknown. */
+  postcode: string | null;
+  /** The VAT number of a business, if the tax authorities have confirmed it. */
+  vatNumber: string | null;
   customerGroupId: string | null;
   lines: readonly LineInput[];
   coupon: CouponInput | null;
@@ -83,8 +88,10 @@ export interface CartSelection {
   products: readonly CartProduct[];
   coupon: CartCoupon | null;
   couponLineItemId: string | null;
-  billingAddress: Pick<Address, 'country'> | null;
-  shippingAddress: Pick<Address, 'country'> | null;
+  billingAddress: Pick<Address, 'country' | 'zipCode'> | null;
+  shippingAddress: Pick<Address, 'country' | 'zipCode'> | null;
+  /** null: a consumer. */
+  buyer: Pick<Buyer, 'vatCheck'> | null;
   shippingMethodId: string | null;
   shippingPrice: number | null;
   paymentMethodId: string | null;
@@ -100,6 +107,12 @@ export type ShopRules = Pick<
   | 'country'
   | 'taxModel'
   | 'taxFreeOutsideEu'
+  | 'exportPrices'
+  | 'smallBusiness'
+  | 'distanceSales'
+  | 'taxRegistrations'
+  | 'specialTerritories'
+  | 'deliveryTax'
   | 'taxClasses'
   | 'shippingMethods'
   | 'paymentMethods'

@@ -1,8 +1,9 @@
-import { isInEu } from '../shops/countries/countries.ts';
 import type { TaxType } from '../http/price.ts';
 import { scaled } from '../kernel/money.ts';
 import type { TaxClass } from '../shops/settings/settings.ts';
+import { standardVat } from '../shops/taxes/vat-rates.ts';
 import type { ShopRules } from './input.ts';
+import { decideTax, type TaxedSale, type TaxRules, type TaxTreatment } from './tax-treatment.ts';
 
 /** The product's own class, or else the shop's default. */
 export function taxClassFor(
@@ -12,13 +13,49 @@ export function taxClassFor(
   return taxClasses.find((one) => one.taxClassId === taxClassId) ?? taxClasses.find((one) => one.isDefault)!;
 }
 
+/** How a tax class is taxed in a sale. Rates are in basis points. */
+export interface AppliedTax {
+  taxClass: TaxClass;
+  taxRate: number;
+  /**
+   * The rate in the gross prices of the shop. It differs from `taxRate` where the tax is taken off: a business in
+   * another member state pays the price without the tax that would be due at home.
+   */
+  priceRate: number;
+  /** undefined: an order from before it was stored. */
+  treatment: TaxTreatment | undefined;
+}
+
+export function appliedTax(taxClass: TaxClass, sale: TaxedSale, shop: TaxSettings): AppliedTax {
+  const { treatment, rateCountry } = decideTax(taxClass, sale, shop);
+  const homeRate = taxClass.rates[shop.country] ?? 0;
+  switch (treatment) {
+    case 'domestic':
+      return { taxClass, taxRate: homeRate, priceRate: homeRate, treatment };
+    case 'oss':
+    case 'local': {
+      const taxRate = rateThere(taxClass, rateCountry, homeRate);
+      return { taxClass, taxRate, priceRate: taxRate, treatment };
+    }
+    case 'smallBusiness':
+      return { taxClass, taxRate: 0, priceRate: 0, treatment };
+    case 'intraCommunity':
+    case 'reverseCharge':
+    case 'export': {
+      const isAsShown = treatment === 'export' && shop.exportPrices === 'asShown';
+      return { taxClass, taxRate: 0, priceRate: isAsShown || shop.smallBusiness ? 0 : homeRate, treatment };
+    }
+  }
+}
+
+type TaxSettings = TaxRules & Pick<ShopRules, 'exportPrices'>;
+
 /**
- * Basis points for goods to this country: the rate of the class there, else that of the shop's own country; none on
- * exports out of the European Union, if the shop is set so.
+ * A class without a rate for a country has the country's standard rate: which of the reduced ones applies to its goods
+ * is not known, and too little tax would be the shop's loss. A class that is free of tax at home stays so.
  */
-export function taxRateIn(taxClass: TaxClass, country: string, shop: ShopRules): number {
-  if (country !== shop.country && shop.taxFreeOutsideEu && !isInEu(country)) return 0;
-  return taxClass.rates[country] ?? taxClass.rates[shop.country] ?? 0;
+function rateThere({ rates }: TaxClass, country: string, homeRate: number): number {
+  return rates[country] ?? (homeRate === 0 ? 0 : (standardVat(country) ?? homeRate));
 }
 
 /** Converts an amount to another tax type, with or without its tax; one rounding. NONE leaves amounts as they are. */
@@ -28,18 +65,26 @@ export function inTaxType(minor: number, rate: number, from: TaxType, to: TaxTyp
   return minor;
 }
 
+export type Rates = Pick<AppliedTax, 'taxRate' | 'priceRate'>;
+
 /**
- * A price of the shop in the tax type of a cart. Both directions use the rate of the country that the goods go to,
- * because that is the rate they are taxed with: with any other, the tax type of a cart would change what is paid.
+ * A price of the shop as a cart of this tax type shows it. Both directions use the rate that is in the price, which is
+ * the one it is taxed with: with any other, the tax type of a cart would change what is paid.
  */
-export function toTaxBasis(
-  taxType: TaxType,
-  minor: number,
-  taxClass: TaxClass,
-  country: string,
-  shop: ShopRules,
-): number {
-  return inTaxType(minor, taxRateIn(taxClass, country, shop), shop.taxModel, taxType);
+export function toShownPrice(minor: number, tax: Rates, model: Model, taxType: TaxType): number {
+  return inTaxType(minor, tax.priceRate, model, priceType(tax, taxType));
+}
+
+/** A price that a cart shows, in the tax model of the shop. */
+export function toShopPrice(minor: number, tax: Rates, taxType: TaxType, model: Model): number {
+  return inTaxType(minor, tax.priceRate, priceType(tax, taxType), model);
+}
+
+export type Model = ShopRules['taxModel'];
+
+/** Where the tax is taken off the price, a gross amount is the same as a net one. */
+export function priceType({ taxRate, priceRate }: Rates, taxType: TaxType): TaxType {
+  return taxType === 'GROSS' && taxRate !== priceRate ? 'NET' : taxType;
 }
 
 /** The tax in a gross amount, or on a net one: one rounding, half up. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { SEED } from '../../test/seed.ts';
-import { checkTaxTypes, checkTotals } from '../../test/totals-properties.ts';
+import { checkBusinesses, checkTaxTypes, checkTotals } from '../../test/totals-properties.ts';
 
 // `npm run proof -- --only totals` takes 100,000 carts.
 
@@ -10,4 +10,8 @@ test(`every property holds for carts of every kind, seed ${SEED}`, () => {
 
 test(`the tax type changes how prices are shown and not what is paid, seed ${SEED}`, () => {
   expect(checkTaxTypes(SEED, 1_000)).toBe(1_000);
+});
+
+test(`a business abroad pays the net price of a customer at home, seed ${SEED}`, () => {
+  expect(checkBusinesses(SEED, 1_000)).toBe(1_000);
 });

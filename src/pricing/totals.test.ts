@@ -12,6 +12,7 @@ const taxClass = (key: string, rates: TaxClass['rates'], flags: Partial<TaxClass
   isDefault: false,
   isDefaultDigital: false,
   digital: false,
+  supply: 'goods',
   rates,
   ...flags,
 });
@@ -56,6 +57,12 @@ const DEMO: ShopRules = {
   country: 'DE',
   taxModel: 'GROSS',
   taxFreeOutsideEu: true,
+  exportPrices: 'asShown',
+  smallBusiness: false,
+  distanceSales: 'rates',
+  taxRegistrations: {},
+  specialTerritories: false,
+  deliveryTax: 'standard',
   taxClasses: [
     taxClass('none', { DE: 0 }),
     STANDARD,
@@ -112,6 +119,8 @@ const cartOf = (lines: LineInput[], changes: Partial<CartInput> = {}): CartInput
   currency: 'EUR',
   taxType: 'GROSS',
   country: null,
+  postcode: null,
+  vatNumber: null,
   customerGroupId: null,
   lines,
   coupon: null,
@@ -235,7 +244,7 @@ describe('known carts', () => {
     expect(totals.shipping).toEqual({
       method: BY_WEIGHT,
       price,
-      taxes: [{ taxClass: STANDARD, rate: 1900, tax }],
+      taxes: [{ taxClass: STANDARD, rate: 1900, treatment: 'domestic', amount: price, tax }],
     });
   });
 
@@ -376,9 +385,9 @@ describe('the orders of the demo shop', () => {
   test('three rates: the discount is spread over them, the odd cents to the largest remainders', () => {
     const totals = cartTotals(cartOf([line(beans.medium), line(grinder), line(giftCard)]), DEMO);
     expect(totals.taxes).toEqual([
-      { rate: 0, amount: 2345, tax: 0 },
-      { rate: 700, amount: 1642, tax: 107 },
-      { rate: 1900, amount: 12_271, tax: 1959 },
+      { rate: 0, treatment: 'domestic', amount: 2345, tax: 0 },
+      { rate: 700, treatment: 'domestic', amount: 1642, tax: 107 },
+      { rate: 1900, treatment: 'domestic', amount: 12_271, tax: 1959 },
     ]);
   });
 });
@@ -910,8 +919,8 @@ describe('spreading', () => {
     const lines = [at('standard', 1190), at('reduced', 1070)];
     const totals = cartTotals(cartOf(lines, { taxType: 'NET' }), less(113));
     expect(totals.taxes).toEqual([
-      { rate: 700, amount: 950, tax: 67 }, // 66.5
-      { rate: 1900, amount: 950, tax: 181 }, // 180.5
+      { rate: 700, treatment: 'domestic', amount: 950, tax: 67 }, // 66.5
+      { rate: 1900, treatment: 'domestic', amount: 950, tax: 181 }, // 180.5
     ]);
     expect(shown(totals)).toMatchObject({ sub: 2000, disc: -100, net: 1900, tax: 248, grand: 2148 });
   });
@@ -928,8 +937,8 @@ describe('deposits and eco fees', () => {
       { amount: 3000, deposit: 75, ecoParticipation: 0 },
     ]);
     expect(totals.taxes).toEqual([
-      { rate: 700, amount: 3075, tax: 201 },
-      { rate: 1900, amount: 3640, tax: 581 },
+      { rate: 700, treatment: 'domestic', amount: 3075, tax: 201 },
+      { rate: 1900, treatment: 'domestic', amount: 3640, tax: 581 },
     ]);
     expect(shown(totals)).toMatchObject({ sub: 5880, grand: 6715, net: 5933, tax: 782 });
   });
@@ -1105,8 +1114,8 @@ describe('delivery', () => {
   test('taxed at the default class', () => {
     const totals = cartTotals(cartOf([line(givenProduct(1070, { taxClassId: 'reduced' }))]), plain);
     expect(totals.taxes).toEqual([
-      { rate: 700, amount: 1070, tax: 70 },
-      { rate: 1900, amount: 700, tax: 112 },
+      { rate: 700, treatment: 'domestic', amount: 1070, tax: 70 },
+      { rate: 1900, treatment: 'domestic', amount: 700, tax: 112 },
     ]);
   });
 });
@@ -1130,10 +1139,12 @@ describe('payment', () => {
   test('a payment that costs something is taxed at the default class', () => {
     const reduced = [line(givenProduct(10_700, { taxClassId: 'reduced' }))];
     const totals = cartTotals(cartOf(reduced, paidByHand(119)), shop);
-    expect(totals.payment!.taxes).toEqual([{ taxClass: STANDARD, rate: 1900, tax: 19 }]);
+    expect(totals.payment!.taxes).toEqual([
+      { taxClass: STANDARD, rate: 1900, treatment: 'domestic', amount: 119, tax: 19 },
+    ]);
     expect(totals.taxes).toEqual([
-      { rate: 700, amount: 10_700, tax: 700 },
-      { rate: 1900, amount: 119, tax: 19 },
+      { rate: 700, treatment: 'domestic', amount: 10_700, tax: 700 },
+      { rate: 1900, treatment: 'domestic', amount: 119, tax: 19 },
     ]);
   });
 
@@ -1151,13 +1162,13 @@ describe('payment', () => {
     ];
     const totals = cartTotals(cartOf(lines, paidByHand(-400)), shop);
     expect(totals.taxes).toEqual([
-      { rate: 0, amount: 2700, tax: 0 },
-      { rate: 700, amount: 900, tax: 59 },
-      { rate: 1900, amount: 0, tax: 0 },
+      { rate: 0, treatment: 'domestic', amount: 2700, tax: 0 },
+      { rate: 700, treatment: 'domestic', amount: 900, tax: 59 },
+      { rate: 1900, treatment: 'domestic', amount: 0, tax: 0 },
     ]);
     expect(totals.payment!.taxes).toEqual([
-      { taxClass: shop.taxClasses[0], rate: 0, tax: 0 },
-      { taxClass: shop.taxClasses[2], rate: 700, tax: -7 },
+      { taxClass: shop.taxClasses[0], rate: 0, treatment: 'domestic', amount: -300, tax: 0 },
+      { taxClass: shop.taxClasses[2], rate: 700, treatment: 'domestic', amount: -100, tax: -7 },
     ]);
     expect(shown(totals)).toMatchObject({ pay: -400, grand: 3600, net: 3541, tax: 59 });
   });

@@ -6,8 +6,19 @@ import type { CouponProblem } from './coupon-problems.ts';
 import { deliveryOf, deliveryPrice, type Delivery } from './delivery.ts';
 import type { CartInput, LineInput, ShopRules } from './input.ts';
 import { redeemed, type Redeemed } from './redemption.ts';
-import { ratesOf, spread, sum, type Taxed } from './shares.ts';
-import { inTaxType, taxClassFor, taxOn, taxRateIn } from './tax.ts';
+import { serviceTaxing, type ServiceTax, type ServiceTaxing } from './service-tax.ts';
+import {
+  groupByTax,
+  lessShares,
+  ratesOf,
+  spread,
+  sum,
+  taxesOf,
+  type Taxed,
+  type TaxedPart,
+} from './shares.ts';
+import { appliedTax, taxClassFor, taxOn, toShopPrice, toShownPrice, type AppliedTax } from './tax.ts';
+import type { TaxTreatment } from './tax-treatment.ts';
 import { askedPrice, priceOfQuantity } from './unit-price.ts';
 
 /** The totals of a cart, in minor units of its currency. Discounts are negative. */
@@ -21,14 +32,14 @@ export interface CartTotals {
   delivery: Delivery;
   /** The country whose rates apply. */
   country: string;
-  /** The tax of delivery and payment. */
-  serviceTax: { taxClass: TaxClass; rate: number };
+  /** The tax of delivery and payment, unless they are taxed in shares. */
+  serviceTax: AppliedTax;
   /** null: nothing is shipped. */
   shipping: { method: ShippingMethod; price: number; taxes: ServiceTax[] } | null;
   /** null: the cart is empty. A method of null was set by hand. */
   payment: { method: PaymentMethod | null; price: number; taxes: ServiceTax[] } | null;
-  /** By rate, ascending: all amounts of this rate, and the tax in or on them. */
-  taxes: readonly { rate: number; amount: number; tax: number }[];
+  /** By rate, ascending, and treatment: all amounts of this rate, and the tax in or on them. */
+  taxes: readonly { rate: number; treatment: TaxTreatment | undefined; amount: number; tax: number }[];
   totalTax: number;
   totalBeforeTax: number;
   grandTotal: number;
@@ -40,10 +51,7 @@ export interface CartTotals {
   offers: readonly BasketDiscount[];
 }
 
-export interface LineTotals {
-  taxClass: TaxClass;
-  /** Basis points. */
-  taxRate: number;
+export interface LineTotals extends AppliedTax {
   /** Per unit. */
   unitPrice: number;
   /** For the amount that prices of this product refer to. */
@@ -58,13 +66,6 @@ export interface LineTotals {
   couponShare: number;
 }
 
-/** The tax of one amount by itself: information only, because the total is rounded once per rate over everything. */
-export interface ServiceTax {
-  taxClass: TaxClass;
-  rate: number;
-  tax: number;
-}
-
 /**
  * The only place where a cart is computed; orders, documents and pages use its result. Each line is rounded, then the
  * tax once per rate over the whole document: rounding it per line or per part gives other totals.
@@ -74,35 +75,29 @@ export interface ServiceTax {
  * The result is then shown in the cart's tax type: a discount in proportion to its base, so each tax rate bears the
  * same share of it as in the shop's tax model.
  */
-export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
+export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf): CartTotals {
   const { taxType } = cart;
   const delivery = deliveryOf(cart, shop);
+  const isPickup = delivery.method?.kind === 'pickup';
   // With pickup, goods are handed over where the shop is.
-  const country = delivery.method?.kind === 'pickup' ? shop.country : (cart.country ?? shop.country);
-  const priced = cart.lines.map((line) => pricedLine(line, cart, country, shop));
-  const shopLines = priced.map(({ taxRate, shopAmount }) => ({ taxRate, amount: shopAmount }));
+  const country = isPickup ? shop.country : (cart.country ?? shop.country);
+  const taxOf = agreedTax ?? decidedTaxes(cart, isPickup, shop);
+  const priced = cart.lines.map((line) => pricedLine(line, cart, taxOf, shop));
+  // Discounts are spread by the rates in the prices: whether a business pays these taxes does not change its shares.
+  const shownLines = priced.map(({ priceRate, amount }) => ({ taxRate: priceRate, amount }));
+  const shopLines = priced.map(({ priceRate, shopAmount }) => ({ taxRate: priceRate, amount: shopAmount }));
   const subTotal = sumOf(priced);
   const shopSubTotal = sumOf(shopLines);
 
   const offers = offersIn(cart.currency, shop);
   const shopDiscount = bestDiscount(shopSubTotal, offers);
   const basketDiscount = inProportion(shopDiscount, shopSubTotal, subTotal);
-  const discountShares = spread(basketDiscount, priced);
-  const left = lessShares(priced, discountShares);
+  const discountShares = spread(basketDiscount, shownLines);
+  const left = lessShares(shownLines, discountShares);
   const shopLeft = lessShares(shopLines, spread(shopDiscount, shopLines));
 
-  const serviceClass = taxClassFor(null, shop);
-  const serviceRate = taxRateIn(serviceClass, country, shop);
-  const serviceTaxes = (price: number): ServiceTax[] => [
-    { taxClass: serviceClass, rate: serviceRate, tax: taxOn(price, serviceRate, taxType) },
-  ];
-  /** The price of a service: one set by hand is in the cart's tax type, the shop's own is in the shop's. */
-  const servicePrice = (byHand: number | null, asked: number): PricePair =>
-    byHand === null
-      ? { shop: asked, shown: inTaxType(asked, serviceRate, shop.taxModel, taxType) }
-      : { shop: inTaxType(byHand, serviceRate, taxType, shop.taxModel), shown: byHand };
-
-  const asked = shippingPrice(cart, delivery, shopSubTotal, shop, servicePrice);
+  const services = serviceTaxing(priced, standardServiceTax(priced, taxOf, shop), taxType, shop);
+  const asked = shippingPrice(cart, delivery, shopSubTotal, shop, services);
   const method = paymentMethod(cart, shop);
   const coupon =
     cart.coupon &&
@@ -115,6 +110,8 @@ export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
   const lines = priced.map((line, index): LineTotals => ({
     taxClass: line.taxClass,
     taxRate: line.taxRate,
+    priceRate: line.priceRate,
+    treatment: line.treatment,
     unitPrice: line.unitPrice,
     quantityPrice: line.quantityPrice,
     shopQuantityPrice: line.shopQuantityPrice,
@@ -136,21 +133,37 @@ export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
   const payment =
     cart.lines.length === 0
       ? NOTHING
-      : paymentPrice(cart, method, shop, servicePrice, { shop: shopPayable, shown: payable });
+      : paymentPrice(cart, method, shop, services, { shop: shopPayable, shown: payable });
 
+  const shippingTaxes = services.split(shipping.shown);
+  const surchargeTaxes = services.split(Math.max(payment.shown, 0));
   const taxed: TaxedAt[] = [
-    { taxClass: serviceClass, taxRate: serviceRate, amount: shipping.shown + Math.max(payment.shown, 0) },
-    ...lines.map(({ taxClass, taxRate, couponShare, deposit, ecoParticipation }, index) => ({
+    ...[...shippingTaxes, ...surchargeTaxes].map(({ taxClass, rate, treatment, amount }) => ({
+      taxClass,
+      taxRate: rate,
+      treatment,
+      amount,
+    })),
+    ...lines.map(({ taxClass, taxRate, treatment, couponShare, deposit, ecoParticipation }, index) => ({
       taxClass,
       taxRate,
+      treatment,
       amount: left[index]!.amount - couponShare + deposit + ecoParticipation,
     })),
   ];
+  const groups = groupByTax(taxed);
   // Taken off at the default rate alone, it could leave a negative amount there, and pay out tax.
-  const paymentShares = spread(Math.max(0, 0 - payment.shown), taxed);
-  const taxes = taxesByRate(lessShares(taxed, paymentShares), taxType);
+  const paymentShares = spread(Math.max(0, 0 - payment.shown), groups);
+  const taxes = taxesOf(
+    groups.map(({ taxRate, treatment, amount }, index) => ({
+      taxRate,
+      treatment,
+      amount: amount - paymentShares[index]!,
+    })),
+    taxType,
+  );
   const paymentTaxes =
-    payment.shown < 0 ? taxesOfShares(taxed, paymentShares, taxType) : serviceTaxes(payment.shown);
+    payment.shown < 0 ? taxesOfShares(taxed, groups, paymentShares, taxType) : surchargeTaxes;
   const totalTax = sum(taxes.map(({ tax }) => tax));
   const total = payable + payment.shown;
   const minimum =
@@ -176,11 +189,11 @@ export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
     coupon: coupon && { amount: 0 - couponDiscount, problems: coupon.problems },
     delivery,
     country,
-    serviceTax: { taxClass: serviceClass, rate: serviceRate },
+    serviceTax: services.tax,
     shipping: delivery.method && {
       method: delivery.method,
       price: shipping.shown,
-      taxes: serviceTaxes(shipping.shown),
+      taxes: shippingTaxes,
     },
     payment: cart.lines.length === 0 ? null : { method, price: payment.shown, taxes: paymentTaxes },
     taxes,
@@ -201,7 +214,46 @@ export interface PricePair {
 
 const NOTHING: PricePair = { shop: 0, shown: 0 };
 
-type ServicePrice = (byHand: number | null, asked: number) => PricePair;
+/** How a tax class is taxed. */
+export type TaxOf = (taxClass: TaxClass) => AppliedTax;
+
+function decidedTaxes(
+  { country, postcode, vatNumber }: CartInput,
+  isPickup: boolean,
+  shop: ShopRules,
+): TaxOf {
+  const destination = country === null ? null : { country, zipCode: postcode };
+  const known = new Map<TaxClass, AppliedTax>();
+  return (taxClass) => {
+    let tax = known.get(taxClass);
+    if (!tax) known.set(taxClass, (tax = appliedTax(taxClass, { destination, isPickup, vatNumber }, shop)));
+    return tax;
+  };
+}
+
+/** Delivery and payment belong to what is sold, so they are the same kind of supply: with any goods, goods. */
+function standardServiceTax(lines: readonly AppliedTax[], taxOf: TaxOf, shop: ShopRules): AppliedTax {
+  const standard = taxClassFor(null, shop);
+  const main = (
+    lines.find(({ taxClass }) => !taxClass.digital && taxClass.supply === 'goods') ??
+    lines.find(({ taxClass }) => !taxClass.digital) ??
+    lines[0]
+  )?.taxClass;
+  if (!main || (main.digital === standard.digital && main.supply === standard.supply)) return taxOf(standard);
+  const { taxRate, priceRate, treatment } = taxOf({
+    ...standard,
+    digital: main.digital,
+    supply: main.supply,
+  });
+  return { taxClass: standard, taxRate, priceRate, treatment };
+}
+
+/** The price of a service: one set by hand is in the cart's tax type, the shop's own is in the shop's. */
+function servicePrice(byHand: number | null, asked: number, services: ServiceTaxing): PricePair {
+  return byHand === null
+    ? { shop: asked, shown: services.toShown(asked) }
+    : { shop: services.toShop(byHand), shown: byHand };
+}
 
 const sumOf = (amounts: readonly { amount: number }[]) => sum(amounts.map(({ amount }) => amount));
 
@@ -225,12 +277,12 @@ interface PricedLine extends Omit<LineTotals, 'discountShare' | 'couponShare'> {
 function pricedLine(
   { quantity, price, hasCustomText = false, product }: LineInput,
   { currency, taxType, customerGroupId }: CartInput,
-  country: string,
+  taxOf: TaxOf,
   shop: ShopRules,
 ): PricedLine {
-  const taxClass = taxClassFor(product.taxClassId, shop);
-  const taxRate = taxRateIn(taxClass, country, shop);
-  const shown = (minor: number) => inTaxType(minor, taxRate, shop.taxModel, taxType);
+  const tax = taxOf(taxClassFor(product.taxClassId, shop));
+  const { taxClass, taxRate, priceRate, treatment } = tax;
+  const shown = (minor: number) => toShownPrice(minor, tax, shop.taxModel, taxType);
   const { priceQuantity } = product.orderUnit ?? ORDER_UNIT;
   const forAll = (prices: typeof product.depositPrices) =>
     priceOfQuantity(priceIn(prices, currency, shop) ?? 0, quantity, 1);
@@ -244,13 +296,15 @@ function pricedLine(
     return {
       taxClass,
       taxRate,
+      priceRate,
+      treatment,
       unitPrice: price,
       quantityPrice: priceOfQuantity(price, priceQuantity, 1),
       shopQuantityPrice: null,
       amount,
       deposit,
       ecoParticipation,
-      shopAmount: inTaxType(amount, taxRate, taxType, shop.taxModel),
+      shopAmount: toShopPrice(amount, tax, taxType, shop.taxModel),
       shopExtras,
     };
   }
@@ -263,6 +317,8 @@ function pricedLine(
   return {
     taxClass,
     taxRate,
+    priceRate,
+    treatment,
     unitPrice: priceOfQuantity(quantityPrice, 1, priceQuantity),
     quantityPrice,
     shopQuantityPrice,
@@ -299,10 +355,11 @@ function shippingPrice(
   { method, isChosen }: Delivery,
   shopSubTotal: number,
   shop: ShopRules,
-  servicePrice: ServicePrice,
+  services: ServiceTaxing,
 ): PricePair {
   if (!method) return NOTHING;
-  return servicePrice(isChosen ? cart.shipping.price : null, deliveryPrice(method, cart, shopSubTotal, shop));
+  const price = deliveryPrice(method, cart, shopSubTotal, shop);
+  return servicePrice(isChosen ? cart.shipping.price : null, price, services);
 }
 
 function paymentMethod({ payment }: CartInput, { paymentMethods }: ShopRules): PaymentMethod | null {
@@ -316,10 +373,10 @@ function paymentPrice(
   { payment, currency }: CartInput,
   method: PaymentMethod | null,
   shop: ShopRules,
-  servicePrice: ServicePrice,
+  services: ServiceTaxing,
   payable: PricePair,
 ): PricePair {
-  const asked = servicePrice(payment.price, inCurrency(method?.amount ?? 0, currency, shop));
+  const asked = servicePrice(payment.price, inCurrency(method?.amount ?? 0, currency, shop), services);
   const limited = {
     shop: Math.max(asked.shop, 0 - payable.shop),
     shown: Math.max(asked.shown, 0 - payable.shown),
@@ -328,29 +385,21 @@ function paymentPrice(
   return { shop: limited.shop, shown: 0 - inProportion(0 - limited.shop, payable.shop, payable.shown) };
 }
 
-type TaxedAt = Taxed & { taxClass: TaxClass };
+type TaxedAt = TaxedPart & { taxClass: TaxClass };
 
-function lessShares(parts: readonly Taxed[], shares: readonly number[]): Taxed[] {
-  return parts.map(({ taxRate, amount }, index) => ({ taxRate, amount: amount - shares[index]! }));
-}
-
-function taxesByRate(taxed: readonly Taxed[], taxType: CartInput['taxType']) {
-  return ratesOf(taxed.map(({ taxRate }) => taxRate)).map((rate) => {
-    const amount = sum(taxed.filter(({ taxRate }) => taxRate === rate).map((part) => part.amount));
-    return { rate, amount, tax: taxOn(amount, rate, taxType) };
-  });
-}
-
-/** The tax reduction of a discount. */
+/** The tax reduction of a discount, by rate. */
 function taxesOfShares(
   taxed: readonly TaxedAt[],
+  groups: readonly Taxed[],
   shares: readonly number[],
   taxType: CartInput['taxType'],
 ): ServiceTax[] {
-  const discounts = taxed.map(({ taxRate }, index) => ({ taxRate, amount: 0 - shares[index]! }));
-  return taxesByRate(discounts, taxType).flatMap(({ rate, amount, tax }) =>
-    amount === 0 ? [] : [{ taxClass: taxed.find(({ taxRate }) => taxRate === rate)!.taxClass, rate, tax }],
-  );
+  return ratesOf(groups.map(({ taxRate }) => taxRate)).flatMap((rate) => {
+    const amount = 0 - sum(shares.filter((_, index) => groups[index]!.taxRate === rate));
+    if (amount === 0) return [];
+    const { taxClass, treatment } = taxed.find(({ taxRate }) => taxRate === rate)!;
+    return [{ taxClass, rate, treatment, amount, tax: taxOn(amount, rate, taxType) }];
+  });
 }
 
 /** The steps in which a cart adds up; a minimum is compared with the sum after its step. */

@@ -76,6 +76,7 @@ function pricedLines(
     coupon: null,
     couponLineItemId: null,
     shippingAddress: null,
+    buyer: null,
     paymentTransactionId: null,
     paymentStatus: null,
     paymentName: null,

@@ -76,7 +76,10 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
       currency,
       taxType: settings.taxModel,
       customerGroupId: null,
-      billingAddress: { country: draft?.field(`${BILLING}country`) || settings.country },
+      billingAddress: {
+        country: draft?.field(`${BILLING}country`) || settings.country,
+        zipCode: draft?.field(`${BILLING}zipCode`) || null,
+      },
       shippingMethodId,
       shippingPrice,
       paymentMethodId: draft?.field('paymentMethodId') || null,

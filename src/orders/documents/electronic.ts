@@ -1,6 +1,6 @@
 import { paymentReference } from '../bank-transfer.ts';
 import { typedText } from '../line-text.ts';
-import type { Content, ContentLine } from '../../pricing/content.ts';
+import { serviceParts, type Content, type ContentLine } from '../../pricing/content.ts';
 import { ratesOf, sum } from '../../pricing/shares.ts';
 import { taxOn } from '../../pricing/tax.ts';
 import type { Address } from '../../shops/countries/address.ts';
@@ -171,7 +171,7 @@ function netPrice(
   const { price, model } =
     asked === null ? { price: quantityPrice, model: taxType } : { price: asked, model: shopTaxModel };
   if (model !== 'GROSS') return decimalOf(price, currency);
-  const net = (price * 10_000) / (10_000 + taxClass.rate);
+  const net = (price * 10_000) / (10_000 + (taxClass.priceRate ?? taxClass.rate));
   return (net / 10 ** digits).toFixed(digits + 4).replace(/0{1,4}$/, '');
 }
 
@@ -302,7 +302,8 @@ interface NetAmounts {
  */
 function netAmounts(document: DocumentFacts, words: Messages['documents']): NetAmounts {
   const { content } = document;
-  const { taxType, payment, shippingPrice, serviceTaxClass } = content;
+  const { taxType } = content;
+  const services = serviceParts(content);
   const net = (amount: number, rate: number) =>
     taxType === 'GROSS' ? amount - taxOn(amount, rate, 'GROSS') : amount;
   const lines = content.lines.map(({ amount, taxClass }) => net(amount, taxClass.rate));
@@ -314,19 +315,24 @@ function netAmounts(document: DocumentFacts, words: Messages['documents']): NetA
   const taxes = new Map<string, NetAmounts['taxes'][number]>();
   for (const rate of rates) {
     const category = categoryOf(rate, document);
-    const taxed = content.taxes.find((one) => one.rate === rate) ?? { amount: 0, tax: 0 };
+    // Amounts of a rate may be treated in several ways: here they are one.
+    const ofTaxes = content.taxes.filter((one) => one.rate === rate);
+    const taxed = {
+      amount: sum(ofTaxes.map(({ amount }) => amount)),
+      tax: sum(ofTaxes.map(({ tax }) => tax)),
+    };
     const basis = taxType === 'GROSS' ? taxed.amount - taxed.tax : taxed.amount;
     const ofRate = content.lines.filter(({ taxClass }) => taxClass.rate === rate);
     const all = (key: 'amount' | 'discountShare' | 'couponShare' | 'deposit' | 'ecoParticipation') =>
       sum(ofRate.map((line) => line[key]));
-    const isService = rate === serviceTaxClass.rate;
+    const ofServices = services.filter(({ taxClass }) => taxClass.rate === rate);
     const extras: [string, number][] = [
       [words.basketDiscount, 0 - all('discountShare')],
       [words.coupon, 0 - all('couponShare')],
       [words.deposit, all('deposit')],
       [words.ecoParticipation, all('ecoParticipation')],
-      [words.shipping, isService ? shippingPrice : 0],
-      [words.payment, isService ? Math.max(payment?.price ?? 0, 0) : 0],
+      [words.shipping, sum(ofServices.map(({ shipping }) => shipping))],
+      [words.payment, sum(ofServices.map(({ payment }) => payment))],
     ];
     // The difference to the amount of the rate is its share of a discount for the payment.
     extras.push([words.payment, taxed.amount - all('amount') - sum(extras.map(([, amount]) => amount))]);

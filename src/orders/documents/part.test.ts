@@ -51,9 +51,9 @@ function amountsOf(content: Content) {
     totalBeforeTax: content.totalBeforeTax,
     grandTotal: content.grandTotal,
     ...Object.fromEntries(
-      content.taxes.flatMap(({ rate, amount, tax }) => [
-        [`amount at ${rate}`, amount],
-        [`tax at ${rate}`, tax],
+      content.taxes.flatMap(({ rate, treatment, amount, tax }) => [
+        [`amount at ${rate} ${treatment}`, amount],
+        [`tax at ${rate} ${treatment}`, tax],
       ]),
     ),
   };

@@ -1,7 +1,8 @@
 import type { PartLine } from '../manage-queries.ts';
-import type { Content, ContentLine } from '../../pricing/content.ts';
-import { ratesOf, sum } from '../../pricing/shares.ts';
+import { serviceParts, type Content, type ContentLine } from '../../pricing/content.ts';
+import { groupByTax, sum } from '../../pricing/shares.ts';
 import { taxOn } from '../../pricing/tax.ts';
+import type { TaxTreatment } from '../../pricing/tax-treatment.ts';
 import { divideRounded, parseDecimal } from '../../kernel/money.ts';
 
 /** A part of an order, for a document over some of its lines. */
@@ -73,10 +74,15 @@ export function partOf(
     return [{ ...line, quantity: quantityOf(units), ...difference(end.lines[index]!, start.lines[index]!) }];
   });
   const taxes = end.taxes
-    .map((tax, index) => ({ ...difference(tax, start.taxes[index]!), rate: tax.rate }))
+    .map(({ rate, treatment, amount, tax }, index) => ({
+      rate,
+      ...(treatment && { treatment }),
+      amount: amount - start.taxes[index]!.amount,
+      tax: tax - start.taxes[index]!.tax,
+    }))
     .filter(
-      ({ rate, amount, tax }) =>
-        amount !== 0 || tax !== 0 || ofPart.some((line) => line.taxClass.rate === rate),
+      (taxed) =>
+        taxed.amount !== 0 || taxed.tax !== 0 || ofPart.some(({ taxClass }) => isTaxedAlike(taxClass, taxed)),
     );
   const payment = end.payment - start.payment;
   const totalTax = sum(taxes.map(({ tax }) => tax));
@@ -123,18 +129,26 @@ type LineShare = Pick<
 
 interface Sums {
   lines: LineShare[];
-  taxes: { rate: number; amount: number; tax: number }[];
+  taxes: { rate: number; treatment: TaxTreatment | undefined; amount: number; tax: number }[];
   payment: number;
 }
 
-/** The sums of these documents, by line and rate as in `end`. */
+interface TaxKey {
+  rate: number;
+  treatment?: TaxTreatment | undefined;
+}
+
+const isTaxedAlike = (one: TaxKey, other: TaxKey) =>
+  one.rate === other.rate && one.treatment === other.treatment;
+
+/** The sums of these documents, by line, rate and treatment as in `end`. */
 function sumsHeld(held: readonly Held[], { lines }: Content, end: Sums): Sums {
   const total = (amountOf: (content: Content) => number) =>
     sum(held.map(({ content, sign }) => sign * amountOf(content)));
   const ofLine = (lineItemId: string, key: keyof LineShare) =>
     total((content) => content.lines.find((line) => line.lineItemId === lineItemId)?.[key] ?? 0);
-  const atRate = (rate: number, key: 'amount' | 'tax') =>
-    total((content) => content.taxes.find((tax) => tax.rate === rate)?.[key] ?? 0);
+  const taxedAs = (taxed: TaxKey, key: 'amount' | 'tax') =>
+    total((content) => content.taxes.find((one) => isTaxedAlike(one, taxed))?.[key] ?? 0);
   return {
     lines: lines.map(({ lineItemId }) => ({
       amount: ofLine(lineItemId, 'amount'),
@@ -143,10 +157,11 @@ function sumsHeld(held: readonly Held[], { lines }: Content, end: Sums): Sums {
       discountShare: ofLine(lineItemId, 'discountShare'),
       couponShare: ofLine(lineItemId, 'couponShare'),
     })),
-    taxes: end.taxes.map(({ rate }) => ({
+    taxes: end.taxes.map(({ rate, treatment }) => ({
       rate,
-      amount: atRate(rate, 'amount'),
-      tax: atRate(rate, 'tax'),
+      treatment,
+      amount: taxedAs({ rate, treatment }, 'amount'),
+      tax: taxedAs({ rate, treatment }, 'tax'),
     })),
     payment: total((content) => content.payment?.price ?? 0),
   };
@@ -156,25 +171,33 @@ function sumsUpTo(content: Content, units: ReadonlyMap<string, bigint>, hasServi
   const lines = content.lines.map((line) => lineShare(line, units.get(line.lineItemId) ?? 0n));
   const wholes = content.lines.map((line) => lineShare(line, unitsOf(line.quantity)));
   const surcharge = Math.max(content.payment?.price ?? 0, 0);
-  const services = content.shippingPrice + surcharge;
-  const serviceRate = content.serviceTaxClass.rate;
-  const amountAt = (rate: number, shares: readonly LineShare[], withServices: boolean) =>
-    sum(shares.map((share, index) => (content.lines[index]!.taxClass.rate === rate ? valueOf(share) : 0))) +
-    (withServices && rate === serviceRate ? services : 0);
+  const services = serviceParts(content);
+  const amountAt = (taxed: TaxKey, shares: readonly LineShare[], withServices: boolean) => {
+    const ofLines = shares.filter((_, index) => isTaxedAlike(content.lines[index]!.taxClass, taxed));
+    const ofServices = withServices ? services.filter(({ taxClass }) => isTaxedAlike(taxClass, taxed)) : [];
+    return sum(ofLines.map(valueOf)) + sum(ofServices.map(({ shipping, payment }) => shipping + payment));
+  };
 
-  const rates = ratesOf([serviceRate, ...content.lines.map(({ taxClass }) => taxClass.rate)]);
+  const groups = groupByTax(
+    [...services, ...content.lines].map(({ taxClass: { rate, treatment } }) => ({
+      taxRate: rate,
+      treatment,
+      amount: 0,
+    })),
+  );
   let payment = hasServices ? surcharge : 0;
-  const taxes = rates.map((rate) => {
-    const whole = amountAt(rate, wholes, true);
-    const known = content.taxes.find((tax) => tax.rate === rate) ?? { amount: 0, tax: 0 };
-    const reached = amountAt(rate, lines, hasServices);
+  const taxes = groups.map(({ taxRate: rate, treatment }) => {
+    const taxed = { rate, treatment };
+    const whole = amountAt(taxed, wholes, true);
+    const known = content.taxes.find((one) => isTaxedAlike(one, taxed)) ?? { amount: 0, tax: 0 };
+    const reached = amountAt(taxed, lines, hasServices);
     // The difference of the whole at this rate is its share of a discount for the payment.
     const discount = whole === 0 ? 0 : shareOf(whole - known.amount, BigInt(reached), BigInt(whole));
     payment -= discount;
     const amount = reached - discount;
     // The tax of a partial part may be a cent off: the last one evens it out.
     const correction = amount === known.amount ? known.tax - taxOn(amount, rate, content.taxType) : 0;
-    return { rate, amount, tax: taxOn(amount, rate, content.taxType) + correction };
+    return { rate, treatment, amount, tax: taxOn(amount, rate, content.taxType) + correction };
   });
   return { lines, taxes, payment };
 }

@@ -122,6 +122,10 @@ const Countries = Section(
   },
 );
 
+export const EXPORT_PRICES = ['asShown', 'withoutTax'] as const;
+export const DISTANCE_SALES = ['rates', 'origin', 'oss'] as const;
+export const DELIVERY_TAXES = ['standard', 'shares', 'highest'] as const;
+
 const Taxes = Section(
   {
     model: stored(
@@ -140,8 +144,53 @@ const Taxes = Section(
     ),
     deliveryThresholdIsActive: Flag('The delivery threshold into other EU countries is exceeded.', false),
     taxFreeOutsideEu: Flag('No tax on deliveries to countries outside the European Union.', true),
+    exportPrices: OrElse(
+      'asShown',
+      Type.Enum([...EXPORT_PRICES], {
+        description:
+          "Gross prices on deliveries without tax outside the European Union. asShown: unchanged. withoutTax: less the tax of the shop's own country. Absent: asShown.",
+        default: 'asShown',
+        examples: ['withoutTax'],
+      }),
+    ),
+    smallBusiness: Flag('The shop charges no tax, because its country exempts small businesses.', false),
+    distanceSales: OrElse(
+      'rates',
+      Type.Enum([...DISTANCE_SALES], {
+        description:
+          "Sales to consumers in other states of the European Union. rates: at the rate of the destination where the tax class has one, else at the shop's own. origin: at the shop's own rates, below the threshold of 10,000 euros a year. oss: at the rates of the destination, declared through the One Stop Shop. Absent: rates.",
+        default: 'rates',
+        examples: ['oss'],
+      }),
+    ),
+    registrations: OrElse(
+      {},
+      MapOf(
+        COUNTRY,
+        OneLine('VAT number of the shop there.', 'FR12345678901', 50),
+        'Other countries where the shop has a VAT number: sales there are taxed at their rates. Absent: none.',
+        { FR: 'FR12345678901' },
+      ),
+    ),
+    specialTerritories: Flag(
+      'Places with other taxes than their country are told apart by postcode: Canary Islands, Helgoland, Northern Ireland and others.',
+      false,
+    ),
+    delivery: OrElse(
+      'standard',
+      Type.Enum([...DELIVERY_TAXES], {
+        description:
+          'Tax of the costs of delivery and payment. standard: the rate of the default tax class. shares: the rates of the goods, in proportion to their amounts (usual in Germany and Austria). highest: the highest rate of the goods. Absent: standard.',
+        default: 'standard',
+        examples: ['shares'],
+      }),
+    ),
   },
-  { description: 'How prices and taxes go together.', isInline: true, names: { model: 'taxModel' } },
+  {
+    description: 'How prices and taxes go together.',
+    isInline: true,
+    names: { model: 'taxModel', registrations: 'taxRegistrations', delivery: 'deliveryTax' },
+  },
 );
 
 const TaxClass = Section(
@@ -154,6 +203,15 @@ const TaxClass = Section(
       false,
     ),
     digital: Flag('Goods of this class are not shipped: downloads, tickets.', false),
+    supply: OrElse(
+      'goods',
+      Type.Enum(['goods', 'services'], {
+        description:
+          'What is sold with this class: goods, or services such as repairs and courses. Digital goods need no word here. Absent: goods.',
+        default: 'goods',
+        examples: ['services'],
+      }),
+    ),
     rates: MapOf(
       COUNTRY,
       Percent('Percent, at most 2 decimals.', 19),
@@ -163,7 +221,7 @@ const TaxClass = Section(
   },
   {
     names: { default: 'isDefault', defaultDigital: 'isDefaultDigital' },
-    isOmitted: (_, written) => written === false,
+    isOmitted: (key, written) => written === false || (key === 'supply' && written === 'goods'),
   },
 );
 

@@ -189,7 +189,7 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
       (
         select coalesce(json_agg(json_build_object(
           'taxClassId', upper(tax_class_id::text), 'key', key, 'name', name, 'isDefault', is_default,
-          'isDefaultDigital', is_default_digital, 'digital', digital, 'rates', (
+          'isDefaultDigital', is_default_digital, 'digital', digital, 'supply', supply, 'rates', (
             select coalesce(json_object_agg(country, basis_points order by country), '{}') from tax_rate
             where tax_rate.shop_id = ${shopId} and tax_rate.tax_class_id = tax_class.tax_class_id
           )) order by position), '[]')

@@ -71,6 +71,7 @@ const upsertTaxClasses = insertInto(
     isDefault: 'boolean',
     isDefaultDigital: 'boolean',
     digital: 'boolean',
+    supply: 'text',
   },
   { key: ['taxClassId'], keep: ['key'] },
 );

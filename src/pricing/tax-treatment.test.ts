@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import cases from '../../test/tax-cases.json' with { type: 'json' };
+import { decideTax, type SupplyKind, type TaxRules } from './tax-treatment.ts';
+
+interface TaxCase {
+  id: string;
+  says: string;
+  shop?: Partial<TaxRules>;
+  supply?: SupplyKind;
+  /** The rates of the tax class, in basis points. */
+  rates?: Record<string, number>;
+  to: string | null;
+  zipCode?: string;
+  vatNumber?: string;
+  isPickup?: boolean;
+  treatment: string;
+  rateCountry: string;
+}
+
+const SHOP: TaxRules = {
+  country: 'DE',
+  taxFreeOutsideEu: true,
+  smallBusiness: false,
+  distanceSales: 'oss',
+  taxRegistrations: {},
+  specialTerritories: true,
+};
+const CASES = cases as TaxCase[];
+
+test.each(CASES)('$id: $says', (one) => {
+  const { shop, supply = 'goods', rates, to, zipCode, vatNumber, isPickup, treatment, rateCountry } = one;
+  const rules = { ...SHOP, ...shop };
+  const taxClass = {
+    digital: supply === 'digital',
+    supply: supply === 'digital' ? ('goods' as const) : supply,
+    rates: rates ?? { [rules.country]: 1900 },
+  };
+  const sale = {
+    destination: to === null ? null : { country: to, zipCode: zipCode ?? null },
+    isPickup: isPickup ?? false,
+    vatNumber: vatNumber ?? null,
+  };
+  expect(decideTax(taxClass, sale, rules)).toEqual({ treatment, rateCountry });
+});
+
+test('the page of the documentation has exactly these cases', () => {
+  const page = readFileSync(new URL('../../docs/taxes.md', import.meta.url), 'utf8');
+  const shown = page
+    .slice(page.indexOf('## Cases'))
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.replaceAll(/\s+/g, ' ').trim());
+  expect(shown).toEqual(CASES.map(tableRow));
+  expect(CASES.length).toBeGreaterThanOrEqual(60);
+});
+
+/** One line of the table in `docs/taxes.md`. */
+function tableRow({ id, says, shop, supply, to, zipCode, vatNumber, isPickup, ...result }: TaxCase): string {
+  const rules = Object.entries(shop ?? {}).map(([key, value]) =>
+    typeof value === 'object' ? `${key} ${Object.keys(value).join(' ')}` : `${key} ${String(value)}`,
+  );
+  const place = [to ?? 'unknown', zipCode, isPickup && 'pickup'].filter(Boolean).join(' ');
+  const cells = [
+    `\`${id}\``,
+    says,
+    rules.join(', '),
+    supply ?? 'goods',
+    place,
+    vatNumber?.slice(0, 2) ?? '',
+    `${result.treatment}, ${result.rateCountry}`,
+  ];
+  return `| ${cells.join(' | ')} |`.replaceAll(/\s+/g, ' ');
+}
