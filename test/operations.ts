@@ -99,7 +99,7 @@ function operation(
     scopes:
       access === 'public' || access === 'any token' ? [] : typeof access === 'string' ? [access] : access,
     anyToken: access === 'any token',
-    cartToken: path.startsWith('/carts/'),
+    cartToken: /^(\/manage)?\/carts\//.test(path),
     labels: ['Base', 'Now'],
     status: 200,
     writes: method !== 'GET',
@@ -1162,6 +1162,14 @@ const businessOrder: Fact<string> = async (shop) => {
   });
   return orderId;
 };
+/** Its number was confirmed after it was placed. */
+const confirmedOrder: Fact<string> = async (shop) => {
+  const orderId = await businessOrder(shop);
+  const vatCheck = { vatNumber: 'FR40303265045', result: 'valid', checkedAt: '2026-11-15T08:30:00.000Z' };
+  await shop.service.db.run(sql`
+    update customer_order set buyer = ${{ vatCheck }} where shop_id = ${shop.shopId} and order_id = ${orderId}`);
+  return orderId;
+};
 const lastingOrder = once(placedOrder);
 
 /** A line that all orders have which goods are sent of. */
@@ -1917,6 +1925,7 @@ export const OPERATIONS: readonly Operation[] = [
     request: buyerUpdate,
   }),
   managing('POST', 'vat-check', { params: { orderId: businessOrder } }),
+  managing('POST', 'tax-correction', { params: { orderId: confirmedOrder } }),
   managing('POST', 'cancel', {
     params: { orderId: placedOrder },
     body: () => ({ reason: 'ordered twice' }),

@@ -5,14 +5,17 @@ import {
   changeSettings,
   done,
   givenCart,
+  givenFullCart,
   givenProduct,
   givenSmallShop,
   NOW,
   on,
+  shippingId,
   type GivenCart,
   type Shop,
 } from '../../test/carts.ts';
 import { givenMerchant } from '../../test/admin.ts';
+import { SETTINGS } from '../../test/managed-orders.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { startVatRegister, type Behaviour, type VatRegisterServer } from '../../test/vat-register.ts';
 import { givenVisitor, mainOf } from '../../test/visitor.ts';
@@ -23,6 +26,9 @@ import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 const NUMBER = 'FR40303265045';
 const OTHER_NUMBER = 'FR83404833048';
 const MINUTE = 60_000;
+
+/** Without the request and its id. */
+const reason = ({ message }: { message: string }) => message.split(', Request:')[0];
 
 let service: Service;
 let register: VatRegisterServer;
@@ -267,9 +273,9 @@ describe('the back office', () => {
     const orderId = await placed(null);
     await changesNothing(service, async () => {
       const { status, body } = await manage('POST', `/orders/${orderId}/vat-check`);
-      expect([status, body.message]).toEqual([
+      expect([status, reason(body)]).toEqual([
         409,
-        'Update order failed: The billing address has no VAT number of another member state, or the shop has none itself',
+        'The billing address has no VAT number of another member state, or the shop has none itself',
       ]);
     });
     expect(register.asked).toEqual([]);
@@ -338,6 +344,105 @@ describe('the back office', () => {
     expect(after.text).toContain(`VAT ID: ${NUMBER} (confirmed)`);
     expect(after.text).toContain('Consultation number WAPIAAAAYvK2');
     expect(after.text).not.toContain('Check again');
+  });
+});
+
+describe('a correction', () => {
+  let taxed: Shop;
+  let goods: Record<string, number>;
+  const manage = (method: string, path: string, body?: unknown) =>
+    service.call(method, `/manage/shops/${taxed.shopId}${path}`, {
+      token: taxed.token,
+      ...(body !== undefined && { body }),
+    });
+  beforeAll(async () => {
+    taxed = await givenSmallShop(service, {
+      ...SETTINGS,
+      countries: { default: 'DE', items: ['DE', 'FR'] },
+      basketDiscounts: [{ from: 20, percent: 7 }],
+    });
+    const standard = await givenProduct(taxed, { price: 2450 });
+    const reduced = await givenProduct(taxed, { price: 999, taxClass: 'reduced' });
+    goods = { [standard]: 2, [reduced]: 3 };
+  });
+  const order = async (behaviour: Behaviour, vatId = OTHER_NUMBER) => {
+    register.behaviour = behaviour;
+    const cart = await givenFullCart(taxed, goods, { address: { ...FRENCH, vatId } });
+    await done(cart, 'PUT', '/shipping-data', { id: await shippingId(taxed, 'parcel') });
+    return done(cart, 'POST', '/order');
+  };
+  const documentsOf = async (orderId: string) => {
+    const rows = await service.db.many<{ kind: string; total: number; tax: number }>(sql`
+      select kind, (content ->> 'grandTotal')::int as total, (content ->> 'totalTax')::int as tax
+      from order_document where shop_id = ${taxed.shopId} and order_id = ${orderId} order by created_at, document_id`);
+    return rows.map(({ kind, total, tax }) => [kind, total, tax]);
+  };
+
+  test('credits the invoice, and leaves what a confirmed business would have paid', async () => {
+    const { orderId, ...placed } = await order('away');
+    const paid = placed.lineItemContainer.grandTotal.amount;
+    await manage('POST', `/orders/${orderId}/payments`, { amount: paid });
+    expect((await manage('POST', `/orders/${orderId}/invoices`, {})).status).toBe(201);
+    await changesNothing(service, async () => {
+      const { status, body } = await manage('POST', `/orders/${orderId}/tax-correction`);
+      expect([status, reason(body)]).toEqual([409, 'The tax authorities have not confirmed the VAT number']);
+    });
+    register.behaviour = 'valid';
+    expect((await manage('POST', `/orders/${orderId}/vat-check`)).body.management.buyer.vatCheck.result).toBe(
+      'valid',
+    );
+    const { status, body } = await manage('POST', `/orders/${orderId}/tax-correction`);
+    expect([status, body.message]).toEqual([200, undefined]);
+
+    // The same goods for a business that was confirmed at once.
+    const confirmed = await order('valid', NUMBER);
+    const { grandTotal, totalTax, lineItemsSubTotal } = body.lineItemContainer;
+    expect([grandTotal.amount, totalTax.amount, lineItemsSubTotal.amount]).toEqual([
+      confirmed.lineItemContainer.grandTotal.amount,
+      0,
+      confirmed.lineItemContainer.lineItemsSubTotal.amount,
+    ]);
+    expect(paid).toBeGreaterThan(grandTotal.amount);
+    const cents = (amount: number) => Math.round(amount * 100);
+    const tax = cents(placed.lineItemContainer.totalTax.amount);
+    expect(await documentsOf(orderId)).toEqual([
+      ['Invoice', cents(paid), tax],
+      ['CreditNote', cents(paid), tax],
+      ['Invoice', cents(grandTotal.amount), 0],
+    ]);
+    expect(cents(body.management.refundableAmount.amount)).toBe(cents(paid) - cents(grandTotal.amount));
+    expect(body.management.outstandingAmount.amount).toBe(0);
+    await changesNothing(service, async () => {
+      const again = await manage('POST', `/orders/${orderId}/tax-correction`);
+      expect([again.status, reason(again.body)]).toEqual([
+        409,
+        'The order is taxed as its VAT number demands',
+      ]);
+    });
+    const { items } = (await manage('GET', `/orders/${orderId}/history`)).body;
+    expect(items.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'placed',
+      'payment recorded',
+      'document finalised',
+      'VAT number checked',
+      'document finalised',
+      'document finalised',
+      'tax corrected',
+    ]);
+  });
+
+  test('without an invoice needs no credit note, and is one click in the admin', async () => {
+    const { orderId } = await order('away');
+    register.behaviour = 'valid';
+    const merchant = await givenMerchant(service, 'owner', taxed.shopId);
+    expect((await merchant.get(`/orders/${orderId}`)).text).not.toContain('Remove VAT');
+    await merchant.post(`/orders/${orderId}/vat-check`, {});
+    expect((await merchant.get(`/orders/${orderId}`)).text).toContain('Remove VAT');
+    await merchant.post(`/orders/${orderId}/tax-correction`, {});
+    const { body } = await manage('GET', `/orders/${orderId}`);
+    expect([body.lineItemContainer.totalTax.amount, body.management.refundableAmount.amount]).toEqual([0, 0]);
+    expect(await documentsOf(orderId)).toEqual([]);
+    expect((await merchant.get(`/orders/${orderId}`)).text).not.toContain('Remove VAT');
   });
 });
 

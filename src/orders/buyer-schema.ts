@@ -42,7 +42,7 @@ export const BuyerAnswer = Type.Object(
             }),
           ),
         },
-        { title: 'VAT check', description: 'The last check of the VAT number; null: there was none.' },
+        { title: 'vat check', description: 'The last check of the VAT number; null: there was none.' },
       ),
     ),
   },

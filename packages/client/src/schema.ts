@@ -792,6 +792,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/orders/{orderId}/tax-correction": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Correct order tax
+         * @description Takes off the VAT of an order whose VAT number was confirmed after it was placed: the customer then owes the net of what was agreed. Invoices are credited and issued again without tax; `refundableAmount` says what was paid too much. 409: the number is not confirmed, or it changes no tax.
+         *
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["correctOrderTax"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/manage/shops/{shopId}/orders/{orderId}/shipments": {
         parameters: {
             query?: never;
@@ -4469,8 +4491,8 @@ export interface components {
              */
             priceAmount?: components["schemas"]["Decimal"] | null;
         };
-        /** VATCheck */
-        VATCheck: {
+        /** VatCheck */
+        VatCheck: {
             /**
              * @description The number with its prefix, without blanks.
              * @example FR40303265045
@@ -4506,7 +4528,7 @@ export interface components {
              */
             purchaseOrderNumber: string | null;
             /** @description The last check of the VAT number; null: there was none. */
-            vatCheck: components["schemas"]["VATCheck"] | null;
+            vatCheck: components["schemas"]["VatCheck"] | null;
         };
         /** BuyerUpdateRequest */
         BuyerUpdateRequest: {
@@ -8699,7 +8721,7 @@ export type CouponCode = components['schemas']['CouponCode'];
 export type AddressRequest = components['schemas']['AddressRequest'];
 export type PaymentDataUpdateRequest = components['schemas']['PaymentDataUpdateRequest'];
 export type ShippingDataUpdateRequest = components['schemas']['ShippingDataUpdateRequest'];
-export type VatCheck = components['schemas']['VATCheck'];
+export type VatCheck = components['schemas']['VatCheck'];
 export type Buyer = components['schemas']['Buyer'];
 export type BuyerUpdateRequest = components['schemas']['BuyerUpdateRequest'];
 export type DecimalText = components['schemas']['DecimalText'];
@@ -14864,6 +14886,144 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/vat-check",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    correctOrderTax: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Full locale, language and country. Absent or not offered by the shop: the default locale of the shop.
+                 * @example en_GB
+                 */
+                locale?: components["parameters"]["locale"];
+            };
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-correctOrderTax
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagedOrder"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tax-correction",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tax-correction",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tax-correction",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/tax-correction",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tax-correction",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tax-correction",
                      *       "status": "Too Many Requests"
                      *     }
                      */

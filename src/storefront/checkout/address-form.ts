@@ -5,7 +5,13 @@ import { ValidationError, type FieldProblem, type ProblemCode } from '../../http
 import { html, type Markup } from '../../http/html.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { formatOf } from './address-formats.ts';
-import { hasWrongVatNumber, VAT_NUMBER_KINDS, vatPrefixOf } from '../../shops/vat-numbers/vat-numbers.ts';
+import {
+  hasWrongVatNumber,
+  isInVies,
+  parseVatNumber,
+  VAT_NUMBER_KINDS,
+  vatPrefixOf,
+} from '../../shops/vat-numbers/vat-numbers.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
@@ -104,7 +110,16 @@ export function parseAddress(
     problems.unshift(...error.problems);
   }
   if (problems.length > 0 || !address) throw new ValidationError(problems);
-  return address;
+  return part === 'billing' ? withTidyNumber(address) : address;
+}
+
+/** Invoices name the number as the tax authorities do. Swiss ones are written with dots and the name of the tax. */
+function withTidyNumber(address: Address): Address {
+  const { vatId, country } = address;
+  const number = vatId === null ? undefined : parseVatNumber(vatId, country);
+  return typeof number === 'object' && isInVies(number.prefix)
+    ? { ...address, vatId: number.number }
+    : address;
 }
 
 /**
@@ -251,7 +266,11 @@ export function addressField(visit: Visit, { part, values, errors }: FormPart, f
   const value = values[field] ?? '';
   const message = errors.get(name);
   const isRequired = requiredAddressFields(part, country, settings).includes(field);
-  const hint = field === 'zipCode' && postcode ? messages.example({ example: postcode.example }) : undefined;
+  const hints: Partial<Record<AddressField, string | undefined>> = {
+    zipCode: postcode && messages.example({ example: postcode.example }),
+    vatId: messagesIn(locale).storefront.checkout.vatHint,
+  };
+  const hint = hints[field];
   const options = optionsOf(visit, field, layout.states);
   // A required field of the hidden address would keep the browser from sending the form.
   const demand = isRequired && (part === 'billing' ? html`required` : html`aria-required="true"`);

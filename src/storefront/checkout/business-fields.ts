@@ -56,11 +56,7 @@ export function businessFields(
       >
     </div>
     <div class="business" role="group" aria-label="${messages.businessDetails}">
-      ${
-        !rows.includes('vatId') &&
-        html`${addressField(visit, form, 'vatId')}
-          <p class="hint"><small>${messages.vatHint}</small></p>`
-      }
+      ${!rows.includes('vatId') && addressField(visit, form, 'vatId')}
       ${
         hasReferences &&
         html`${reference(visit, 'buyerReference', references, messages.buyerReferenceHint)}

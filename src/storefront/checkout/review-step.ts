@@ -76,7 +76,15 @@ export function orderParties(
       }
     </section>`;
   return html`<div class="boxes">
-    ${billingAddress && block(messages.billingAddress, addressText(visit, billingAddress, { hasEmail: true }), '/checkout')}
+    ${
+      billingAddress &&
+      block(
+        messages.billingAddress,
+        html`${addressText(visit, billingAddress, { hasEmail: true })}
+        ${billingAddress.vatId && html`<p>${messages.vatNumber({ number: billingAddress.vatId })}</p>`}`,
+        '/checkout',
+      )
+    }
     ${
       shippingData &&
       block(
