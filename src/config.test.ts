@@ -15,6 +15,7 @@ describe('the configuration', () => {
       RATE_LIMIT_ANONYMOUS: 36000,
       EVENT_DAYS: 30,
       CART_ABANDONED_AFTER: 4,
+      VIES_URL: 'https://ec.europa.eu/taxation_customs/vies/rest-api',
       MEDIA_QUOTA_MB: 2048,
       LOG_LEVEL: 'info',
     });

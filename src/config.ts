@@ -121,6 +121,14 @@ export const Environment = {
       description:
         'Networks (comma-separated CIDR) that webhooks may call beside public addresses, also by http. A private service may call all.',
     },
+    VIES_URL: {
+      type: 'string',
+      pattern: '^(off|https?://[^\\s?#]+)$',
+      expected: 'an address such as https://host/rest-api, or off',
+      default: 'https://ec.europa.eu/taxation_customs/vies/rest-api',
+      description:
+        "Register that customers' VAT numbers are checked with; off: none, and VAT is charged. In a private network it must be in WEBHOOK_ALLOW.",
+    },
     MEDIA_URL: {
       type: 'string',
       pattern:

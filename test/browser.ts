@@ -37,6 +37,8 @@ export interface BrowsingOptions {
   onOwnHost?: boolean;
   /** The service under a name instead of an address: passkeys belong to a name. */
   onLocalhost?: boolean;
+  /** Variables of the service, of what the file has started before. */
+  environment?: () => Record<string, string>;
 }
 
 /** Where the scripts of the demo shop's apps are. */
@@ -50,6 +52,7 @@ export function browsing({
   hasImages = false,
   onOwnHost = false,
   onLocalhost = false,
+  environment = () => ({}),
 }: BrowsingOptions = {}): Browsing {
   const problems: string[] = [];
   const otherSites = [APPS];
@@ -63,7 +66,7 @@ export function browsing({
   beforeAll(async () => {
     if (isSkipped) return;
     browser = await sharedBrowser();
-    service = await startDemo({ RATE_LIMIT_ANONYMOUS: '0' }, undefined, { hasImages });
+    service = await startDemo({ RATE_LIMIT_ANONYMOUS: '0', ...environment() }, undefined, { hasImages });
     if (onOwnHost) await loadAppScripts(service);
     serviceOrigin = await service.app.listen({ host: '127.0.0.1', port: 0 });
     if (onLocalhost) serviceOrigin = serviceOrigin.replace('127.0.0.1', 'localhost');

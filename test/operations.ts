@@ -99,7 +99,7 @@ function operation(
     scopes:
       access === 'public' || access === 'any token' ? [] : typeof access === 'string' ? [access] : access,
     anyToken: access === 'any token',
-    cartToken: path.startsWith('/carts/'),
+    cartToken: /^(\/manage)?\/carts\//.test(path),
     labels: ['Base', 'Now'],
     status: 200,
     writes: method !== 'GET',
@@ -1150,6 +1150,26 @@ export const placedOrder: Fact<string> = async (shop) => {
   });
   return body.orderId;
 };
+/** With a VAT number that can be checked. */
+const businessOrder: Fact<string> = async (shop) => {
+  const { service, shopId } = shop;
+  const orderId = await placedOrder(shop);
+  const token = await makerToken(shop);
+  const value = { ...fullAddress, vatId: 'FR40303265045' };
+  await service.call('PATCH', `/${shopId}/orders/${orderId}`, {
+    token,
+    body: [{ op: 'add', path: '/billingAddress', value }],
+  });
+  return orderId;
+};
+/** Its number was confirmed after it was placed. */
+const confirmedOrder: Fact<string> = async (shop) => {
+  const orderId = await businessOrder(shop);
+  const vatCheck = { vatNumber: 'FR40303265045', result: 'valid', checkedAt: '2026-11-15T08:30:00.000Z' };
+  await shop.service.db.run(sql`
+    update customer_order set buyer = ${{ vatCheck }} where shop_id = ${shop.shopId} and order_id = ${orderId}`);
+  return orderId;
+};
 const lastingOrder = once(placedOrder);
 
 /** A line that all orders have which goods are sent of. */
@@ -1305,11 +1325,22 @@ const managedReturn = shape(
   'declaredBy: string|null\ncontact: string|null',
 );
 
+/** What a business says of itself. */
+const buyer = shape(
+  'buyerReference: string|null\npurchaseOrderNumber: string|null\nvatCheck: object|null',
+  under(
+    'vatCheck',
+    'vatNumber?: string\nresult?: string\ncheckedOn?: string\nconsultationNumber?: string|null',
+  ),
+);
+const buyerUpdate = 'buyerReference?: string|null\npurchaseOrderNumber?: string|null';
+
 /** What only the back office sees of an order. */
 const management = shape(
   object('editing', 'appId: string\nsince: string', 'object|null'),
   'state: string\ncancelledOn: string|null',
   priced('paidAmount', 'refundedAmount', 'refundableAmount', 'outstandingAmount'),
+  object('buyer', buyer),
   array(
     'shipments',
     shape(
@@ -1531,6 +1562,18 @@ export const OPERATIONS: readonly Operation[] = [
   operation('DELETE /carts/{cartId}/shipping-address', 'public', {
     params: { cartId: cart },
     answer: lacking(cartShape(), 'shippingAddress'),
+  }),
+  operation('GET /manage/carts/{cartId}/buyer', 'public', {
+    labels: [],
+    params: { cartId: cart },
+    answer: buyer,
+  }),
+  operation('PUT /manage/carts/{cartId}/buyer', 'public', {
+    labels: [],
+    params: { cartId: cart },
+    body: () => ({ buyerReference: '04011000-12345-67', purchaseOrderNumber: 'PO-4711' }),
+    request: buyerUpdate,
+    answer: buyer,
   }),
   operation('PUT /carts/{cartId}/payment-data', 'carts_price_write', {
     params: { cartId: cart },
@@ -1876,6 +1919,13 @@ export const OPERATIONS: readonly Operation[] = [
     body: async (shop) => ({ paymentMethodId: await payLaterId(shop), price: 1.5 }),
     request: 'paymentMethodId: string\nprice?: number|string|null',
   }),
+  managing('PUT', 'buyer', {
+    params: { orderId: placedOrder },
+    body: () => ({ buyerReference: '04011000-12345-67', purchaseOrderNumber: 'PO-4711' }),
+    request: buyerUpdate,
+  }),
+  managing('POST', 'vat-check', { params: { orderId: businessOrder } }),
+  managing('POST', 'tax-correction', { params: { orderId: confirmedOrder } }),
   managing('POST', 'cancel', {
     params: { orderId: placedOrder },
     body: () => ({ reason: 'ordered twice' }),

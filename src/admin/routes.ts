@@ -29,6 +29,7 @@ import { accountingPages } from './orders/accounting.ts';
 import { orderFiles } from './orders/files.ts';
 import { newOrderPages } from './orders/new-order.ts';
 import { orderPages } from './orders/order-page.ts';
+import { businessPages } from './orders/business.ts';
 import { shipmentUndoPages } from './orders/undo.ts';
 import { orderListPages } from './orders/orders.ts';
 import { printPages } from './orders/print.ts';
@@ -111,6 +112,7 @@ export async function adminRoutes(
     bankPages(shopPages);
     orderPages(shopPages);
     shipmentUndoPages(shopPages);
+    businessPages(shopPages);
     newOrderPages(shopPages);
     editPages(shopPages);
     orderDocuments(shopPages);

@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { AddressRequest } from '../shops/countries/address.ts';
-import { operation } from '../http/operation.ts';
+import { operation, type PrepareStoreCall } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
 import type { CartStore } from './cart-store.ts';
@@ -63,13 +63,25 @@ const ADDRESSES = [
 
 export function addresses(api: Operations, carts: CartStore): void {
   for (const { key, update, remove } of ADDRESSES) {
-    api.writeWithStore(update, async (call) => {
-      const changed = await carts.update(call, (_cart, context) => setAddress(key, call.body, context));
+    // A number that is not given costs nothing; one that is given is checked before the cart is changed.
+    const prepare = async (
+      call: PrepareStoreCall<{ cartId: string }, unknown, Static<typeof AddressRequest>>,
+    ) =>
+      key === 'billingAddress' && call.body.vatId
+        ? carts.checkVatNumber(call, {
+            vatId: call.body.vatId,
+            country: call.body.country?.toUpperCase() ?? null,
+          })
+        : undefined;
+    api.writeWithStore({ ...update, prepare }, async (call) => {
+      const changed = await carts.update(call, (cart, context) =>
+        setAddress(key, call.body, cart, context, call.prepared),
+      );
       return answerCart(call, changed);
     });
 
     api.writeWithStore(remove, async (call) => {
-      const changed = await carts.update(call, () => removeAddress(key));
+      const changed = await carts.update(call, (cart) => removeAddress(key, cart));
       return answerCart(call, changed);
     });
   }

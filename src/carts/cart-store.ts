@@ -10,7 +10,17 @@ import { invalid, isRefusal, notFound, Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
 import { contentOf } from '../pricing/content.ts';
+import type { Address } from '../shops/countries/address.ts';
 import { cachedSettings, withCachedSettings, type Settings } from '../shops/settings/settings.ts';
+import type { VatCheck } from '../shops/vat-numbers/buyer.ts';
+import {
+  isCheckOf,
+  isFresh,
+  laterCheck,
+  numberToCheck,
+  requesterOf,
+  type VatRegister,
+} from '../shops/vat-numbers/register.ts';
 import {
   isExpired,
   priceCart,
@@ -20,6 +30,7 @@ import {
   type PricedCart,
 } from './cart.ts';
 import { cacheCart, cachedCart, dropCachedCart } from './cart-cache.ts';
+import { setVatCheck } from './changes.ts';
 import { namedProducts } from './lines.ts';
 import { newCart, type CartIngredients, type CreatedCart, type NewCartRequest } from './new-cart.ts';
 import { insertUnchangedCarts, updateUnchangedCarts, type CartUpdate } from './optimistic-queries.ts';
@@ -81,7 +92,7 @@ export type CartStore = ReturnType<typeof createCartStore>;
  * Carts in PostgreSQL. Callers describe a change as a pure function; this file decides from which copy of the cart it
  * is computed, and makes sure that nothing is lost when several requests change the same cart.
  */
-export function createCartStore(db: Database, options: CartStoreOptions) {
+export function createCartStore(db: Database, options: CartStoreOptions, vatRegister: VatRegister) {
   const batched = <Item, Result>(work: BatchWork<Item, Result>) =>
     options.batch ? createBatcher(db, work) : (shopId: string, item: Item) => work.runOne(db, shopId, item);
   const insertUnchanged = batched<CartRow, boolean>({
@@ -137,6 +148,39 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
     async open(request: CartRequest): Promise<PricedCart> {
       const { cart, settings } = await load(db, findCart, request, {});
       return { cart, settings, priced: contentOf(cart, settings, db.now) };
+    },
+
+    /**
+     * Asks the register about the VAT number of a new billing address. undefined: there is none that has to be
+     * checked, or the cart has a fresh check of it. Call it outside of transactions: it may take two seconds.
+     */
+    async checkVatNumber(
+      request: CartRequest,
+      address: Pick<Address, 'vatId' | 'country'>,
+    ): Promise<VatCheck | undefined> {
+      const { cart, settings } = await load(db, findCart, request, {});
+      const number = numberToCheck(address, settings);
+      const before = cart.buyer?.vatCheck;
+      if (!number || (before && isCheckOf(before, address) && isFresh(before, db.now))) return undefined;
+      return vatRegister.check(request.shopId, number, requesterOf(settings));
+    },
+
+    /**
+     * Asks the register again when the check in the cart is no longer fresh, before the cart is ordered. Call it
+     * outside of transactions.
+     */
+    async refreshVatCheck(request: CartRequest): Promise<void> {
+      const { cart, settings } = await load(db, findCart, request, {});
+      const before = cart.buyer?.vatCheck;
+      const number = cart.billingAddress ? numberToCheck(cart.billingAddress, settings) : undefined;
+      if (!before || isFresh(before, db.now) || !number) return;
+      const again = await vatRegister.check(request.shopId, number, requesterOf(settings));
+      const check = laterCheck(before, again, db.now);
+      if (check === before) return;
+      const unaudited = { ...request, caller: undefined, transaction: undefined, entry: undefined };
+      await this.update(unaudited, (now) =>
+        now.billingAddress && isCheckOf(check, now.billingAddress) ? setVatCheck(now.buyer, check) : {},
+      );
     },
 
     /** One statement when the cart is cached, else two. Throws refusals of `change`. */

@@ -4,7 +4,9 @@ import { newId } from '../kernel/ids.ts';
 import { contentOf } from '../pricing/content.ts';
 import { toAddress, type AddressRequest } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';
-import type { CartContext, CartPatch, CartRow } from './cart.ts';
+import { emptyToNull, type Buyer, type VatCheck } from '../shops/vat-numbers/buyer.ts';
+import { isCheckOf } from '../shops/vat-numbers/register.ts';
+import type { CartContext, CartPatch, CartRow, StoredCart } from './cart.ts';
 import { UnknownCoupon } from './coupon-limit.ts';
 import type { PaymentUpdate, ShippingUpdate } from './schema.ts';
 import { amountOf, MAX_MINOR } from '../http/request-fields.ts';
@@ -18,17 +20,32 @@ export function requiredFields(key: AddressKey, { mandatoryAddressFields }: Sett
   return key === 'billingAddress' ? ['country', 'emailAddress', ...mandatoryAddressFields] : ['country'];
 }
 
-/** Replaces the whole address. */
+/**
+ * Replaces the whole address. The VAT number of the billing address is the one that counts: `vatCheck` is what the
+ * register has said of it just now.
+ */
 export function setAddress(
   key: AddressKey,
   sent: Static<typeof AddressRequest>,
+  { buyer }: Pick<StoredCart, 'buyer'>,
   { settings }: Pick<CartContext, 'settings'>,
+  vatCheck?: VatCheck,
 ): CartPatch {
-  return { [key]: toAddress(sent, '', requiredFields(key, settings)) };
+  const address = toAddress(sent, '', requiredFields(key, settings));
+  if (key === 'shippingAddress') return { shippingAddress: address };
+  const check = [vatCheck, buyer?.vatCheck].find((one) => one && isCheckOf(one, address));
+  return { billingAddress: address, ...setVatCheck(buyer, check) };
 }
 
-export function removeAddress(key: AddressKey): CartPatch {
-  return { [key]: null };
+export function removeAddress(key: AddressKey, { buyer }: Pick<StoredCart, 'buyer'>): CartPatch {
+  return { [key]: null, ...(key === 'billingAddress' && setVatCheck(buyer, undefined)) };
+}
+
+/** A cart without a check stays as it is, so nothing is written for the many that have none. */
+export function setVatCheck(buyer: Buyer | null, vatCheck: VatCheck | undefined): Pick<CartPatch, 'buyer'> {
+  if (buyer?.vatCheck === vatCheck) return {};
+  const { vatCheck: _before, ...kept } = buyer ?? {};
+  return { buyer: emptyToNull(vatCheck ? { ...kept, vatCheck } : kept) };
 }
 
 /** Adds the coupon, whose code must be prefetched, or replaces another one with it. */

@@ -2,6 +2,7 @@ import { updateCachedStock } from '../pricing/cart-product-cache.ts';
 import type { Database } from '../db/database.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import type { OrderRequest } from './placement.ts';
+import { isFresh } from '../shops/vat-numbers/register.ts';
 import { placedEmails } from '../orders/placed-emails.ts';
 import { createOrderBatcher, placeAlone } from './order-batcher.ts';
 import { placeOrders } from './place-orders.ts';
@@ -27,10 +28,16 @@ export function createPlaceOrder(
     ? createOrderBatcher(db)
     : (shopId: string, request: OrderRequest) => placeAlone(db, shopId, request);
 
-  return async (request, decide) => {
+  const place = async (
+    request: CartWriteRequest,
+    decide: (cart: PricedCart, now: Date) => NewOrder,
+    { isVatChecked }: { isVatChecked: boolean },
+  ) => {
     const { shopId, entry, transaction } = request;
     const { order, placement, cart } = await carts.close(request, async ({ isCached, tx, ...open }) => {
       const { now } = tx ?? db;
+      const vatCheck = open.cart.buyer?.vatCheck;
+      if (vatCheck && !isVatChecked && !isFresh(vatCheck, now)) throw new VatCheckOutdated();
       const cart: PricedCart = { ...open, priced: priceCart(open.cart, open.settings, now) };
       let order: NewOrder;
       try {
@@ -56,4 +63,21 @@ export function createPlaceOrder(
     updateCachedStock(transaction ?? db, shopId, placement.left);
     return { order: placedOrder(order, placement), settings: cart.settings };
   };
+
+  return async (request, decide) => {
+    // Within a transaction no register can be asked; `prepare` of the operation has asked before.
+    if (request.transaction) return place(request, decide, { isVatChecked: true });
+    try {
+      return await place(request, decide, { isVatChecked: false });
+    } catch (error) {
+      if (!(error instanceof VatCheckOutdated)) throw error;
+      await carts.refreshVatCheck(request);
+      return place(request, decide, { isVatChecked: true });
+    }
+  };
+}
+
+/** The VAT number was checked so long ago that the register has to be asked again, outside of the transaction. */
+class VatCheckOutdated extends Error {
+  override name = 'VatCheckOutdated';
 }

@@ -1,13 +1,14 @@
 import { Type } from 'typebox';
 import { requireMatch } from '../http/answer-headers.ts';
 import { Refusal } from '../http/errors.ts';
-import { operation } from '../http/operation.ts';
+import { operation, type PrepareStoreCall } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
 import { toOrder } from '../orders/render.ts';
 import { Order } from '../orders/schema.ts';
 import { newOrder } from './new-order.ts';
 import type { PlaceOrder } from './order-cart.ts';
+import type { CartStore } from '../carts/cart-store.ts';
 import { cartEtag, toCart } from '../carts/render.ts';
 
 export const createOrder = operation({
@@ -32,8 +33,11 @@ export const createOrder = operation({
   },
 });
 
-export function order(api: Operations, placeOrder: PlaceOrder): void {
-  api.writeWithStore(createOrder, async (call) => {
+export function order(api: Operations, carts: CartStore, placeOrder: PlaceOrder): void {
+  // With an Idempotency-Key the order is placed in the transaction of the key, where no register can be asked.
+  const prepare = async (call: PrepareStoreCall<{ cartId: string }, unknown, unknown>) =>
+    call.isKeyed ? carts.refreshVatCheck(call) : undefined;
+  api.writeWithStore({ ...createOrder, prepare }, async (call) => {
     const { caller, origin, ifMatch } = call;
     const { order, settings } = await placeOrder(call, (cart, now) => {
       const order = newOrder(cart, now, caller.app?.appId ?? null);

@@ -2,6 +2,8 @@ import type { ShopDatabase } from '../db/database.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
 import type { CartChange, Prefetch, PricedCart } from '../carts/cart.ts';
 import { CartGone, type CartStore, type CartWriteRequest } from '../carts/cart-store.ts';
+import type { Address } from '../shops/countries/address.ts';
+import type { VatCheck } from '../shops/vat-numbers/buyer.ts';
 import { newOrder } from './new-order.ts';
 import type { PlaceOrder } from './order-cart.ts';
 import { toCart } from '../carts/render.ts';
@@ -45,6 +47,15 @@ export async function changeCart(
   const { carts, origin } = shopper;
   const changed = await undefinedIfGone(carts.update(requestOf(shopper, cartId), change, prefetch));
   return changed && toCart(changed, { origin, hasPickup: false });
+}
+
+/** What the register says of the VAT number of a new billing address; see the store of carts. undefined: nothing to check. */
+export function checkVatNumber(
+  shopper: Shopper,
+  cartId: string,
+  address: Pick<Address, 'vatId' | 'country'>,
+): Promise<VatCheck | undefined> {
+  return undefinedIfGone(shopper.carts.checkVatNumber(requestOf(shopper, cartId), address));
 }
 
 /**

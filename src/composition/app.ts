@@ -12,6 +12,7 @@ import { createAppUseCounter } from '../apps/app-use.ts';
 import { appOperations } from '../apps/routes.ts';
 import { audit } from '../apps/audit-log/routes.ts';
 import { addresses } from '../carts/addresses.ts';
+import { cartBuyer } from '../carts/buyer.ts';
 import { createCartStore, type CartStoreOptions } from '../carts/cart-store.ts';
 import { coupon } from '../carts/coupon.ts';
 import { lineItems } from '../carts/line-items.ts';
@@ -62,6 +63,7 @@ import { registerMetrics } from '../platform/metrics.ts';
 import type { Tracing } from '../platform/tracing.ts';
 import { managedShipments } from '../orders/manage-shipments.ts';
 import { shipmentUndo } from '../orders/undo-shipment.ts';
+import { managedBuyers } from '../orders/manage-buyer.ts';
 import { managedLines } from '../orders/manage-lines.ts';
 import { managedEmails } from '../orders/manage-emails.ts';
 import { managedPayments } from '../orders/manage-payments.ts';
@@ -99,9 +101,12 @@ import { startPageRoutes } from '../site/start-page/routes.ts';
 import { pathOnShopHost } from '../storefront/shop-host.ts';
 import { storefrontRoutes } from '../storefront/routes.ts';
 import { taxOperations } from '../shops/taxes/routes.ts';
+import { CHECK_BUDGET, createVatRegister } from '../shops/vat-numbers/register.ts';
+import { MAX_ANSWER_BYTES } from '../shops/vat-numbers/vies.ts';
 import { createAnswerSeal, installationKey } from '../platform/sealing.ts';
 import { managedWebhooks } from '../apps/webhooks/manage-routes.ts';
 import { receiverPolicy } from '../apps/webhooks/receiver-address.ts';
+import { createSender } from '../apps/webhooks/sending.ts';
 import { webhookOperations } from '../apps/webhooks/routes.ts';
 
 export interface AppDeps {
@@ -246,7 +251,10 @@ export async function buildApp({
   await registerOpenapi(app);
 
   const media = openMediaStorage(config);
-  const cartStore = createCartStore(db, cartStoreOptions);
+  const policy = receiverPolicy(config, demoAccess);
+  const vatSender = createSender(policy, { timeout: CHECK_BUDGET, maxStored: MAX_ANSWER_BYTES });
+  const vatRegister = createVatRegister({ post: (...call) => vatSender.send(...call), url: config.VIES_URL, now: () => db.now });
+  const cartStore = createCartStore(db, cartStoreOptions, vatRegister);
   const placeOrder = createPlaceOrder(db, cartStore, cartStoreOptions);
   const eventWaiting = createEventWaiting(db, log);
   let key: Promise<Buffer> | undefined;
@@ -272,11 +280,13 @@ export async function buildApp({
   coupon(api, cartStore);
   addresses(api, cartStore);
   paymentAndShipping(api, cartStore);
-  order(api, placeOrder);
+  cartBuyer(api, cartStore);
+  order(api, cartStore, placeOrder);
   orderOperations(api);
   sales(api);
   managedOrders(api);
   managedLines(api);
+  managedBuyers(api, vatRegister);
   managedShipments(api);
   shipmentUndo(api);
   managedEmails(api);
@@ -315,7 +325,7 @@ export async function buildApp({
   audit(api);
   events(api, eventWaiting);
   appOperations(api);
-  const webhookDeps = { policy: receiverPolicy(config, demoAccess), loadKey };
+  const webhookDeps = { policy, loadKey };
   webhookOperations(api, webhookDeps);
   managedWebhooks(api, webhookDeps);
   api.finish();
@@ -351,6 +361,7 @@ export async function buildApp({
   // Waiting readers would keep the service from ending.
   app.addHook('preClose', async () => eventWaiting.close());
   app.addHook('onClose', async () => {
+    vatSender.close();
     await hosts.close();
     await demoAccess.close();
     limiter.close();

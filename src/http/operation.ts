@@ -126,6 +126,9 @@ export type PrepareCall<Params, Query, Body> = ReadCall<Params, Query, Body> & {
   isKeyed: boolean;
 };
 
+export type PrepareStoreCall<Params, Query, Body> = Call<Params, Query, Body> &
+  Pick<PrepareCall<never, never, never>, 'isKeyed'>;
+
 /** The result of the preparation, and how to undo it when nothing was committed. */
 export interface Preparation<Prepared> {
   prepared: Prepared;

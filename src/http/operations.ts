@@ -20,7 +20,7 @@ import { CART_TOKEN_HEADER, wrongCartToken } from './cart-token.ts';
 import type { DemoAccess } from './demo-access.ts';
 import type { DemoTokenCheck } from './demo-tokens.ts';
 import { deprecationHook } from './deprecation.ts';
-import { methodNotAllowed, notFound } from './errors.ts';
+import { isRefusal, methodNotAllowed, notFound } from './errors.ts';
 import { answerFailure, refusalOf } from './failures.ts';
 import { checkKey, onceOnly, type Answer, type AnswerSeal } from './idempotency.ts';
 import {
@@ -38,6 +38,7 @@ import {
   type OperationMetadata,
   type Preparation,
   type PrepareCall,
+  type PrepareStoreCall,
   type ReadCall,
   type StoreCall,
   type WriteCall,
@@ -382,19 +383,40 @@ export function operations(app: FastifyInstance, deps: Deps) {
 
     /**
      * An operation that writes through a store, which opens its own transaction only when it needs a lock: a cart is
-     * usually saved by one conditional statement, and `write` would cost two more round trips.
+     * usually saved by one conditional statement, and `write` would cost two more round trips. `prepare` asks other
+     * services before any transaction; a call that belongs to a transaction of several has none.
      */
-    writeWithStore<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema>(
-      operation: Operation<P, Q, B, A>,
-      handler: (call: StoreCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A>>,
+    writeWithStore<
+      P extends TObject,
+      Q extends TObject,
+      B extends TSchema,
+      A extends TSchema,
+      Prepared = undefined,
+    >(
+      {
+        prepare,
+        ...operation
+      }: Operation<P, Q, B, A> & {
+        prepare?: (call: PrepareStoreCall<Static<P>, Static<Q>, Static<B>>) => Promise<Prepared>;
+      },
+      handler: (
+        call: StoreCall<Static<P>, Static<Q>, Static<B>> & { prepared: Prepared | undefined },
+      ) => Promise<Static<A>>,
     ): void {
       const isAudited = needsToken(operation.access);
       register(operation, true, async (incoming) => {
         const { joined, headers, idempotencyKey: key } = incoming;
+        // What it refuses, the handler refuses too, unless the request is a replay.
+        const prepared = joined
+          ? undefined
+          : await prepare?.({ ...incoming, isKeyed: key !== undefined }).catch((error: unknown) => {
+              if (!isRefusal(error)) throw error;
+              return undefined;
+            });
         let value: unknown;
         const work = async (transaction: Transaction | undefined): Promise<Answer> => {
           const entry = isAudited ? entryOf(incoming, operation, (transaction ?? db).now) : undefined;
-          value = await handler({ ...incoming, transaction, entry });
+          value = await handler({ ...incoming, transaction, entry, prepared });
           if (operation.etag) headers['etag'] = operation.etag(value as never);
           return answerOf(value, operation, incoming);
         };

@@ -174,6 +174,12 @@ export const SHARED_REFUSALS = {
   ORDER_SHIPPED: { status: 409, message: 'All of the order was sent, record a return instead' },
   ORDER_CUSTOMER_ERASED: { status: 409, message: 'The customer of the order was erased' },
   ORDER_INVOICED: { status: 409, message: 'The order is invoiced, credit it first with a credit note' },
+  VAT_NUMBER_NOT_CHECKABLE: {
+    status: 409,
+    message: 'The billing address has no VAT number of another member state, or the shop has none itself',
+  },
+  VAT_NUMBER_NOT_VALID: { status: 409, message: 'The tax authorities have not confirmed the VAT number' },
+  TAX_ALREADY_RIGHT: { status: 409, message: 'The order is taxed as its VAT number demands' },
   ORDER_EMPTY: { status: 409, message: 'The order has no lines' },
   ORDER_TOO_VALUABLE: { status: 400, message: 'The order would be worth more than can be ordered at once' },
   ORDER_FULL: { status: 400, message: 'An order has at most {limit} lines' },

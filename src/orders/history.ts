@@ -31,6 +31,8 @@ export const HISTORY_KINDS = [
   'withdrawn',
   'document finalised',
   'patched',
+  'VAT number checked',
+  'tax corrected',
   'email sent',
   'email not sent',
   'erased',

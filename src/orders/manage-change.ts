@@ -13,6 +13,7 @@ import { queueAvailabilityNotifications } from '../catalogue/products/availabili
 import { recordStockEvents } from '../catalogue/products/product-events.ts';
 import { isBackInStock } from '../catalogue/products/save-product.ts';
 import { withCachedSettings, type Settings } from '../shops/settings/settings.ts';
+import { toBuyer } from './buyer-schema.ts';
 import type { OrderChanges } from './change.ts';
 import { recordHistory, type HistoryKind } from './history.ts';
 import { orderState } from './order-state.ts';
@@ -134,6 +135,7 @@ function managementOf(order: ManagedOrder, activity: OrderActivity, { locale, se
     refundedAmount: price(order.refundedAmount),
     refundableAmount: price(refunds.left),
     outstandingAmount: price(outstandingOf(order)),
+    buyer: toBuyer(order.buyer),
     shipments: activity.shipments.map(({ shipmentId, at, lines, carrier, trackingCode }) => ({
       shipmentId,
       shippedOn: moment(at),

@@ -6,6 +6,7 @@ import { CustomTextRequest } from '../catalogue/products/request-fields.ts';
 import { HISTORY_KINDS } from './history.ts';
 import { RETURN_ORIGINS, RETURN_STATES } from './manage-queries.ts';
 import { ORDER_STATES } from './order-state.ts';
+import { BuyerAnswer } from './buyer-schema.ts';
 import { Order } from './schema.ts';
 import { Decimal, Given, Text } from '../http/request-fields.ts';
 
@@ -82,6 +83,7 @@ const Management = Type.Object(
       description:
         'What is missing of the grand total, when refunds are taken off what came in; nothing when cancelled.',
     },
+    buyer: { ...BuyerAnswer, description: 'What the buyer has said as a business.' },
     shipments: Type.Array(
       Type.Object(
         {

@@ -8,7 +8,9 @@ import { recordEvents, stampAtCommit, timeOfCommit } from '../platform/events/lo
 import { batchedSection, ERASED_EMAIL, type Person, type PersonalData } from '../platform/personal-data.ts';
 import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
+import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 import type { ContentLine } from '../pricing/content.ts';
+import { toBuyer } from './buyer-schema.ts';
 import { orderColumns, ordersWithCustomers, type OrderRow } from './queries.ts';
 import { toOrder } from './render.ts';
 
@@ -53,6 +55,7 @@ export const orderPersonalData: PersonalData = {
 interface OrderRecords extends OrderRow {
   cancelledAt: Date | null;
   erasedAt: Date | null;
+  buyer: Buyer | null;
   documents: {
     documentId: string;
     type: string;
@@ -110,7 +113,7 @@ function findOrderRecords(
 ) {
   const ofOrder = ofOrderIn(shopId);
   return db.many<OrderRecords>(sql`
-    select ${orderColumns}, cancelled_at as "cancelledAt", erased_at as "erasedAt",
+    select ${orderColumns}, cancelled_at as "cancelledAt", erased_at as "erasedAt", customer_order.buyer,
       ${listOf(sql`
         select upper(document_id::text) as "documentId", kind as type, number, issued_at as "issuedOn", address,
           (content ->> 'grandTotal')::bigint as total
@@ -141,11 +144,12 @@ function findOrderRecords(
 
 /** The order as everywhere else, in its own language, followed by the merchant's data. */
 function toExport(order: OrderRecords, origin: string, settings: Settings): object {
-  const { currency, locale, cancelledAt, erasedAt } = order;
+  const { currency, locale, cancelledAt, erasedAt, buyer } = order;
   return {
     ...toOrder(order, { locale, origin, settings }),
     cancelledOn: cancelledAt && toMilliseconds(cancelledAt),
     erasedOn: erasedAt && toMilliseconds(erasedAt),
+    buyer: buyer && toBuyer(buyer),
     documents: order.documents.map(({ issuedOn, total, ...document }) => ({
       ...document,
       issuedOn: toMilliseconds(new Date(issuedOn)),

@@ -174,7 +174,7 @@ function inTermsOfOrder({ shopPrices, ...added }: ContentLine, content: Content)
 }
 
 /** Its price was set by hand: that is a unit price, while a product's is for `priceQuantity` units. */
-function isPricedByUnit(line: ContentLine): boolean {
+export function isPricedByUnit(line: ContentLine): boolean {
   const { quantity, orderUnit, unitPrice, quantityPrice, amount, shopPrices } = line;
   if (shopPrices) return shopPrices.quantityPrice === null;
   const { priceQuantity } = orderUnit;

@@ -103,6 +103,8 @@ const NOT_ON_A_PAGE = [
   '/admin/shops/:shopId/orders/:orderId/refund',
   '/admin/shops/:shopId/orders/:orderId/return',
   '/admin/shops/:shopId/orders/:orderId/returns/:returnId',
+  '/admin/shops/:shopId/orders/:orderId/tax-correction',
+  '/admin/shops/:shopId/orders/:orderId/vat-check',
   '/admin/shops/:shopId/products/:productId/pictures/delete',
   '/admin/shops/:shopId/products/:productId/pictures/order',
   '/admin/shops/:shopId/products/:productId/pictures/texts',

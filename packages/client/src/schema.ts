@@ -440,6 +440,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/carts/{cartId}/buyer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get cart buyer
+         * @description What the buyer says as a business, and whether the tax authorities know the VAT number of the billing address.
+         *
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getCartBuyer"];
+        /**
+         * Update cart buyer
+         * @description Replaces the reference and the order number of the buyer, which the order and its invoices name. What is missing is removed.
+         *
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["updateCartBuyer"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rs/shops/{shopId}/carts/{cartId}/order": {
         parameters: {
             query?: never;
@@ -714,6 +742,72 @@ export interface paths {
          */
         put: operations["updateOrderPayment"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/orders/{orderId}/buyer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Update order buyer
+         * @description Replaces the reference and the order number of the buyer, which invoices name. What is missing is removed. Existing invoices stay as they are.
+         *
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["updateOrderBuyer"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/orders/{orderId}/vat-check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check order VAT number
+         * @description Asks the tax authorities about the VAT number of the billing address, and keeps their answer with the order. Its taxes stay as they are. 409: there is no number of another member state, or the shop has none itself.
+         *
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["checkOrderVatNumber"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/orders/{orderId}/tax-correction": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Correct order tax
+         * @description Takes off the VAT of an order whose VAT number was confirmed after it was placed: the customer then owes the net of what was agreed. Invoices are credited and issued again without tax; `refundableAmount` says what was paid too much. 409: the number is not confirmed, or it changes no tax.
+         *
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["correctOrderTax"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4441,6 +4535,58 @@ export interface components {
              */
             priceAmount?: components["schemas"]["Decimal"] | null;
         };
+        /** VatCheck */
+        VatCheck: {
+            /**
+             * @description The number with its prefix, without blanks.
+             * @example FR40303265045
+             */
+            vatNumber: string;
+            /**
+             * @description What the tax authorities said; unavailable: they did not answer in time.
+             * @example valid
+             * @enum {string}
+             */
+            result: "valid" | "invalid" | "unavailable";
+            /**
+             * @description When they were asked.
+             * @example 2026-11-15T08:30:00.000Z
+             */
+            checkedOn: string;
+            /**
+             * @description The proof that the shop has asked.
+             * @example WAPIAAAAYvK1abcd
+             */
+            consultationNumber: string | null;
+        };
+        /** Buyer */
+        Buyer: {
+            /**
+             * @description Reference that the buyer wants on the invoice (BT-10); of German authorities their Leitweg-ID.
+             * @example 04011000-12345-67
+             */
+            buyerReference: string | null;
+            /**
+             * @description Number of the buyer's own order (BT-13).
+             * @example PO-4711
+             */
+            purchaseOrderNumber: string | null;
+            /** @description The last check of the VAT number; null: there was none. */
+            vatCheck: components["schemas"]["VatCheck"] | null;
+        };
+        /** BuyerUpdateRequest */
+        BuyerUpdateRequest: {
+            /**
+             * @description Reference that the buyer wants on the invoice (BT-10); of German authorities their Leitweg-ID.
+             * @example 04011000-12345-67
+             */
+            buyerReference?: string | null;
+            /**
+             * @description Number of the buyer's own order (BT-13).
+             * @example PO-4711
+             */
+            purchaseOrderNumber?: string | null;
+        };
         /** DecimalText */
         DecimalText: string;
         /** Order */
@@ -5089,6 +5235,8 @@ export interface components {
             refundableAmount: components["schemas"]["Price"];
             /** @description What is missing of the grand total, when refunds are taken off what came in; nothing when cancelled. */
             outstandingAmount: components["schemas"]["Price"];
+            /** @description What the buyer has said as a business. */
+            buyer: components["schemas"]["Buyer"];
             /** @description Oldest first. */
             shipments: components["schemas"]["Shipment"][];
             /** @description Oldest first. */
@@ -5288,7 +5436,7 @@ export interface components {
              * @example line changed
              * @enum {string}
              */
-            kind: "placed" | "editing started" | "editing ended" | "line added" | "line changed" | "line removed" | "shipping changed" | "payment method changed" | "cancelled" | "payment recorded" | "payment failed" | "refund requested" | "refunded" | "refund failed" | "capture failed" | "chargeback" | "shipped" | "shipment undone" | "returned" | "return requested" | "return approved" | "return rejected" | "withdrawn" | "document finalised" | "patched" | "email sent" | "email not sent" | "erased";
+            kind: "placed" | "editing started" | "editing ended" | "line added" | "line changed" | "line removed" | "shipping changed" | "payment method changed" | "cancelled" | "payment recorded" | "payment failed" | "refund requested" | "refunded" | "refund failed" | "capture failed" | "chargeback" | "shipped" | "shipment undone" | "returned" | "return requested" | "return approved" | "return rejected" | "withdrawn" | "document finalised" | "patched" | "VAT number checked" | "tax corrected" | "email sent" | "email not sent" | "erased";
             /** @description What it was about. */
             details: {
                 [key: string]: unknown;
@@ -6484,6 +6632,10 @@ export interface components {
                 customerGroup: string | null;
                 /** @description Where invoices go. */
                 billingAddress: components["schemas"]["Address"] | null;
+                /** @description The last check of the VAT number with the tax authorities. */
+                vatCheck: {
+                    [key: string]: unknown;
+                } | null;
                 /**
                  * @description Note of the merchant.
                  * @example pays on time
@@ -8679,6 +8831,9 @@ export type CouponCode = components['schemas']['CouponCode'];
 export type AddressRequest = components['schemas']['AddressRequest'];
 export type PaymentDataUpdateRequest = components['schemas']['PaymentDataUpdateRequest'];
 export type ShippingDataUpdateRequest = components['schemas']['ShippingDataUpdateRequest'];
+export type VatCheck = components['schemas']['VatCheck'];
+export type Buyer = components['schemas']['Buyer'];
+export type BuyerUpdateRequest = components['schemas']['BuyerUpdateRequest'];
 export type DecimalText = components['schemas']['DecimalText'];
 export type Order = components['schemas']['Order'];
 export type OrderSummary = components['schemas']['OrderSummary'];
@@ -12191,6 +12346,251 @@ export interface operations {
             "4XX": components["responses"]["Refused"];
         };
     };
+    getCartBuyer: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The token that came in the answer which created the cart.
+                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 */
+                "X-ePages-Cart-Token": string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
+                 */
+                cartId: components["parameters"]["cartId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a business says of itself beside its addresses. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Buyer"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/buyer",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/buyer",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/buyer",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/buyer",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateCartBuyer: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The token that came in the answer which created the cart.
+                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 */
+                "X-ePages-Cart-Token": string;
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateCartBuyer
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
+                 */
+                cartId: components["parameters"]["cartId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "buyerReference": "04011000-12345-67",
+                 *       "purchaseOrderNumber": "PO-4711"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BuyerUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description What a business says of itself beside its addresses. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Buyer"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/buyer",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: PUT /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/buyer",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/buyer",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/buyer",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: PUT /manage/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/buyer",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/buyer",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
     createOrder: {
         parameters: {
             query?: never;
@@ -14343,6 +14743,430 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/payment",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateOrderBuyer: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Full locale, language and country. Absent or not offered by the shop: the default locale of the shop.
+                 * @example en_GB
+                 */
+                locale?: components["parameters"]["locale"];
+            };
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateOrderBuyer
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "buyerReference": "04011000-12345-67",
+                 *       "purchaseOrderNumber": "PO-4711"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BuyerUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagedOrder"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/buyer",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/buyer",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/buyer",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/buyer",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/buyer",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/buyer",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    checkOrderVatNumber: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Full locale, language and country. Absent or not offered by the shop: the default locale of the shop.
+                 * @example en_GB
+                 */
+                locale?: components["parameters"]["locale"];
+            };
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-checkOrderVatNumber
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagedOrder"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/vat-check",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/vat-check",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/vat-check",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/vat-check",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/vat-check",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/vat-check",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    correctOrderTax: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Full locale, language and country. Absent or not offered by the shop: the default locale of the shop.
+                 * @example en_GB
+                 */
+                locale?: components["parameters"]["locale"];
+            };
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-correctOrderTax
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagedOrder"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tax-correction",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tax-correction",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tax-correction",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/tax-correction",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tax-correction",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tax-correction",
                      *       "status": "Too Many Requests"
                      *     }
                      */

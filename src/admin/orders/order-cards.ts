@@ -8,6 +8,7 @@ import { undoEnd } from '../../orders/undo-shipment.ts';
 import { buttonForm } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import { adminPath } from '../visit.ts';
+import { businessCard } from './business.ts';
 import { undoPath } from './shipment-actions.ts';
 import { amountsText, isWaiting } from './return-actions.ts';
 import { lineName, linePicture } from './line-view.ts';
@@ -228,7 +229,7 @@ export function sideCards(view: OrderView): Markup {
     order;
   const { emailAddress, phoneNumber } = billingAddress;
   const token = orderTokens(visit.key).token(visit.shopId, order.orderId);
-  const edit = (name: 'billing-address' | 'shipping-address' | 'note', label: string) =>
+  const edit = (name: 'billing-address' | 'shipping-address' | 'note' | 'buyer', label: string) =>
     visit.may('orders_write') &&
     html`<a
       class="edit"
@@ -287,5 +288,6 @@ export function sideCards(view: OrderView): Markup {
       </div>
       ${shippingAddress === null ? html`<p class="quiet">${messages.address.same}</p>` : address(billingAddress)}
       ${order.paymentData?.paymentMethod && html`<p class="quiet">${order.paymentData.paymentMethod.name}</p>`}
-    </section>`;
+    </section>
+    ${businessCard(view, edit('buyer', messages.business.title))}`;
 }

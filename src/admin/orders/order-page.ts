@@ -9,6 +9,7 @@ import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { ActionName, OrderAction } from './action.ts';
+import { buyer } from './business.ts';
 import { chipsView } from './chips-view.ts';
 import { credit } from './credit.ts';
 import { billingAddress, cancel, note, shippingAddress } from './data-actions.ts';
@@ -29,7 +30,7 @@ import { lockOrder } from '../../orders/queries.ts';
 /** Actions with a button, in this order; the others are reached from the card that they change. */
 const BUTTONS: readonly OrderAction[] = [pay, capture, ship, invoice, refund];
 const MORE: readonly OrderAction[] = [email, credit, recordReturn, cancel];
-const ACTIONS: readonly OrderAction[] = [...BUTTONS, ...MORE, note, billingAddress, shippingAddress];
+const ACTIONS: readonly OrderAction[] = [...BUTTONS, ...MORE, note, billingAddress, shippingAddress, buyer];
 
 /** The open panel of an order's page: an action, or a waiting return. */
 type Panel = { action: OrderAction } | { returned: OrderReturn };

@@ -30,14 +30,17 @@ export interface Sender {
 
 /** Timeout in milliseconds for a whole call, from the DNS lookup to the end of the response. */
 const TIMEOUT = 10_000;
-/** Bytes of a response that are read, and how many of them are stored. */
+/** Bytes of a response that are read, and how many of them are stored unless the caller needs more. */
 const MAX_READ = 65_536;
 const MAX_STORED = 1_024;
 /** Milliseconds for which an idle connection is kept open. */
 const KEPT_OPEN = 5_000;
 
 /** Sends HTTP POST requests to receivers. Redirects are not followed: they would lead to unchecked addresses. */
-export function createSender(policy: ReceiverPolicy, { timeout = TIMEOUT } = {}): Sender {
+export function createSender(
+  policy: ReceiverPolicy,
+  { timeout = TIMEOUT, maxStored = MAX_STORED } = {},
+): Sender {
   const options = { keepAlive: true, maxFreeSockets: 8, timeout: KEPT_OPEN };
   const agents = { 'http:': new http.Agent(options), 'https:': new https.Agent(options) };
   const underWay = new Set<AbortController>();
@@ -106,7 +109,7 @@ export function createSender(policy: ReceiverPolicy, { timeout = TIMEOUT } = {})
           isDelivered,
           statusCode,
           milliseconds: ended(),
-          answer: storedText(answer),
+          answer: storedText(answer, maxStored),
           error: isDelivered ? null : `The receiver answered ${statusCode}`,
         };
       } catch (error) {
@@ -156,9 +159,9 @@ function isStaleConnection(error: unknown): boolean {
 }
 
 /** PostgreSQL texts cannot hold character 0. A character that was cut off at the end is dropped. */
-function storedText(answer: Buffer): string {
+function storedText(answer: Buffer, maxStored: number): string {
   return new TextDecoder()
-    .decode(answer.subarray(0, MAX_STORED))
+    .decode(answer.subarray(0, maxStored))
     .replaceAll('\0', '')
     .replace(/\uFFFD+$/, '');
 }

@@ -22,7 +22,8 @@ export async function* exportText(
   sources: readonly PersonalData[],
   { shopId, person, origin, onEntries }: ExportRequest,
 ): AsyncGenerator<string> {
-  const { customerId, customerNumber, createdAt, customerGroup, billingAddress, internalNote } = person;
+  const { customerId, customerNumber, createdAt, customerGroup, billingAddress, vatCheck, internalNote } =
+    person;
   const head = {
     customerId,
     exportedOn: toMilliseconds(db.now),
@@ -31,6 +32,7 @@ export async function* exportText(
       creationDate: toMilliseconds(createdAt),
       customerGroup,
       billingAddress,
+      vatCheck,
       internalNote,
     },
     emailAddresses: person.emails,

@@ -2,11 +2,13 @@ import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { ERASED_EMAIL, type Person } from '../../platform/personal-data.ts';
 import type { Address } from '../../shops/countries/address.ts';
+import type { VatCheck } from '../../shops/vat-numbers/buyer.ts';
 
 export interface CustomerRecord extends Person {
   customerNumber: string;
   customerGroup: string | null;
   billingAddress: Address | null;
+  vatCheck: VatCheck | null;
   internalNote: string | null;
 }
 
@@ -17,7 +19,8 @@ const columns = (shopId: string) => sql`
     where customer_group.shop_id = ${shopId}
       and customer_group.customer_group_id = customer.customer_group_id
   ) as "customerGroup",
-  customer.billing_address as "billingAddress", customer.internal_note as "internalNote",
+  customer.billing_address as "billingAddress", customer.vat_check as "vatCheck",
+  customer.internal_note as "internalNote",
   array(
     select lower(email) from (
       select unnest(array[customer.billing_address ->> 'emailAddress',
@@ -94,7 +97,7 @@ export async function eraseCustomerRow(
       where customer_order.shop_id = ${shopId} and customer_order.customer_id = ${customerId})`);
   if (deleted > 0) return true;
   await tx.run(sql`
-    update customer set billing_address = null, internal_note = null, ordered_as = null, customer_group_id = null
+    update customer set billing_address = null, vat_check = null, internal_note = null, ordered_as = null, customer_group_id = null
     where shop_id = ${shopId} and customer_id = ${customerId}`);
   return false;
 }

@@ -29,6 +29,15 @@ const personExport = (sources: readonly PersonalData[]) =>
             Type.String({ description: 'Group with prices of its own.', examples: ['Cafes'] }),
           ),
           billingAddress: Nullable({ ...Address, description: 'Where invoices go.' }),
+          vatCheck: Nullable(
+            Type.Object(
+              {},
+              {
+                additionalProperties: true,
+                description: 'The last check of the VAT number with the tax authorities.',
+              },
+            ),
+          ),
           internalNote: Nullable(
             Type.String({ description: 'Note of the merchant.', examples: ['pays on time'] }),
           ),

@@ -18,3 +18,31 @@ export interface VatCheck {
   /** The proof that the shop has asked; missing: the service gave none. */
   consultationNumber?: string;
 }
+
+/** Characters of a reference or of an order number. A Leitweg-ID has up to 46. */
+export const MAX_REFERENCE_LENGTH = 100;
+
+/** One line of text, because both are printed and stand in electronic invoices. */
+export const REFERENCE_PATTERN = '^[^\\u0000-\\u001f\\u007f\\u2028\\u2029\\ufffe\\uffff]*$';
+
+/** What a business enters; an empty text is none. */
+export type References = Record<'buyerReference' | 'purchaseOrderNumber', string>;
+
+/** The buyer with other references; null: nothing is left. */
+export function withReferences(
+  buyer: Buyer | null,
+  { buyerReference, purchaseOrderNumber }: References,
+): Buyer | null {
+  const vatCheck = buyer?.vatCheck;
+  const [reference, orderNumber] = [buyerReference.trim(), purchaseOrderNumber.trim()];
+  return emptyToNull({
+    ...(vatCheck && { vatCheck }),
+    ...(reference !== '' && { buyerReference: reference }),
+    ...(orderNumber !== '' && { purchaseOrderNumber: orderNumber }),
+  });
+}
+
+/** A buyer who says nothing is stored as null. */
+export function emptyToNull(buyer: Buyer): Buyer | null {
+  return Object.keys(buyer).length === 0 ? null : buyer;
+}

@@ -15,6 +15,7 @@ import {
 } from '../../people/accounts/queries.ts';
 import { addressFields, fieldErrors, parseAddress, type AddressValues } from '../checkout/address-form.ts';
 import { addressValues, errorList, parseAddresses } from '../checkout/address-step.ts';
+import { businessFields, businessForm } from '../checkout/business-fields.ts';
 import type { Page } from '../page.ts';
 import type { ShopFormRequest, Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
@@ -145,13 +146,15 @@ function formPage(
   const path = `${PATH}/${addressId ?? 'new'}`;
   const form = { billing: values, shipping: {}, isElsewhere: false };
   const errors = fieldErrors(visit, problems, form);
+  const part = { part: 'billing' as const, values, errors };
+  const business = businessForm(values, null);
   return accountPage(visit, account, {
     title: addressId === undefined ? messages.addresses.addTitle : messages.addresses.editTitle,
     path,
     ...(problems.length > 0 && { status: 400 }),
     main: html`${errorList(visit, errors, form)}
       <form class="narrow" method="post" action="${shopPath(visit, path)}">
-        ${addressFields(visit, { part: 'billing', values, errors })}
+        ${addressFields(visit, part)} ${businessFields(visit, part, business, { hasReferences: false })}
         <p>
           <button class="button">${messages.save}</button>
           <a class="quiet" href="${shopPath(visit, PATH)}">${messages.cancel}</a>

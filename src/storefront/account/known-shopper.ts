@@ -3,11 +3,13 @@ import { choosePayment, chooseShipping, removeAddress, setAddress } from '../../
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { languageTag, textIn } from '../../http/locale.ts';
+import { businessForm } from '../checkout/business-fields.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
 import { findAddresses, type AddressRow } from '../../people/accounts/queries.ts';
 import { contentOf } from '../../pricing/content.ts';
 import type { Address } from '../../shops/countries/address.ts';
+import type { VatCheck } from '../../shops/vat-numbers/buyer.ts';
 import { parseAddress } from '../checkout/address-form.ts';
 import { addressValues, cartAddresses, type AddressForm } from '../checkout/address-step.ts';
 import { isOfferedHere } from '../payment/offered.ts';
@@ -54,9 +56,13 @@ export function filledAddresses(
     emailAddress: email,
   });
   const fromBook = chosen ?? addresses[0];
-  if (fromBook || !lastOrder) return { ...typed, billing: billing(fromBook?.address) };
+  const withBilling = (address: Address | undefined) => {
+    const values = billing(address);
+    return { ...typed, billing: values, business: businessForm(values, visitorCart.cart.buyer) };
+  };
+  if (fromBook || !lastOrder) return withBilling(fromBook?.address);
   return {
-    billing: billing(lastOrder.billingAddress),
+    ...withBilling(lastOrder.billingAddress),
     shipping: { ...typed.shipping, ...addressValues(lastOrder.shippingAddress) },
     isElsewhere: lastOrder.shippingAddress !== null,
   };
@@ -69,6 +75,7 @@ export function filledAddresses(
 export function repeatLastOrder(
   { email, lastOrder }: { email: string; lastOrder: LastOrder },
   visit: Visit,
+  vatCheck: VatCheck | undefined,
 ): CartChange {
   const { settings } = visit;
   const { billingAddress, shippingAddress, shippingMethodId, paymentMethodId } = lastOrder;
@@ -79,10 +86,10 @@ export function repeatLastOrder(
   };
   return (cart, context) => {
     const addresses = {
-      ...setAddress('billingAddress', checked.billing, context),
+      ...setAddress('billingAddress', checked.billing, cart, context, vatCheck),
       ...(checked.shipping
-        ? setAddress('shippingAddress', checked.shipping, context)
-        : removeAddress('shippingAddress')),
+        ? setAddress('shippingAddress', checked.shipping, cart, context)
+        : removeAddress('shippingAddress', cart)),
     };
     const { isNeeded, possible } = contentOf({ ...cart, ...addresses }, context.settings, context.now).totals
       .delivery;

@@ -5,6 +5,13 @@ import { ValidationError, type FieldProblem, type ProblemCode } from '../../http
 import { html, type Markup } from '../../http/html.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { formatOf } from './address-formats.ts';
+import {
+  hasWrongVatNumber,
+  isInVies,
+  parseVatNumber,
+  VAT_NUMBER_KINDS,
+  vatPrefixOf,
+} from '../../shops/vat-numbers/vat-numbers.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
@@ -49,6 +56,9 @@ const PHONE_FIELDS: readonly AddressField[] = [
 const NAME_ROWS: readonly (readonly AddressField[])[] = [['firstName', 'lastName'], ['company']];
 const NAMES: readonly AddressField[] = ['firstName', 'lastName'];
 
+/** These stand outside of the rows. */
+const ALWAYS_IN_BILLING: readonly AddressField[] = ['emailAddress', 'vatId'];
+
 /** The fields of a form for this country, row by row. The email address stands above them. */
 export function addressRows(
   part: AddressKind,
@@ -84,13 +94,14 @@ export function parseAddress(
   const shown: readonly string[] = ['country', ...addressRows(part, country, settings).flat()];
   const sent = Object.fromEntries(
     ADDRESS_FIELDS.map((field) => {
-      const isShown = shown.includes(field) || (field === 'emailAddress' && part === 'billing');
-      if (isShown) return [field, values[field] ?? ''];
+      const isShown = shown.includes(field) || (part === 'billing' && ALWAYS_IN_BILLING.includes(field));
+      // A form without the fields of a business keeps the stored number.
+      if (isShown) return [field, values[field] ?? (field === 'vatId' ? (stored[field] ?? '') : '')];
       // The stored state may belong to another country.
       return [field, field === 'state' ? null : (stored[field] ?? null)];
     }),
   ) as AddressValues;
-  const problems = formProblems(part, sent, settings);
+  const problems = formProblems(part, sent, stored, settings);
   let address: Address | undefined;
   try {
     address = toAddress(sent, part, requiredAddressFields(part, country, settings));
@@ -99,15 +110,29 @@ export function parseAddress(
     problems.unshift(...error.problems);
   }
   if (problems.length > 0 || !address) throw new ValidationError(problems);
-  return address;
+  return part === 'billing' ? withTidyNumber(address) : address;
+}
+
+/** Invoices name the number as the tax authorities do. Swiss ones are written with dots and the name of the tax. */
+function withTidyNumber(address: Address): Address {
+  const { vatId, country } = address;
+  const number = vatId === null ? undefined : parseVatNumber(vatId, country);
+  return typeof number === 'object' && isInVies(number.prefix)
+    ? { ...address, vatId: number.number }
+    : address;
 }
 
 /**
  * Checks that the API leaves to its clients: whether the address fits its country, and whether the shop delivers
  * there.
  */
-function formProblems(part: AddressKind, sent: AddressValues, { countries }: Settings): FieldProblem[] {
-  const { country = '', zipCode = '', state = '' } = sent;
+function formProblems(
+  part: AddressKind,
+  sent: AddressValues,
+  stored: AddressValues,
+  { countries }: Settings,
+): FieldProblem[] {
+  const { country = '', zipCode = '', state = '', vatId = '' } = sent;
   const { layout, postcode } = formatOf(country);
   const problems: FieldProblem[] = [];
   const refuse = (code: FieldProblem['code'], field: AddressField) =>
@@ -117,6 +142,9 @@ function formProblems(part: AddressKind, sent: AddressValues, { countries }: Set
   }
   if (country !== '' && !countries.includes(country)) refuse('UNKNOWN_VALUE', 'country');
   if (zipCode !== '' && postcode && !postcode.pattern.test(zipCode)) refuse('WRONG_FORMAT', 'zipCode');
+  // A number that an app has stored stays as it is.
+  const isTyped = part === 'billing' && vatId !== '' && vatId !== stored.vatId;
+  if (isTyped && hasWrongVatNumber({ vatId, country })) refuse('WRONG_FORMAT', 'vatId');
   if (state !== '' && layout.states && !Object.hasOwn(layout.states, state)) {
     refuse('UNKNOWN_VALUE', 'state');
   }
@@ -146,11 +174,18 @@ export function fieldErrors(
       'WRONG_FORMAT emailAddress': messages.wrongEmail,
       'WRONG_FORMAT zipCode': postcode && messages.wrongPostcode({ example: postcode.example }),
       'UNKNOWN_VALUE country': messages.wrongCountry,
+      'WRONG_FORMAT vatId': messages.wrongVatNumber({ example: vatExample(values[part].country ?? '') }),
     };
     const message = special[`${code} ${name}`] ?? problemTexts[code] ?? messages.problems.WRONG_FORMAT;
     errors.set(field, message);
   }
   return errors;
+}
+
+/** A number of the country, or else of Germany. */
+function vatExample(country: string): string {
+  const prefix = vatPrefixOf(country) ?? 'DE';
+  return prefix + VAT_NUMBER_KINDS.get(prefix)!.example;
 }
 
 /** The name of a field in this country. */
@@ -162,7 +197,7 @@ export function labelOf({ locale }: Visit, field: AddressField, country: string)
   return messages.fields[field];
 }
 
-interface FormPart {
+export interface FormPart {
   part: AddressKind;
   values: AddressValues;
   errors: FieldErrors;
@@ -175,7 +210,11 @@ export function addressFields(visit: Visit, form: FormPart): Markup {
   const { country = '' } = values;
   const rows = addressRows(part, country, settings);
   // Values of fields that only another country has are preserved.
-  const shown = new Set<string>(['country', 'emailAddress', ...rows.flat()]);
+  const shown = new Set<string>([
+    'country',
+    ...rows.flat(),
+    ...(part === 'billing' ? ALWAYS_IN_BILLING : []),
+  ]);
   const hidden = ADDRESS_FIELDS.filter((field) => !shown.has(field) && values[field]);
   return html`${countryField(visit, form)}
   ${rows.map((row) =>
@@ -227,7 +266,11 @@ export function addressField(visit: Visit, { part, values, errors }: FormPart, f
   const value = values[field] ?? '';
   const message = errors.get(name);
   const isRequired = requiredAddressFields(part, country, settings).includes(field);
-  const hint = field === 'zipCode' && postcode ? messages.example({ example: postcode.example }) : undefined;
+  const hints: Partial<Record<AddressField, string | undefined>> = {
+    zipCode: postcode && messages.example({ example: postcode.example }),
+    vatId: messagesIn(locale).storefront.checkout.vatHint,
+  };
+  const hint = hints[field];
   const options = optionsOf(visit, field, layout.states);
   // A required field of the hidden address would keep the browser from sending the form.
   const demand = isRequired && (part === 'billing' ? html`required` : html`aria-required="true"`);
@@ -291,7 +334,7 @@ function autocompleteOf(part: AddressKind, field: AddressField): string {
   return token === undefined ? 'off' : field === 'emailAddress' ? token : `${part} ${token}`;
 }
 
-function described(name: string, message: string | undefined, hint?: string): Markup | false {
+export function described(name: string, message: string | undefined, hint?: string): Markup | false {
   const ids = [hint !== undefined && `${name}-hint`, message !== undefined && `${name}-error`].filter(
     (id): id is string => id !== false,
   );

@@ -16,6 +16,14 @@ import {
   type AddressKind,
   type AddressValues,
 } from './address-form.ts';
+import {
+  businessFields,
+  businessForm,
+  NO_REFERENCES,
+  parseBusiness,
+  type BusinessForm,
+} from './business-fields.ts';
+import { withReferences, type VatCheck } from '../../shops/vat-numbers/buyer.ts';
 import { besideCart, checkoutHeader } from './steps.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { cartEvents } from '../scripts/events.ts';
@@ -27,18 +35,21 @@ import { languageTag } from '../../http/locale.ts';
 /** The values of the form with both addresses. */
 export interface AddressForm extends Record<AddressKind, AddressValues> {
   isElsewhere: boolean;
+  /** Missing: the form did not ask. */
+  business?: BusinessForm | undefined;
   /** The country was changed, so the form must be shown again with the fields of the new one. */
   newCountry?: string;
 }
 
 /** The addresses already in the cart. */
-export function cartAddresses({ settings }: Visit, { view }: VisitorCart): AddressForm {
+export function cartAddresses({ settings }: Visit, { view, cart }: VisitorCart): AddressForm {
   const { billingAddress, shippingAddress } = view;
   const country = settings.defaultCountry;
   return {
     billing: { country, ...addressValues(billingAddress) },
     shipping: { country: billingAddress?.country ?? country, ...addressValues(shippingAddress) },
     isElsewhere: shippingAddress !== null,
+    business: businessForm(addressValues(billingAddress), cart.buyer),
   };
 }
 
@@ -46,7 +57,9 @@ export function addressValues(address: Address | null): AddressValues {
   return Object.fromEntries(Object.entries(address ?? {}).filter(([, text]) => text !== null));
 }
 
-export function parseAddresses({ settings }: Visit, { field }: ShopFormRequest): AddressForm {
+export function parseAddresses({ settings }: Visit, request: ShopFormRequest): AddressForm {
+  const { field } = request;
+  const business = parseBusiness(request);
   const formOf = (part: AddressKind): AddressValues => {
     const values: AddressValues = Object.fromEntries(
       ADDRESS_FIELDS.map((name) => [name, field(`${part}.${name}`)]),
@@ -55,12 +68,25 @@ export function parseAddresses({ settings }: Visit, { field }: ShopFormRequest):
     return settings.countries.includes(values.country ?? '') ? values : { ...values, country: '' };
   };
   const isElsewhere = field('elsewhere') !== '';
-  const form = { billing: formOf('billing'), shipping: formOf('shipping'), isElsewhere };
+  const billing = formOf('billing');
+  const form = {
+    billing: settings.mandatoryAddressFields.includes('vatId') ? billing : ofBusiness(billing, business),
+    shipping: formOf('shipping'),
+    isElsewhere,
+    business,
+  };
   const changed = (isElsewhere ? (['billing', 'shipping'] as const) : (['billing'] as const)).find((part) => {
     const formCountry = field(`${part}.format`);
     return formCountry !== '' && formCountry !== form[part].country;
   });
   return changed ? { ...form, newCountry: form[changed].country ?? '' } : form;
+}
+
+/** The VAT number is one of the fields of a business. A form without these fields keeps the stored number. */
+function ofBusiness(billing: AddressValues, business: BusinessForm | undefined): AddressValues {
+  if (business?.isBusiness) return billing;
+  const { vatId: _hidden, ...others } = billing;
+  return business ? { ...others, vatId: '' } : others;
 }
 
 /**
@@ -73,8 +99,11 @@ export function destinationProblems({ settings }: Visit, form: AddressForm): Fie
 }
 
 /** Throws the problems of both addresses at once. */
-export function setAddresses(visit: Visit, form: AddressForm, stored: AddressForm): CartChange {
-  const { settings } = visit;
+export function checkAddresses(
+  { settings }: Visit,
+  form: AddressForm,
+  stored: AddressForm,
+): CheckedAddresses {
   const problems: FieldProblem[] = [];
   const checked = (part: AddressKind) => {
     try {
@@ -87,10 +116,38 @@ export function setAddresses(visit: Visit, form: AddressForm, stored: AddressFor
   const billing = checked('billing');
   const shipping = form.isElsewhere ? checked('shipping') : undefined;
   if (problems.length > 0 || !billing) throw new ValidationError(problems);
-  return (_cart, context) => ({
-    ...setAddress('billingAddress', billing, context),
-    ...(shipping ? setAddress('shippingAddress', shipping, context) : removeAddress('shippingAddress')),
-  });
+  return { billing, shipping, business: form.business };
+}
+
+/** Addresses that fit their form. */
+export interface CheckedAddresses {
+  billing: Address;
+  /** undefined: it is delivered to the billing address. */
+  shipping: Address | undefined;
+  business?: BusinessForm | undefined;
+}
+
+/** `vatCheck` is the answer of the register to the number in the billing address. */
+export function setAddresses(
+  { billing, shipping, business }: CheckedAddresses,
+  vatCheck: VatCheck | undefined,
+): CartChange {
+  return (cart, context) => {
+    const { buyer = cart.buyer, ...addresses } = setAddress(
+      'billingAddress',
+      billing,
+      cart,
+      context,
+      vatCheck,
+    );
+    return {
+      ...addresses,
+      buyer: business ? withReferences(buyer, business) : buyer,
+      ...(shipping
+        ? setAddress('shippingAddress', shipping, cart, context)
+        : removeAddress('shippingAddress', cart)),
+    };
+  };
 }
 
 export async function addressPage(
@@ -138,6 +195,7 @@ export async function addressPage(
             <legend><h2>${messages.billingAddress}</h2></legend>
             ${addressField(visit, formOf('billing'), 'emailAddress')}
             ${addressFields(visit, formOf('billing'))}
+            ${businessFields(visit, formOf('billing'), form.business ?? { isBusiness: false, ...NO_REFERENCES }, { hasReferences: true })}
           </fieldset>
           <div class="field">
             <label
@@ -159,15 +217,18 @@ export async function addressPage(
 export function errorList(visit: Visit, errors: FieldErrors, form: AddressForm): Markup | false {
   if (errors.size === 0) return false;
   const parts: readonly AddressKind[] = ['billing', 'shipping'];
-  const inOrder = parts.flatMap((part) =>
-    ['emailAddress', 'country', ...addressRows(part, form[part].country ?? '', visit.settings).flat()].map(
-      (name) => `${part}.${name}`,
-    ),
+  const named = parts.flatMap((part) =>
+    [
+      'emailAddress',
+      'country',
+      ...addressRows(part, form[part].country ?? '', visit.settings).flat(),
+      'vatId',
+    ].map((name) => `${part}.${name}`),
   );
   return html`<div class="notice" role="alert">
     <p class="error">${messagesIn(visit.locale).storefront.checkout.check}</p>
     <ul>
-      ${inOrder.map((field) => {
+      ${[...new Set(named)].map((field) => {
         const message = errors.get(field);
         if (message === undefined) return false;
         const [part, name] = field.split('.') as [AddressKind, keyof Address];

@@ -1,7 +1,7 @@
 import type { CartChange } from '../../carts/cart.ts';
 import { setLocale } from '../../carts/changes.ts';
 import { NotAsReviewed } from '../../carts/review-digest.ts';
-import { orderCart, type VisitorCart } from '../../checkout/visitor-cart.ts';
+import { checkVatNumber, orderCart, type VisitorCart } from '../../checkout/visitor-cart.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { HttpError, ValidationError } from '../../http/errors.ts';
 import { cartPage } from '../cart/cart-page.ts';
@@ -11,6 +11,7 @@ import { filledAddresses, findKnownShopper, repeatLastOrder, shopperHelp } from 
 import {
   addressPage,
   cartAddresses,
+  checkAddresses,
   destinationProblems,
   parseAddresses,
   setAddresses,
@@ -52,7 +53,9 @@ export function checkout(pages: Pages, tokens: OrderTokens): void {
       const form = parseAddresses(visit, request);
       if (form.newCountry !== undefined) return addressPage(visit, visitorCart, form);
       try {
-        const change = setAddresses(visit, form, cartAddresses(visit, visitorCart));
+        const checked = checkAddresses(visit, form, cartAddresses(visit, visitorCart));
+        const vatCheck = await checkVatNumber(shopperOf(visit), visitorCart.cart.cartId, checked.billing);
+        const change = setAddresses(checked, vatCheck);
         return await saveAndContinue(visit, visitorCart, change, '/checkout/delivery');
       } catch (error) {
         if (!(error instanceof ValidationError)) throw error;
@@ -66,7 +69,9 @@ export function checkout(pages: Pages, tokens: OrderTokens): void {
       const { email, lastOrder } = (await findKnownShopper(visit)) ?? {};
       if (email === undefined || !lastOrder) return new Redirect(shopPath(visit, '/checkout'));
       try {
-        const change = repeatLastOrder({ email, lastOrder }, visit);
+        const { billingAddress } = lastOrder;
+        const vatCheck = await checkVatNumber(shopperOf(visit), visitorCart.cart.cartId, billingAddress);
+        const change = repeatLastOrder({ email, lastOrder }, visit, vatCheck);
         return await saveAndContinue(visit, visitorCart, change, '/checkout/review');
       } catch (error) {
         if (!(error instanceof ValidationError)) throw error;

@@ -11,7 +11,7 @@ import { isOfferedHere } from '../payment/offered.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { methodNotice } from '../cart/cart-page.ts';
 import { pickupText } from './pickup-text.ts';
-import { besideCart, checkoutHeader } from './steps.ts';
+import { besideCart, checkoutHeader, vatNotice } from './steps.ts';
 import { cartEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
 import { cartDeliveryText } from '../product/delivery-span.ts';
@@ -155,7 +155,7 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
     events: await cartEvents(visit, visitorCart.view),
     header: checkoutHeader(visit, visitorCart, '/checkout/delivery'),
     main: html`<h1>${messages.deliveryAndPayment}</h1>
-      ${methodNotice(visit, visitorCart)}
+      ${methodNotice(visit, visitorCart)} ${vatNotice(visit, visitorCart)}
       ${besideCart(
         visit,
         visitorCart,

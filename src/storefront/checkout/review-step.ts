@@ -8,7 +8,7 @@ import type { PageName } from '../../shops/legal/schema.ts';
 import { orderLines, summary, type Sums } from '../cart/cart-summary.ts';
 import { messagesIn, type Message } from '../../kernel/messages.ts';
 import { pickupText } from './pickup-text.ts';
-import { checkoutHeader, type Step } from './steps.ts';
+import { checkoutHeader, vatNotice, type Step } from './steps.ts';
 import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
 import { cartDeliveryText } from '../product/delivery-span.ts';
@@ -32,6 +32,7 @@ export async function reviewPage(
     header: checkoutHeader(visit, visitorCart, '/checkout/review'),
     main: html`<h1>${messages.review}</h1>
       ${rejection && html`<div class="notice" role="alert"><p class="error">${rejection.message}</p></div>`}
+      ${vatNotice(visit, visitorCart)}
       <div class="columns review">
         <div>
           ${orderParties(visit, visitorCart.view, {
@@ -81,7 +82,15 @@ export function orderParties(
       }
     </section>`;
   return html`<div class="boxes">
-    ${billingAddress && block(messages.billingAddress, addressText(visit, billingAddress, { hasEmail: true }), '/checkout')}
+    ${
+      billingAddress &&
+      block(
+        messages.billingAddress,
+        html`${addressText(visit, billingAddress, { hasEmail: true })}
+        ${billingAddress.vatId && html`<p>${messages.vatNumber({ number: billingAddress.vatId })}</p>`}`,
+        '/checkout',
+      )
+    }
     ${
       shippingData &&
       block(

@@ -61,6 +61,16 @@ export function checkoutHeader(visit: Visit, visitorCart: VisitorCart, current: 
     <a class="back" href="${shopPath(visit, '/cart')}">${messages.back}</a>`;
 }
 
+/** Why VAT is charged although the customer has given a VAT number. */
+export function vatNotice({ locale }: Visit, { cart }: VisitorCart): Markup | false {
+  const messages = messagesIn(locale).storefront.checkout;
+  const { result, vatNumber: number } = cart.buyer?.vatCheck ?? {};
+  if (number === undefined || result === 'valid') return false;
+  return html`<div class="notice" role="status">
+    <p>${result === 'invalid' ? messages.vatInvalid({ number }) : messages.vatUnavailable({ number })}</p>
+  </div>`;
+}
+
 /** The form of a step with the cart beside it; on phones the cart is folded above it. */
 export function besideCart(visit: Visit, { view, priced }: VisitorCart, form: Markup): Markup {
   const { locale } = visit;
