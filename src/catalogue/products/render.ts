@@ -9,6 +9,7 @@ import type { ProductType, Settings } from '../../shops/settings/settings.ts';
 import { availabilityOf, availabilityText } from './availability-text.ts';
 import { headlineTexts } from './custom-text.ts';
 import { safetyOf } from './safety.ts';
+import { legalInfoOf } from './legal-facts.ts';
 import { inheritedFacts, type Prices, type ProductFacts } from './facts.ts';
 import { isForSale, maxOrderOf, ORDER_UNIT } from './orderable.ts';
 import { priceIn, pricedTiers, priceRange, referencePrice, type PricedTier } from './prices.ts';
@@ -63,6 +64,7 @@ export function renderProduct(
     row.stock,
     locale,
   );
+  const legalInfo = legalInfoOf(facts, locale, settings);
   const product: Product = {
     productId: row.productId,
     name,
@@ -125,6 +127,7 @@ export function renderProduct(
     ...(maxOrder === null ? {} : { maxOrder }),
     ...(facts.withdrawalExcluded && { withdrawalExcluded: facts.withdrawalExcluded }),
     ...(options.variant === 'full' && safetyInfo(facts, settings, text)),
+    ...(legalInfo && { legalInfo }),
     productCode: facts.productCode ?? null,
     manufacturer: facts.manufacturer ?? null,
     upc: facts.upc ?? null,
