@@ -1,5 +1,9 @@
+import type { WithdrawalExclusion } from '../catalogue/products/facts.ts';
 import type { ContentLine } from '../pricing/content.ts';
 import { millionths } from './quantities.ts';
+
+/** The right ends with a broken seal or by mixing, which the seller does not see. */
+const ENDS_UNSEEN: readonly WithdrawalExclusion[] = ['hygiene', 'mixed', 'sealedMedia'];
 
 /**
  * Whether the customer may withdraw from a line, of which this quantity (in millionths) was sent, or performed.
@@ -15,24 +19,8 @@ export function hasWithdrawalRight(
   }: Pick<ContentLine, 'withdrawalExcluded' | 'withdrawalConsent' | 'quantity'>,
   sent: number,
 ): boolean {
-  switch (withdrawalExcluded) {
-    case undefined:
-    case 'hygiene':
-    case 'mixed':
-    case 'sealedMedia':
-      return true;
-    case 'digitalContent':
-      return !withdrawalConsent || sent === 0;
-    case 'servicePerformed':
-      return !withdrawalConsent || sent < millionths(quantity);
-    case 'madeToMeasure':
-    case 'perishable':
-    case 'periodical':
-    case 'urgentRepair':
-    case 'leisureOnDate':
-    case 'alcoholPricedLater':
-    case 'marketPrice':
-    case 'publicAuction':
-      return false;
-  }
+  if (withdrawalExcluded === undefined || ENDS_UNSEEN.includes(withdrawalExcluded)) return true;
+  if (withdrawalExcluded === 'digitalContent') return !withdrawalConsent || sent === 0;
+  if (withdrawalExcluded === 'servicePerformed') return !withdrawalConsent || sent < millionths(quantity);
+  return false;
 }

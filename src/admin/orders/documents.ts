@@ -4,6 +4,8 @@ import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { fileOf } from '../../orders/documents/file.ts';
 import { findDocument, type DocumentRow } from '../../orders/documents/queries.ts';
+import { leavesUnion, proformaOf } from '../../orders/documents/proforma.ts';
+import { findManagedOrder } from '../../orders/queries.ts';
 import { dayText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -16,6 +18,13 @@ export function orderDocuments(pages: ShopPages): void {
     const row = isId(documentId) ? await findDocument(db, shopId, documentId) : undefined;
     if (row?.orderId !== orderId.toUpperCase()) throw notFound();
     return { type: 'application/pdf', content: await fileOf(row) };
+  });
+
+  pages.file('/orders/:orderId/proforma', 'orders_read', async ({ db, shopId, settings }, { params }) => {
+    const { orderId } = params as { orderId: string };
+    const order = isId(orderId) ? await findManagedOrder(db, shopId, orderId) : undefined;
+    if (!order || order.erasedAt || !leavesUnion(order, settings)) throw notFound();
+    return { type: 'application/pdf', content: await proformaOf(order, settings) };
   });
 }
 
