@@ -678,7 +678,7 @@ describe('many orders', () => {
     const setCountry = (country: string) =>
       service.db.run(sql`
         update customer_order set billing_address = (billing_address::jsonb || ${{ country }}::jsonb)::json,
-          shipping_address = null
+          shipping_address = (shipping_address::jsonb || ${{ country }}::jsonb)::json
         where shop_id = 'DemoShop' and order_id = ${orderId}`);
     await setCountry('CH');
     expect((await merchant.get(`/orders/${orderId}`)).text).toContain('Proforma invoice for customs');
