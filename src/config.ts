@@ -144,6 +144,12 @@ export const Environment = {
       default: 2048,
       description: 'Megabytes that the images of one shop may take, all sizes together, 0 = any.',
     },
+    LEGAL_NOTICE_DIR: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'Folder with the official notice on the legal guarantee by language: de.svg, fr.svg. Absent: KONTOR_DATA/legal-guarantee.',
+    },
     METRICS_PORT: {
       type: 'integer',
       minimum: 0,

@@ -6,6 +6,7 @@ import type { Address } from '../shops/countries/address.ts';
 import type { VatCheck } from '../shops/vat-numbers/buyer.ts';
 import { newOrder } from './new-order.ts';
 import type { PlaceOrder } from './order-cart.ts';
+import { requiredConsents, withConsents, type ConsentKind } from './withdrawal-consent.ts';
 import { toCart } from '../carts/render.ts';
 import { NotAsReviewed, reviewDigest } from '../carts/review-digest.ts';
 import type { Cart, NewCart } from '../carts/schema.ts';
@@ -73,18 +74,22 @@ export async function startCart(
 
 /**
  * The id of the order, also when another click was faster; undefined: the cart has expired without one. `reviewed` is
- * the digest of the cart that the shopper saw.
+ * the digest of the cart that the shopper saw, `consents` are those that the shopper has given.
  */
 export async function orderCart(
   shopper: Shopper,
   cartId: string,
   reviewed: string,
+  consents: readonly ConsentKind[],
 ): Promise<string | undefined> {
-  const { db, placeOrder, shopId } = shopper;
+  const { db, placeOrder, shopId, locale } = shopper;
   const placed = await undefinedIfGone(
     placeOrder(requestOf(shopper, cartId), (cart, now) => {
       if (reviewed !== reviewDigest(cart.cart, cart.priced.content)) throw new NotAsReviewed();
-      return newOrder(cart, now, null);
+      const given = requiredConsents(cart.priced.content, cart.settings, locale).filter(({ kind }) =>
+        consents.includes(kind),
+      );
+      return withConsents(newOrder(cart, now, null), given);
     }),
   );
   return placed ? placed.order.orderId : (await findOrderOfCart(db, shopId, cartId))?.orderId;

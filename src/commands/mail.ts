@@ -64,7 +64,7 @@ async function preview(
     locale: language,
     facts: sampleFacts(kind, language),
   };
-  const content = await previewContent(db, kind, queued, order);
+  const content = await previewContent(db, config, kind, queued, order);
   const origin = configuredOrigin(config);
   const load = (logo: 'attached' | 'in the page') =>
     createEmailShopLoader({ db, config, origin, logo })(shopId);
@@ -85,13 +85,14 @@ async function preview(
 /** Uses the last order if there is one and the email is about an order; else everything is made up. */
 async function previewContent(
   db: Database,
+  config: Config,
   kind: EmailKind,
   queued: QueuedEmail,
   order: LastOrder | undefined,
 ) {
   const isAboutOrder = order !== undefined && 'orderId' in queued.facts;
   const named = { ...queued, facts: { ...queued.facts, ...(isAboutOrder && order) } };
-  const real = isAboutOrder && kind.load ? await loadContent(db, kind, named) : undefined;
+  const real = isAboutOrder && kind.load ? await loadContent(db, config, kind, named) : undefined;
   return real ?? { email: named, attachments: [] };
 }
 

@@ -5,11 +5,18 @@ import { anyText } from '../catalogue/products/render.ts';
 import type { Queries } from '../db/database.ts';
 import { formatsOf } from '../http/formats.ts';
 import { languageTag } from '../http/locale.ts';
-import type { Messages } from '../kernel/messages.ts';
+import { dateTimeText } from '../http/dates.ts';
+import { formatNumber } from '../http/amount-text.ts';
+import { messagesIn, type Messages } from '../kernel/messages.ts';
+import type { Attachment } from '../platform/email/delivery.ts';
 import type { EmailKind, EmailRequest, EmailMessages } from '../platform/email/kind.ts';
 import type { Row, LetterSection } from '../platform/email/letter.ts';
 import { daySpanText } from '../pricing/delivery-text.ts';
 import { countryName } from '../shops/countries/countries.ts';
+import type { Content } from '../pricing/content.ts';
+import { isGoods } from '../pricing/goods.ts';
+import { guaranteeFileIn, readGuaranteeFiles } from '../shops/legal/guarantee-files.ts';
+import { guaranteeNotice, sellsToEuConsumers } from '../shops/legal/guarantee-notice.ts';
 import { findLegalTexts, type LegalText } from '../shops/legal/queries.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import { bankTransfer, type BankTransfer } from './bank-transfer.ts';
@@ -64,6 +71,15 @@ export interface OrderPlaced {
 /** Includes the texts that the customer must have on a durable medium (Consumer Rights Directive, article 8(7)). */
 export interface OrderConfirmed extends OrderPlaced {
   legalTexts: LegalText[];
+  /** Consents of the customer, the producers' guarantees, and the notice on the legal guarantee. */
+  legalSections: LegalSection[];
+  /** The order has goods that are sold to consumers: the official notice is attached, where there is one. */
+  hasLegalGuarantee: boolean;
+}
+
+interface LegalSection {
+  title: string;
+  texts: string[];
 }
 
 export type OrderWords = EmailMessages & Messages['email']['order'];
@@ -162,6 +178,13 @@ export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
         text: 'You may withdraw within 14 days.',
       },
     ],
+    legalSections: [
+      guaranteeSection(
+        { invoicing: { company: 'Harbour & Hearth GmbH' }, name: {}, shopId: '', defaultLocale: locale },
+        locale,
+      ),
+    ],
+    hasLegalGuarantee: true,
   }),
   onLimited: (db, shopId, emailId, { orderId }) => recordUnsentEmail(db, shopId, orderId, emailId),
   placeholders: ORDER_PLACED_PLACEHOLDERS,
@@ -170,6 +193,7 @@ export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
     ...transferSection(facts, messages),
     ...deliverySection(facts, messages),
     ...addressSections(facts, messages),
+    ...facts.legalSections.map(({ title, texts }) => ({ title, rows: texts.map(plain) })),
     ...(facts.legalTexts.length === 0
       ? []
       : [{ title: messages.attached, rows: facts.legalTexts.map(({ title }) => plain(title)) }]),
@@ -177,21 +201,84 @@ export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
   messages: (email) => ({ ...email.aboutOrder, ...email.order }),
   load: async (db, email) => {
     const { shopId, locale } = email;
-    const { defaultLocale } = await shopSettings(db, shopId);
+    const settings = await shopSettings(db, shopId);
     const [order, legalTexts] = await Promise.all([
-      loadOrder(db, email),
+      findUnerasedOrder(db, email),
       // Terms of a contract in another language are better than none.
-      findLegalTexts(db, shopId, ATTACHED_PAGES, [locale, defaultLocale]),
+      findLegalTexts(db, shopId, ATTACHED_PAGES, [locale, settings.defaultLocale]),
     ]);
-    return order && { ...order, legalTexts };
+    if (!order) return undefined;
+    const hasLegalGuarantee = sellsToEuConsumers(settings) && order.content.lines.some(isGoods);
+    return {
+      ...orderPlaced(order, locale, settings),
+      legalTexts,
+      legalSections: [
+        ...consentSection(order.content, locale),
+        ...durabilitySection(order.content, settings, locale),
+        ...(hasLegalGuarantee ? [guaranteeSection(settings, locale)] : []),
+      ],
+      hasLegalGuarantee,
+    };
   },
-  attachments: async (_db, { facts: { legalTexts } }) =>
-    legalTexts.map(({ page, title, text }) => ({
-      name: `${page}.txt`,
-      type: 'text/plain; charset=utf-8',
-      bytes: Buffer.from(`${title}\n\n${text}\n`),
-    })),
+  attachments: async (_db, { facts: { legalTexts, hasLegalGuarantee }, locale }, config) => {
+    const notice = hasLegalGuarantee ? guaranteeFileIn(readGuaranteeFiles(config), locale) : undefined;
+    return [
+      ...legalTexts.map(({ page, title, text }): Attachment => ({
+        name: `${page}.txt`,
+        type: 'text/plain; charset=utf-8',
+        bytes: Buffer.from(`${title}\n\n${text}\n`),
+      })),
+      ...(notice
+        ? [{ name: `legal-guarantee-${notice.name}`, type: notice.type, bytes: notice.content }]
+        : []),
+    ];
+  },
 };
+
+/** The confirmation of a consent on a durable medium (Directive 2011/83/EU, article 8 (7) (b)). */
+function consentSection({ lines }: Content, locale: string): LegalSection[] {
+  const messages = messagesIn(locale).email.order;
+  const consents = new Map(
+    lines.flatMap(({ withdrawalConsent: given }) => (given ? [[given.text, given]] : [])),
+  );
+  if (consents.size === 0) return [];
+  const texts = [...consents.values()].map(({ at, text }) =>
+    messages.consent({ date: dateTimeText(new Date(at), locale), text }),
+  );
+  return [{ title: messages.consents, texts }];
+}
+
+/** The producers' guarantees of durability, each once. */
+function durabilitySection({ lines }: Content, settings: Settings, locale: string): LegalSection[] {
+  if (!sellsToEuConsumers(settings)) return [];
+  const messages = messagesIn(locale).guarantee;
+  const { labelled } = messagesIn(locale).documents;
+  const texts = lines.flatMap(({ durabilityGuarantee: guarantee }) => {
+    if (!guarantee) return [];
+    const { brand, model, guarantor: name, address, termsUrl } = guarantee;
+    const years = messages.years({ amount: formatNumber(guarantee.years, locale) });
+    return [
+      [
+        messages.labelText({ years, brand, model }),
+        `${messages.guarantor({ name, address })}.`,
+        labelled({ label: messages.terms, text: termsUrl }),
+      ].join(' '),
+    ];
+  });
+  return texts.length === 0 ? [] : [{ title: messages.label, texts: [...new Set(texts)] }];
+}
+
+function guaranteeSection(
+  settings: Pick<Settings, 'name' | 'shopId' | 'defaultLocale' | 'invoicing'>,
+  locale: string,
+): LegalSection {
+  const { title, duration, texts, more, address } = guaranteeNotice(settings, locale);
+  const { labelled } = messagesIn(locale).documents;
+  return {
+    title: labelled({ label: title, text: duration }),
+    texts: [...texts, labelled({ label: more, text: address })],
+  };
+}
 
 const plain = (text: string): Row => ({ text, as: 'plain' });
 
@@ -260,15 +347,17 @@ export function addressSections(
 }
 
 /** The order as it is when the email is sent; undefined: the customer was erased. */
-export async function loadOrder(
+export async function loadOrder(db: Queries, email: EmailRequest): Promise<OrderPlaced | undefined> {
+  const [order, settings] = await Promise.all([findUnerasedOrder(db, email), shopSettings(db, email.shopId)]);
+  return order && orderPlaced(order, email.locale, settings);
+}
+
+async function findUnerasedOrder(
   db: Queries,
-  { shopId, locale, facts }: EmailRequest,
-): Promise<OrderPlaced | undefined> {
-  const [order, settings] = await Promise.all([
-    findManagedOrder(db, shopId, (facts as { orderId: string }).orderId),
-    shopSettings(db, shopId),
-  ]);
-  return order && !order.erasedAt ? orderPlaced(order, locale, settings) : undefined;
+  { shopId, facts }: EmailRequest,
+): Promise<ManagedOrder | undefined> {
+  const order = await findManagedOrder(db, shopId, (facts as { orderId: string }).orderId);
+  return order?.erasedAt ? undefined : order;
 }
 
 function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): OrderPlaced {

@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import type { Content } from '../pricing/content.ts';
+import type { Content, ContentLine } from '../pricing/content.ts';
 import { recordEntry } from '../http/audit-entry.ts';
 import { dateTimeText } from '../http/dates.ts';
 import { notFound, Refusal } from '../http/errors.ts';
@@ -17,6 +17,7 @@ import { lockOrder } from './queries.ts';
 import { returnNoticeEmail, type ReturnAnnounced } from './return-request-emails.ts';
 import { isAnnounced, orderedLines, sentLines, sentQuantities } from './returns.ts';
 import { revised } from './revision.ts';
+import { hasWithdrawalRight } from './withdrawal-right.ts';
 import { withdrawalAcknowledgement } from './withdrawal-emails.ts';
 import { isInReturnPeriod, isInWithdrawalPeriod, type CustomerOrder } from './withdrawal-period.ts';
 
@@ -106,14 +107,18 @@ async function tellMerchant(
   await queueEmails(tx, shopId, returnNoticeEmail, [{ to, locale, facts }]);
 }
 
-/** The lines that the customer may withdraw from: all that were ordered, except those sold without the right. */
+/** The lines that the customer may withdraw from: all that were ordered, except those without the right. */
 export function withdrawableLines(open: CustomerOrder, now: Date): PartLine[] {
   const { order, activity } = open;
   if (order.cancelledAt || isFull(activity) || !isInWithdrawalPeriod(open, now)) return [];
-  const excluded = new Set(
-    order.content.lines.filter((line) => line.withdrawalExcluded).map(({ lineItemId }) => lineItemId),
-  );
+  const excluded = new Set(linesWithoutRight(open).map(({ lineItemId }) => lineItemId));
   return orderedLines(open, isAnnounced).filter(({ lineItemId }) => !excluded.has(lineItemId));
+}
+
+/** The lines that were sold without the right of withdrawal, or have lost it since. */
+export function linesWithoutRight(open: CustomerOrder): ContentLine[] {
+  const sent = sentQuantities(open);
+  return open.order.content.lines.filter((line) => !hasWithdrawalRight(line, sent.get(line.lineItemId) ?? 0));
 }
 
 export interface Declaration {

@@ -2,7 +2,7 @@ import type { Localised } from '../http/locale.ts';
 import type { TaxType } from '../http/price.ts';
 import type { ImageSizes } from '../platform/media/images.ts';
 import { headlineTexts, withdrawalExclusion } from '../catalogue/products/custom-text.ts';
-import type { ProductFacts, WithdrawalExclusion } from '../catalogue/products/facts.ts';
+import type { DurabilityGuarantee, ProductFacts, WithdrawalExclusion } from '../catalogue/products/facts.ts';
 import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../catalogue/products/prices.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import { selectionOf } from '../catalogue/products/render.ts';
@@ -122,6 +122,19 @@ export interface ContentLine {
   customTextHeadline?: Localised;
   /** Missing: a consumer may withdraw from it. */
   withdrawalExcluded?: WithdrawalExclusion;
+  /** The customer has agreed that it begins at once, and knows that the right of withdrawal ends with it. */
+  withdrawalConsent?: WithdrawalConsent;
+  durabilityGuarantee?: DurabilityGuarantee;
+  /** For customs. */
+  hsCode?: string;
+  originCountry?: string;
+}
+
+export interface WithdrawalConsent {
+  /** ISO 8601. */
+  at: string;
+  /** What the customer has agreed to, word for word. */
+  text: string;
 }
 
 /**
@@ -345,6 +358,9 @@ function contentLine(
     dataSheet: facts.dataSheet?.url ?? null,
     ...(line.customText !== undefined && typedFor(line.customText, product, settings)),
     ...(withdrawalExcluded && { withdrawalExcluded }),
+    ...(facts.durabilityGuarantee && { durabilityGuarantee: facts.durabilityGuarantee }),
+    ...(facts.hsCode !== undefined && { hsCode: facts.hsCode }),
+    ...(facts.originCountry !== undefined && { originCountry: facts.originCountry }),
   };
 }
 

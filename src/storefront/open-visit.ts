@@ -8,6 +8,7 @@ import { originOf, schemeOf, storefrontUrl } from '../http/links.ts';
 import { offeredLocale, readingCurrency } from '../http/locale.ts';
 import { addressCaller, type RateLimiter } from '../http/rate-limit.ts';
 import type { PaymentDeps } from '../orders/payments/calls.ts';
+import type { GuaranteeFiles } from '../shops/legal/guarantee-files.ts';
 import {
   cachedSettings,
   findSettings,
@@ -31,6 +32,7 @@ export interface PageDeps {
   placeOrder: PlaceOrder;
   payments: PaymentDeps;
   config: Config;
+  guaranteeFiles: GuaranteeFiles;
   limiter: RateLimiter;
   sessions: Sessions;
   devices: DeviceCookie;
@@ -59,7 +61,7 @@ export async function openVisit(
   deps: PageDeps,
   { settings: given, verifySettings = () => {} }: VisitOptions = {},
 ): Promise<Visit> {
-  const { carts, placeOrder, payments, config, sessions, devices, previewToken } = deps;
+  const { carts, placeOrder, payments, config, guaranteeFiles, sessions, devices, previewToken } = deps;
   delete request.visit;
   const shopId = shopOf(request);
   // Without a share of the connections: an invented shop must not count as a busy one.
@@ -84,6 +86,7 @@ export async function openVisit(
     placeOrder,
     payments,
     config,
+    guaranteeFiles,
     shopId,
     settings,
     verifySettings,

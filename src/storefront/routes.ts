@@ -4,6 +4,7 @@ import { installationKey } from '../platform/sealing.ts';
 import { logFailure, refusalOf } from '../http/failures.ts';
 import { orderTokens } from '../orders/order-link.ts';
 import { newsletterTokens } from '../people/newsletters/links.ts';
+import { readGuaranteeFiles } from '../shops/legal/guarantee-files.ts';
 import { previewTokens } from '../shops/shop/preview.ts';
 import { sendPage as sendStartPage } from '../site/start-page/page.ts';
 import { busyPage, notFoundPage, startingPage } from '../site/start-page/start-view.ts';
@@ -49,7 +50,10 @@ import { robotsRoutes, sitemap } from './listing/sitemap.ts';
 import { wishlist } from './wishlist/wishlist.ts';
 import { assetRoutes } from '../http/assets.ts';
 
-export interface StorefrontDeps extends Omit<PageDeps, 'sessions' | 'devices' | 'previewToken'> {
+export interface StorefrontDeps extends Omit<
+  PageDeps,
+  'sessions' | 'devices' | 'previewToken' | 'guaranteeFiles'
+> {
   isMigrated: () => boolean;
   /** All sources of data that is exported and erased for a person. */
   personalData: readonly PersonalData[];
@@ -84,9 +88,10 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
           : errorPage(visit, refusal);
       return sendPage(reply.headers(refusal.headers), visit, page);
     });
-    assetRoutes(scope, [STYLESHEET, SCRIPT, PASSKEY_SCRIPT]);
+    const guaranteeFiles = readGuaranteeFiles(deps.config);
+    assetRoutes(scope, [STYLESHEET, SCRIPT, PASSKEY_SCRIPT, ...guaranteeFiles.values()]);
     robotsRoutes(scope);
-    const pages = createPages(scope, { ...deps, sessions, devices, previewToken });
+    const pages = createPages(scope, { ...deps, guaranteeFiles, sessions, devices, previewToken });
     preview(pages, previewToken);
     homePages(pages);
     category(pages);

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import type { ShopDatabase } from '../db/database.ts';
 import { textIn } from '../http/locale.ts';
 import type { PaymentDeps } from '../orders/payments/calls.ts';
+import type { GuaranteeFiles } from '../shops/legal/guarantee-files.ts';
 import type { PageName } from '../shops/legal/schema.ts';
 import type { Settings, VerifySettings } from '../shops/settings/settings.ts';
 import type { SignedInAccount } from './account/signed-in-account.ts';
@@ -19,6 +20,8 @@ export interface Visit {
   placeOrder: PlaceOrder;
   payments: PaymentDeps;
   config: Config;
+  /** The official notices on the legal guarantee that the operator has placed. */
+  guaranteeFiles: GuaranteeFiles;
   shopId: string;
   settings: Settings;
   /** For pages that begin with cached settings; see `withCachedSettings`. */

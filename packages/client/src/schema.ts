@@ -7192,6 +7192,94 @@ export interface components {
              */
             text?: string;
         };
+        /** DurabilityGuarantee */
+        DurabilityGuarantee: {
+            /**
+             * @description Duration in years, in half years: more than the two of the legal guarantee.
+             * @example 5
+             */
+            years: number;
+            /**
+             * @description Brand.
+             * @example Beacon
+             */
+            brand: string;
+            /**
+             * @description Model identifier.
+             * @example BK-17
+             */
+            model: string;
+            /**
+             * @description Who gives the guarantee.
+             * @example Beacon Appliances Ltd
+             */
+            guarantor: string;
+            /**
+             * @description Postal address of the guarantor.
+             * @example Kaistrasse 4, 20457 Hamburg, Germany
+             */
+            address: string;
+            /**
+             * @description Where the terms can be read.
+             * @example https://beacon.example/guarantee
+             */
+            termsUrl: string;
+        };
+        /** EnvironmentalClaim */
+        EnvironmentalClaim: {
+            /**
+             * @description The statement on the environment.
+             * @example Made of 80 % recycled steel
+             */
+            claim: string;
+            /**
+             * @description What backs it up: a certificate, a report, or the address of either.
+             * @example https://beacon.example/report
+             */
+            source: string;
+        };
+        /** LegalInfo */
+        LegalInfo: {
+            /** @description The producer's commercial guarantee of durability: free of charge, for the whole product, for more than two years. */
+            durabilityGuarantee?: components["schemas"]["DurabilityGuarantee"];
+            /** @description A statement on the environment, with its source. */
+            environmentalClaim?: components["schemas"]["EnvironmentalClaim"];
+            /**
+             * @description Repairability: a score of ten, or a class from A to E.
+             * @example 8.2
+             */
+            repairability?: string;
+            /**
+             * @description Software updates: the last day with them, or the number of years from the purchase.
+             * @example 2031-12-31
+             */
+            softwareUpdates?: string;
+            /**
+             * @description Number in the European Product Registry for Energy Labelling (EPREL).
+             * @example 1234567
+             */
+            eprelNumber?: string;
+            /**
+             * @description Page of the product in EPREL, with its label and its data sheet.
+             * @example https://eprel.ec.europa.eu/qr/1234567
+             */
+            eprelUrl?: string;
+            /**
+             * @description Number of the customs tariff (HS, CN or TARIC): 6, 8 or 10 digits.
+             * @example 851610
+             */
+            hsCode?: string;
+            /**
+             * @description Country of origin for customs, ISO 3166-1 alpha-2.
+             * @example DE
+             */
+            originCountry?: string;
+            /**
+             * @description Address of the digital product passport.
+             * @example https://beacon.example/passport/BK-17
+             */
+            productPassport?: string;
+        };
         /** Video */
         Video: {
             /**
@@ -7443,13 +7531,15 @@ export interface components {
              */
             maxOrder?: number;
             /**
-             * @description Why it is sold without the right of withdrawal; absent: it has the right.
+             * @description Why it is sold without the right of withdrawal, or when the right ends (Directive 2011/83/EU, article 16); absent: it has the right.
              * @example madeToMeasure
              * @enum {string}
              */
-            withdrawalExcluded?: "madeToMeasure" | "perishable" | "periodical";
+            withdrawalExcluded?: "madeToMeasure" | "perishable" | "periodical" | "hygiene" | "mixed" | "sealedMedia" | "digitalContent" | "servicePerformed" | "urgentRepair" | "leisureOnDate" | "alcoholPricedLater" | "marketPrice" | "publicAuction";
             /** @description Safety data (EU 2023/988) of the product, or of its manufacturer in the settings; absent in lists, and when there is none. */
             safetyInfo?: components["schemas"]["SafetyInfo"];
+            /** @description What consumer law and customs want to be known; absent when there is none. */
+            legalInfo?: components["schemas"]["LegalInfo"];
             /**
              * @description EAN, UPC, ISBN or the like.
              * @example 4012345678901
@@ -7818,6 +7908,24 @@ export interface components {
              */
             file: string;
         };
+        /** EnvironmentalClaimRequest */
+        EnvironmentalClaimRequest: {
+            /**
+             * @description Its language.
+             * @example en_GB
+             */
+            locale: string;
+            /**
+             * @description The statement on the environment.
+             * @example Made of 80 % recycled steel
+             */
+            claim: string;
+            /**
+             * @description What backs it up: a certificate, a report, or the address of either.
+             * @example https://beacon.example/report
+             */
+            source: string;
+        };
         /** ProductPatch */
         ProductPatch: {
             /**
@@ -7857,6 +7965,40 @@ export interface components {
             shippingSurcharge?: components["schemas"]["Decimal"] | null;
             /** @description Energy label; null: none. */
             energyLabel?: components["schemas"]["EnergyLabel"] | null;
+            /** @description The producer's commercial guarantee of durability: free of charge, for the whole product, for more than two years. */
+            durabilityGuarantee?: components["schemas"]["DurabilityGuarantee"] | null;
+            /** @description Statements on the environment by language, each with its source; null: none. */
+            environmentalClaims?: components["schemas"]["EnvironmentalClaimRequest"][] | null;
+            /**
+             * @description Repairability: a score of ten, or a class from A to E.
+             * @example 8.2
+             */
+            repairability?: string | null;
+            /**
+             * @description Software updates: the last day with them, or the number of years from the purchase.
+             * @example 2031-12-31
+             */
+            softwareUpdates?: string | null;
+            /**
+             * @description Number in the European Product Registry for Energy Labelling (EPREL).
+             * @example 1234567
+             */
+            eprelNumber?: string | null;
+            /**
+             * @description Number of the customs tariff (HS, CN or TARIC): 6, 8 or 10 digits.
+             * @example 851610
+             */
+            hsCode?: string | null;
+            /**
+             * @description Country of origin for customs, ISO 3166-1 alpha-2.
+             * @example DE
+             */
+            originCountry?: string | null;
+            /**
+             * @description Address of the digital product passport.
+             * @example https://beacon.example/passport/BK-17
+             */
+            productPassport?: string | null;
             /**
              * @description From when on it is for sale. null: takes it away.
              * @example 2027-01-31T00:00:00Z
@@ -8921,6 +9063,9 @@ export type PriceInfo = components['schemas']['PriceInfo'];
 export type CustomerSpecificPriceInfo = components['schemas']['CustomerSpecificPriceInfo'];
 export type SafetyParty = components['schemas']['SafetyParty'];
 export type SafetyInfo = components['schemas']['SafetyInfo'];
+export type DurabilityGuarantee = components['schemas']['DurabilityGuarantee'];
+export type EnvironmentalClaim = components['schemas']['EnvironmentalClaim'];
+export type LegalInfo = components['schemas']['LegalInfo'];
 export type Video = components['schemas']['Video'];
 export type Product = components['schemas']['Product'];
 export type AttributeRange = components['schemas']['AttributeRange'];
@@ -8938,6 +9083,7 @@ export type WeightRequest = components['schemas']['WeightRequest'];
 export type ProductCreateRequest = components['schemas']['ProductCreateRequest'];
 export type ProductFindRequest = components['schemas']['ProductFindRequest'];
 export type EnergyLabel = components['schemas']['EnergyLabel'];
+export type EnvironmentalClaimRequest = components['schemas']['EnvironmentalClaimRequest'];
 export type ProductPatch = components['schemas']['ProductPatch'];
 export type ProductExtras = components['schemas']['ProductExtras'];
 export type UpdatedProduct = components['schemas']['UpdatedProduct'];

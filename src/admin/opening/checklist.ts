@@ -24,6 +24,7 @@ export function checklist(visit: ShopVisit, { ready, steps }: Readiness): Markup
     <ol>
       ${steps.map((step) => stepItem(visit, step))}
     </ol>
+    <p><a href="${adminPath(visit, '/settings/law')}">${messages.law}</a></p>
     ${
       !isOpen &&
       ready &&

@@ -6,8 +6,10 @@ import { currencyDigits } from '../../kernel/money.ts';
 import { ELECTRONIC_FORMATS } from '../../orders/documents/electronic-format.ts';
 import { missingFor } from '../../orders/documents/electronic-model.ts';
 import { electronicFile, fileOf, networkFormat } from '../../orders/documents/file.ts';
+import { leavesUnion, proformaOf } from '../../orders/documents/proforma.ts';
 import { findDocument, toDocumentFacts, type DocumentRow } from '../../orders/documents/queries.ts';
 import { sendElectronicDocument } from '../../orders/documents/routes.ts';
+import { findManagedOrder } from '../../orders/queries.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, dayText } from '../components/format.ts';
 import { Redirect } from '../../http/page-kit.ts';
@@ -45,6 +47,12 @@ export function orderDocuments(pages: ShopPages): void {
       return { type, content: bytes, fileName: name };
     },
   );
+  pages.file('/orders/:orderId/proforma', 'orders_read', async ({ db, shopId, settings }, { params }) => {
+    const { orderId } = params as { orderId: string };
+    const order = isId(orderId) ? await findManagedOrder(db, shopId, orderId) : undefined;
+    if (!order || order.erasedAt || !leavesUnion(order, settings)) throw notFound();
+    return { type: 'application/pdf', content: await proformaOf(order, settings) };
+  });
 }
 
 /** `Invoice 1001` */

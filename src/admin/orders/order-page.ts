@@ -1,4 +1,5 @@
 import { html, type Markup } from '../../http/html.ts';
+import { leavesUnion } from '../../orders/documents/proforma.ts';
 import { isWaitingForPayment } from '../../orders/order-state.ts';
 import { notFound } from '../../http/errors.ts';
 import { optionsOf } from '../components/declared-form.ts';
@@ -175,6 +176,15 @@ function actionButtons(view: OrderView): Markup {
         <a href="${adminPath(visit, '/orders/packing-slips', { id: order.orderId })}"
           >${messages.bulk.packingSlip}</a
         >
+        ${
+          leavesUnion(order, visit.settings) &&
+          html`<a
+            href="${adminPath(visit, `/orders/${order.orderId}/proforma`)}"
+            target="_blank"
+            rel="noopener"
+            >${messages.bulk.proforma}</a
+          >`
+        }
       </div>
     </details>`;
 }

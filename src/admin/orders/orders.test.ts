@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise } from 'yauzl';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applySettings } from '../../shops/settings/file.ts';
 import { givenMerchant, type AdminAnswer, type Merchant } from '../../../test/admin.ts';
 import { done, givenFullCart, statementsOf } from '../../../test/carts.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
@@ -684,6 +685,24 @@ describe('many orders', () => {
     await merchant.post(`/orders/${orderId}/shipments/${shipments[0].shipmentId}/undo`, {});
   });
 
+  test('have a proforma invoice if they leave the European Union', async () => {
+    const orderId = await idOf('1014');
+    const path = `/orders/${orderId}/proforma`;
+    expect((await merchant.get(`/orders/${orderId}`)).text).not.toContain('/proforma');
+    expect((await merchant.get(path)).status).toBe(404);
+    const setCountry = (country: string) =>
+      service.db.run(sql`
+        update customer_order set billing_address = (billing_address::jsonb || ${{ country }}::jsonb)::json,
+          shipping_address = (shipping_address::jsonb || ${{ country }}::jsonb)::json
+        where shop_id = 'DemoShop' and order_id = ${orderId}`);
+    await setCountry('CH');
+    expect((await merchant.get(`/orders/${orderId}`)).text).toContain('Proforma invoice for customs');
+    const file = await merchant.get(path);
+    expect([file.status, file.headers['content-type']]).toEqual([200, 'application/pdf']);
+    expect(file.text.slice(0, 5)).toBe('%PDF-');
+    await setCountry('DE');
+  });
+
   test('have packing slips and a pick list', async () => {
     const chosen = [await idOf('1014'), await idOf('1013')];
     const query = chosen.map((id) => `id=${id}`).join('&');
@@ -708,6 +727,18 @@ describe('many orders', () => {
       expect(text).toContain('Return address: Harbour &amp; Hearth GmbH, Speicherweg 4, 20457 Hamburg');
       expect(text).toMatch(/<p>Delivery: (?:Standard|Express) delivery<\/p>/);
     }
+    await service.db.transaction((tx) =>
+      applySettings(tx, 'DemoShop', {
+        producerRegistrations: ['DE', 'FR'].map((country) => ({
+          country,
+          kind: 'packaging' as const,
+          number: `${country}-4711`,
+        })),
+      }),
+    );
+    const numbered = await merchant.get(`/orders/packing-slips?id=${chosen[1]}`);
+    expect(numbered.text).toContain('Packaging register (Germany): DE-4711');
+    expect(numbered.text).not.toContain('FR-4711');
     const list = await merchant.get(`/orders/pick-list?${query}`);
     expect(list.text).toContain('AP-120');
     expect((await merchant.get('/orders/pick-list')).text).toContain('No orders selected.');

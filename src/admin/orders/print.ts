@@ -4,6 +4,7 @@ import { addressLines } from '../../orders/documents/address-lines.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { countryName } from '../../shops/countries/countries.ts';
+import { registrationText } from '../../shops/legal/registration-text.ts';
 import { lineText } from '../../orders/line-text.ts';
 import { unshippedLines } from '../../orders/quantities.ts';
 import { isWaitingForPayment, orderState } from '../../orders/order-state.ts';
@@ -127,6 +128,7 @@ function packingSlip(visit: ShopVisit, { order, lines }: PackedOrder): Markup {
       )}
     </ul>
     ${customerComment !== null && html`<p class="lines quiet">${customerComment}</p>`}
+    ${registrationLine(visit, order)}
   </article>`;
 }
 
@@ -147,6 +149,15 @@ function senderLine(
   ].filter(Boolean);
   const { labelled, returnAddress } = messagesIn(defaultLocale).documents;
   return html`<p class="quiet">${labelled({ label: returnAddress, text: lines.join(', ') })}</p>`;
+}
+
+/** The numbers of the registers of producers in the country that the parcel goes to. */
+function registrationLine({ settings }: ShopVisit, order: ManagedOrder): Markup | false {
+  const { country } = order.shippingAddress ?? order.billingAddress;
+  const texts = settings.producerRegistrations
+    .filter((one) => one.country === country)
+    .map((one) => registrationText(one, order.locale));
+  return texts.length > 0 && html`<p class="quiet">${texts.join(' · ')}</p>`;
 }
 
 /** How the parcel is sent: the people who pack it read the language of the shop. */

@@ -2,6 +2,11 @@ import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { languageTag, textIn } from '../../http/locale.ts';
 import { WITHDRAWAL_EXCLUSIONS } from '../../catalogue/products/facts.ts';
+import {
+  MAX_WEB_ADDRESS_LENGTH,
+  SINGLE_LEGAL_FACTS,
+  type SingleLegalFact,
+} from '../../catalogue/products/legal-facts.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { WEIGHT_UNITS } from '../../catalogue/products/units.ts';
 import { UNIT_KEYS } from '../../kernel/units.ts';
@@ -11,7 +16,14 @@ import { languageName } from '../components/language-name.ts';
 import type { Choice } from '../components/form.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { ProductFields } from './product-fields.ts';
-import { MAX_KEYWORDS_LENGTH, MAX_URL_LENGTH, PARTIES, PARTY_FIELDS, VIDEOS } from './product-values.ts';
+import {
+  GUARANTEE_TEXTS,
+  MAX_KEYWORDS_LENGTH,
+  MAX_URL_LENGTH,
+  PARTIES,
+  PARTY_FIELDS,
+  VIDEOS,
+} from './product-values.ts';
 
 /** In the user's language. */
 export function localeName(locale: string, { language, settings }: ShopVisit): string {
@@ -241,6 +253,7 @@ export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
         ${fields.text('energy.file', messages.energyFile, { type: 'text' })}
       </div>
     </details>
+    ${lawFold(visit, fields)}
     <details>
       <summary>${messages.customText}</summary>
       ${fields.tick('custom.is', messages.customIs)}
@@ -275,6 +288,50 @@ export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
       { empty: messages.withdrawalAllowed },
     )}
   </section>`;
+}
+
+/** What consumer law and customs want to be known of a product. */
+function lawFold(visit: ShopVisit, fields: ProductFields): Markup {
+  const messages = visit.messages.products.law;
+  const { locales } = visit.settings;
+  const { single, singleHints } = messages;
+  const hints: Readonly<Partial<Record<SingleLegalFact, string>>> = singleHints;
+  return html`<details>
+    <summary>${messages.title}</summary>
+    <fieldset class="stack">
+      <legend>${messages.guarantee}</legend>
+      <p class="hint">${messages.guaranteeHint}</p>
+      <div class="row">
+        ${fields.number('guarantee.years', messages.guaranteeFields.years)}
+        ${GUARANTEE_TEXTS.map((key) =>
+          fields.text(`guarantee.${key}`, messages.guaranteeFields[key], {
+            maxLength: key === 'termsUrl' ? MAX_WEB_ADDRESS_LENGTH : 500,
+          }),
+        )}
+      </div>
+    </fieldset>
+    <fieldset class="stack">
+      <legend>${messages.claims}</legend>
+      <p class="hint">${messages.claimsHint}</p>
+      ${locales.map(
+        (locale) =>
+          html`<div class="row">
+            ${fields.text(`claim.${locale}`, `${messages.claim} · ${localeName(locale, visit)}`, { locale })}
+            ${fields.text(`claimSource.${locale}`, `${messages.claimSource} · ${localeName(locale, visit)}`, {
+              locale,
+            })}
+          </div>`,
+      )}
+    </fieldset>
+    <div class="row">
+      ${SINGLE_LEGAL_FACTS.map((key) =>
+        fields.text(`law.${key}`, single[key], {
+          ...(hints[key] !== undefined && { hint: hints[key] }),
+          ...(key === 'productPassport' && { maxLength: MAX_WEB_ADDRESS_LENGTH }),
+        }),
+      )}
+    </div>
+  </details>`;
 }
 
 export function visibilityCard(visit: ShopVisit, row: ProductRow, fields: ProductFields): Markup {

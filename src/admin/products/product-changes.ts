@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { SINGLE_LEGAL_FACTS, typedLegalFact } from '../../catalogue/products/legal-facts.ts';
 import type { ProductExtras } from '../../catalogue/products/manage-routes.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
@@ -11,6 +12,7 @@ import {
 } from './product-form.ts';
 import {
   AMOUNTS,
+  GUARANTEE_TEXTS,
   LOCALISED,
   PARTIES,
   PARTY_FIELDS,
@@ -52,7 +54,8 @@ export function productChanges(
   changeVideos(form, patch, row);
   changeShipping(form, patch, settings);
   changeSafety(form, patch, settings);
-  return { patches: patch.patches, extras: changedExtras(form), before: form.before };
+  const extras = { ...changedExtras(form), ...changedLegalFacts(form, settings) };
+  return { patches: patch.patches, extras, before: form.before };
 }
 
 function changeTexts(
@@ -278,6 +281,38 @@ function changedExtras({ isChanged, isAnyChanged, valueOf, isTicked, optionalDec
     const classes = valueOf('energy.classes');
     extras.energyLabel =
       classes === '' ? null : { classes, best: valueOf('energy.best'), file: valueOf('energy.file') };
+  }
+  return extras;
+}
+
+/** A guarantee is written as a whole, and a claim with its source: half of either is refused. */
+function changedLegalFacts(
+  { isChanged, isAnyChanged, valueOf, optionalDecimal }: FormReader,
+  { locales }: Settings,
+): Static<typeof ProductExtras> {
+  const extras: Static<typeof ProductExtras> = {};
+  if (isAnyChanged('guarantee.')) {
+    const texts = Object.fromEntries(
+      GUARANTEE_TEXTS.map((key) => [key, valueOf(`guarantee.${key}`)]),
+    ) as Record<(typeof GUARANTEE_TEXTS)[number], string>;
+    const years = optionalDecimal('guarantee.years');
+    const isEmpty = years === undefined && Object.values(texts).every((text) => text === '');
+    extras.durabilityGuarantee = isEmpty ? null : { years: Number(years ?? 0), ...texts };
+  }
+  // Both are checked, so that both are undone.
+  const isClaimChanged = [isAnyChanged('claim.'), isAnyChanged('claimSource.')].includes(true);
+  if (isClaimChanged) {
+    extras.environmentalClaims = locales
+      .map((locale) => ({
+        locale,
+        claim: valueOf(`claim.${locale}`),
+        source: valueOf(`claimSource.${locale}`),
+      }))
+      .filter(({ claim, source }) => claim !== '' || source !== '');
+  }
+  for (const key of SINGLE_LEGAL_FACTS) {
+    const name = `law.${key}`;
+    if (isChanged(name)) extras[key] = typedLegalFact(key, valueOf(name)) || null;
   }
   return extras;
 }

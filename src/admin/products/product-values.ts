@@ -1,6 +1,7 @@
 import type { ProductFacts, Prices } from '../../catalogue/products/facts.ts';
 import { headlineTexts } from '../../catalogue/products/custom-text.ts';
 import { inheritedFacts } from '../../catalogue/products/facts.ts';
+import { MAX_WEB_ADDRESS_LENGTH, SINGLE_LEGAL_FACTS } from '../../catalogue/products/legal-facts.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { ORDER_UNIT } from '../../catalogue/products/orderable.ts';
@@ -29,6 +30,8 @@ export const AMOUNTS = ['price', 'manufacturerPrice', 'depositPrice'] as const;
 export const PARTIES = ['manufacturer', 'responsiblePerson'] as const;
 export const PARTY_FIELDS = ['name', 'address', 'contact'] as const;
 
+export const GUARANTEE_TEXTS = ['brand', 'model', 'guarantor', 'address', 'termsUrl'] as const;
+
 /** Words with separators. */
 export const MAX_KEYWORDS_LENGTH = MAX_LENGTHS.words * (MAX_LENGTHS.word + 2);
 /** One video per line; a product has 50. */
@@ -45,6 +48,8 @@ export const PRODUCT_LIMITS: FormLimits = {
     'searchKeywords.*': MAX_KEYWORDS_LENGTH,
     videos: VIDEOS,
     'dataSheet.url': MAX_URL_LENGTH,
+    'guarantee.termsUrl': MAX_WEB_ADDRESS_LENGTH,
+    'law.productPassport': MAX_WEB_ADDRESS_LENGTH,
   },
   // Every category of the product is a checked box, and every price of every group a field.
   values: 3_000,
@@ -115,6 +120,25 @@ export function productFormValues(row: ProductRow, context: ProductFormContext):
       ]),
     ),
     ...extraValues(shown, context),
+    ...legalValues(facts, context),
+  };
+}
+
+/** What consumer law and customs want to be known. */
+function legalValues(
+  { durabilityGuarantee: guarantee, environmentalClaims, ...facts }: ProductFacts,
+  { settings, language }: ProductFormContext,
+): ProductFormValues {
+  return {
+    'guarantee.years': guarantee ? decimalText(guarantee.years, language) : '',
+    ...Object.fromEntries(GUARANTEE_TEXTS.map((key) => [`guarantee.${key}`, guarantee?.[key] ?? ''])),
+    ...Object.fromEntries(
+      settings.locales.flatMap((locale) => [
+        [`claim.${locale}`, environmentalClaims?.[locale]?.claim ?? ''],
+        [`claimSource.${locale}`, environmentalClaims?.[locale]?.source ?? ''],
+      ]),
+    ),
+    ...Object.fromEntries(SINGLE_LEGAL_FACTS.map((key) => [`law.${key}`, facts[key] ?? ''])),
   };
 }
 

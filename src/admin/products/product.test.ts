@@ -96,6 +96,60 @@ describe('the page of a product', () => {
     });
   });
 
+  test('saves what consumer law and customs want to be known', async () => {
+    const fields = await openForm();
+    const { facts } = await stored('AP-100');
+    const guarantee = {
+      'guarantee.years': '2,5',
+      'guarantee.brand': 'Beacon',
+      'guarantee.model': 'BK-17',
+      'guarantee.guarantor': 'Beacon Ltd',
+      'guarantee.address': 'Kai 4, 20457 Hamburg',
+      'guarantee.termsUrl': 'https://beacon.example/guarantee',
+    };
+    const before = await fingerprint(service);
+    for (const half of [
+      { ...guarantee, 'guarantee.model': '' },
+      { ...guarantee, 'guarantee.years': '2' },
+      { 'claim.en_GB': 'Green' },
+      { 'law.hsCode': '12' },
+    ])
+      expect([half, (await owner.post(kettle, { ...fields, ...half })).status]).toEqual([half, 400]);
+    expect(await fingerprint(service)).toEqual(before);
+    const saved = await owner.post(kettle, {
+      ...fields,
+      ...guarantee,
+      'claim.de_DE': 'Aus 80 % Recyclingstahl',
+      'claimSource.de_DE': 'Bericht 4711',
+      'law.hsCode': '8516.10 80',
+      'law.originCountry': 'de',
+      'law.repairability': '8,2',
+    });
+    expect(saved.status).toBe(303);
+    expect((await stored('AP-100')).facts).toEqual({
+      ...facts,
+      durabilityGuarantee: {
+        years: 2.5,
+        brand: 'Beacon',
+        model: 'BK-17',
+        guarantor: 'Beacon Ltd',
+        address: 'Kai 4, 20457 Hamburg',
+        termsUrl: 'https://beacon.example/guarantee',
+      },
+      environmentalClaims: { de_DE: { claim: 'Aus 80 % Recyclingstahl', source: 'Bericht 4711' } },
+      hsCode: '85161080',
+      originCountry: 'DE',
+      repairability: '8.2',
+    });
+    const emptied = Object.fromEntries(
+      Object.keys(fields)
+        .filter((name) => /^(guarantee|claim|claimSource|law)\./.test(name))
+        .map((name) => [name, '']),
+    );
+    expect((await owner.post(kettle, { ...(await openForm()), ...emptied })).status).toBe(303);
+    expect((await stored('AP-100')).facts).toEqual(facts);
+  });
+
   test('has the headline of the customer’s text in every language', async () => {
     const { id, facts } = await stored('GI-100');
     const fields = fieldsOf((await owner.get(`/products/${id}`)).text);

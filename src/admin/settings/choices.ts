@@ -16,6 +16,7 @@ export function settingChoices(
   const { language } = messages;
   const lists: Readonly<Record<string, () => readonly Choice[]>> = {
     country: () => countryChoices(language),
+    'producerRegistrations.country': () => countryChoices(language),
     'countries.default': () => (file.countries?.items ?? []).map((code) => countryChoice(code, language)),
     'countries.items': () => byArea(countryChoices(language), areaOf, messages),
     'shippingMethods.zones.countries': () =>

@@ -15,7 +15,7 @@ const GROUPS: readonly {
 }[] = [
   { name: 'shop', pages: ['opening', 'shop', 'invoices', 'languages', 'domains'] },
   { name: 'selling', pages: ['taxes', 'shipping', 'payments', 'orders', 'catalogue', 'customers', 'feeds'] },
-  { name: 'look', pages: ['theme', 'home', 'media', 'emails', 'legal', 'privacy'] },
+  { name: 'look', pages: ['theme', 'home', 'media', 'emails', 'legal', 'law', 'privacy'] },
   { name: 'behind', pages: ['users', 'file', 'history', 'data'] },
 ];
 

@@ -34,6 +34,7 @@ export const PAGE_SECTIONS = {
   theme: ['theme', 'logoUrl'],
   home: ['home'],
   emails: ['emailNewOrders', 'dailyEmailsPerRecipient'],
+  law: ['producerRegistrations'],
   privacy: ['appScripts'],
 } as const satisfies Readonly<Record<string, readonly SectionName[]>>;
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { applySettings } from '../../shops/settings/file.ts';
 import { givenMerchant, type AdminAnswer, type Merchant } from '../../../test/admin.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import { ofTheDay } from '../../../test/seed.ts';
@@ -555,6 +556,32 @@ describe('the search of settings', () => {
     expect(hits(await shipper.get('/search?q=time+zone'))).toEqual([]);
     expect((await shipper.get('/settings?q=time+zone')).status).toBe(403);
   });
+});
+
+test('the page of the law says what the countries of the shop require, what is there and what is missing', async () => {
+  const before = await merchant.get('/settings/law');
+  expect(before.status).toBe(200);
+  const items = (text: string) =>
+    [...text.matchAll(/<h3>([^<]*?)\s*<span class="chip[^"]*">([^<]*)<\/span>/g)].map(([, title, state]) => [
+      title,
+      state,
+    ]);
+  expect(items(before.text)).toContainEqual(['Notice on the legal guarantee', 'Missing']);
+  expect(items(before.text)).toContainEqual(['Packaging', 'Missing']);
+  expect(items(before.text)).toContainEqual(['Electrical devices', 'Please check']);
+  expect(before.text).toContain('VerpackG, § 9 (LUCID)');
+  expect(before.text).toContain('No facts are known here for: Switzerland, United Kingdom, United States.');
+  expect(before.text).toContain('The official file is missing for: en, de, fr.');
+  await service.db.transaction((tx) =>
+    applySettings(tx, 'DemoShop', {
+      producerRegistrations: [{ country: 'DE', kind: 'packaging', number: 'DE1234567890123' }],
+    }),
+  );
+  const after = await merchant.get('/settings/law');
+  expect(items(after.text)).toContainEqual(['Packaging', 'There']);
+  expect(after.text).toContain('<p>DE1234567890123</p>');
+  const imprint = await service.app.inject({ url: '/shop/DemoShop/legal/contact-information' });
+  expect(imprint.body).toContain('Packaging register (Germany): DE1234567890123');
 });
 
 test('whoever may only read sees the forms without being able to save', async () => {

@@ -15,6 +15,7 @@ import { feedSettingsPages } from './feeds.ts';
 import { overview } from './overview.ts';
 import { sectionPage } from './section-page.ts';
 import { shipping } from './shipping.ts';
+import { lawSettingsPages } from './law.ts';
 import { legalTexts } from './legal.ts';
 import { emails } from './emails.ts';
 import { theme } from './theme.ts';
@@ -51,6 +52,7 @@ export function settings(
   mediaPages(pages, format, media);
   emails(pages, format, emailKinds);
   legalTexts(pages);
+  lawSettingsPages(pages, format);
   settingsFile(pages, format);
   history(pages, format);
   data(pages);

@@ -5,6 +5,16 @@ import { currencyDigits, parseDecimal, toMinor } from '../../kernel/money.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { joinPaths, readPaths } from './category-paths.ts';
 import { setFact, WITHDRAWAL_EXCLUSIONS, type ProductSafety } from './facts.ts';
+import {
+  guaranteeText,
+  isLegalFact,
+  LEGAL_EXAMPLES,
+  MAX_CLAIM_LENGTH,
+  MAX_WEB_ADDRESS_LENGTH,
+  readGuarantee,
+  typedLegalFact,
+  type SingleLegalFact,
+} from './legal-facts.ts';
 import { withPrice } from './prices.ts';
 import {
   joinPictureTexts,
@@ -139,6 +149,21 @@ export function columnsOf(settings: Settings): CsvColumn[] {
 const ENERGY_LABEL =
   /^([A-G]\+{0,3}(?:,[A-G]\+{0,3})?) ([A-G]\+{0,3}) (https?:\/\/\S{1,1900}|\/media\/\S{1,1900})$/;
 
+/** The columns of the facts that consumer law and customs want. */
+const LEGAL_COLUMNS: readonly (readonly [key: string, fact: SingleLegalFact])[] = [
+  ['Repairability', 'repairability'],
+  ['SoftwareUpdates', 'softwareUpdates'],
+  ['EPREL', 'eprelNumber'],
+  ['HSCode', 'hsCode'],
+  ['CountryOfOrigin', 'originCountry'],
+  ['ProductPassport', 'productPassport'],
+];
+const GUARANTEE_EXAMPLE =
+  '5 | Beacon | BK-17 | Beacon Ltd | Kai 4, 20457 Hamburg | https://beacon.example/guarantee';
+const CLAIM_EXAMPLE = 'Made of 80 % recycled steel | https://beacon.example/report';
+
+const notSuchAs = (example: string) => new CellProblem('form', `is not such as ${example}`, { example });
+
 /**
  * Columns that no patch can write and an export does not have: an import reads them where a file has them.
  * `EnergyLabel` is `B,D A https://...`, a party of the safety data `Name | postal address | email or website`.
@@ -254,6 +279,36 @@ export function moreColumnsOf(settings: Settings): CsvColumn[] {
       safetyText(locale),
     ]),
     [
+      'DurabilityGuarantee',
+      {
+        cell: ({ facts: { durabilityGuarantee } }) =>
+          durabilityGuarantee ? guaranteeText(durabilityGuarantee) : '',
+        maxLength: 4_000,
+        apply: (product, cell) => {
+          checkText(cell);
+          const guarantee = readGuarantee(cell);
+          if (cell !== '' && !guarantee) throw notSuchAs(GUARANTEE_EXAMPLE);
+          setFact(product, 'durabilityGuarantee', guarantee);
+        },
+      },
+    ],
+    ...settings.locales.map((locale): [string, Effects] => [
+      `EnvironmentalClaim/${languageKey(locale, settings.locales)}`,
+      environmentalClaim(locale),
+    ]),
+    ...LEGAL_COLUMNS.map(([key, fact]): [string, Effects] => [
+      key,
+      {
+        cell: ({ facts }) => facts[fact] ?? '',
+        maxLength: MAX_WEB_ADDRESS_LENGTH,
+        apply: (product, cell) => {
+          const value = typedLegalFact(fact, cell);
+          if (value !== '' && !isLegalFact(fact, value)) throw notSuchAs(LEGAL_EXAMPLES[fact]);
+          setFact(product, fact, value === '' ? undefined : value);
+        },
+      },
+    ]),
+    [
       'EnergyLabel',
       {
         cell: ({ facts: { energyLabel: label } }) =>
@@ -343,6 +398,25 @@ function safetyText(locale: string): Effects {
       const { [locale]: _old, ...texts } = text ?? {};
       const next = cell === '' ? texts : { ...texts, [locale]: cell };
       setSafety(product, Object.keys(next).length > 0 ? { ...others, text: next } : others);
+    },
+  };
+}
+
+/** `claim | source`: a claim without a source is refused. */
+function environmentalClaim(locale: string): Effects {
+  return {
+    cell: ({ facts }) => {
+      const claim = facts.environmentalClaims?.[locale];
+      return claim ? `${claim.claim} | ${claim.source}` : '';
+    },
+    maxLength: 2 * MAX_CLAIM_LENGTH,
+    apply: (product, cell) => {
+      checkText(cell);
+      const [claim, source, ...more] = cell.split('|').map((part) => part.trim());
+      if (cell !== '' && (!claim || !source || more.length > 0)) throw notSuchAs(CLAIM_EXAMPLE);
+      const { [locale]: _old, ...others } = product.facts.environmentalClaims ?? {};
+      const next = claim && source ? { ...others, [locale]: { claim, source } } : others;
+      setFact(product, 'environmentalClaims', Object.keys(next).length > 0 ? next : undefined);
     },
   };
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { WITHDRAWAL_EXCLUSIONS } from './facts.ts';
 import { givenShop, givenToken } from '../../../test/builders.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
@@ -379,11 +380,57 @@ describe('the import', () => {
     const header = 'Alias;WithdrawalExcluded\n';
     expect(await imported(`${header}TC-3;madeToMeasure\n`)).toMatchObject({ changed: 1, problems: [] });
     expect(await shown()).toBe('madeToMeasure');
-    const text = 'WithdrawalExcluded is never, which is none of madeToMeasure, perishable, periodical';
+    const text = `WithdrawalExcluded is never, which is none of ${WITHDRAWAL_EXCLUSIONS.join(', ')}`;
     expect(await imported(`${header}TC-3;never\n`)).toMatchObject({ problems: [{ line: 2, text }] });
     expect(await shown()).toBe('madeToMeasure');
     expect(await imported(`${header}TC-3;\n`)).toMatchObject({ changed: 1 });
     expect(await shown()).toBeUndefined();
+  });
+
+  test('takes what consumer law and customs want to be known', async () => {
+    const productId = await given({ productNumber: 'TC-4', name: 'Tide Clock', price: 10 });
+    const legalInfo = async () => (await call('GET', `/products/${productId}`)).body.legalInfo;
+    const header =
+      'Alias;DurabilityGuarantee;EnvironmentalClaim/en;Repairability;SoftwareUpdates;EPREL;HSCode;CountryOfOrigin;ProductPassport\n';
+    const guarantee = '3.5 | Tide | TC | Tide Ltd | Pier 1, Dover | https://tide.example/terms';
+    const row = `TC-4;${guarantee};Solar powered | https://tide.example/test;7.5;5;123456;9105 21;de;https://tide.example/pass\n`;
+    expect(await imported(header + row)).toMatchObject({ changed: 1, problems: [] });
+    expect(await legalInfo()).toEqual({
+      durabilityGuarantee: {
+        years: 3.5,
+        brand: 'Tide',
+        model: 'TC',
+        guarantor: 'Tide Ltd',
+        address: 'Pier 1, Dover',
+        termsUrl: 'https://tide.example/terms',
+      },
+      environmentalClaim: { claim: 'Solar powered', source: 'https://tide.example/test' },
+      repairability: '7.5',
+      softwareUpdates: '5',
+      eprelNumber: '123456',
+      eprelUrl: 'https://eprel.ec.europa.eu/qr/123456',
+      hsCode: '910521',
+      originCountry: 'DE',
+      productPassport: 'https://tide.example/pass',
+    });
+    expect(await imported(header + row.replace('9105 21;de', '910521;DE'))).toMatchObject({ unchanged: 1 });
+    for (const [wrong, text] of [
+      [
+        'TC-4;2 | Tide | TC | Tide Ltd | Pier 1 | https://tide.example;;;;;;;',
+        'DurabilityGuarantee is not such as 5 | Beacon | BK-17 | Beacon Ltd | Kai 4, 20457 Hamburg | https://beacon.example/guarantee',
+      ],
+      [
+        'TC-4;;Green;;;;;;',
+        'EnvironmentalClaim/en is not such as Made of 80 % recycled steel | https://beacon.example/report',
+      ],
+      ['TC-4;;;11;;;;;', 'Repairability is not such as 8.2'],
+      ['TC-4;;;;soon;;;;', 'SoftwareUpdates is not such as 2031-12-31'],
+      ['TC-4;;;;;;12;;', 'HSCode is not such as 851610'],
+      ['TC-4;;;;;;;XX;', 'CountryOfOrigin is not such as DE'],
+    ])
+      expect(await imported(`${header}${wrong}\n`)).toMatchObject({ problems: [{ line: 2, text }] });
+    expect(await imported(`${header}TC-4;;;;;;;;\n`)).toMatchObject({ changed: 1 });
+    expect(await legalInfo()).toBeUndefined();
   });
 
   test('takes safety data', async () => {

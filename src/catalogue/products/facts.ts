@@ -37,9 +37,51 @@ export interface SafetyParty {
   contact: string;
 }
 
-/** Why a consumer can't withdraw from the purchase: article 16 (c), (d) and (j) of the Consumer Rights Directive. */
-export const WITHDRAWAL_EXCLUSIONS = ['madeToMeasure', 'perishable', 'periodical'] as const;
-export type WithdrawalExclusion = (typeof WITHDRAWAL_EXCLUSIONS)[number];
+/**
+ * Why a consumer can't withdraw from the purchase, or loses the right: article 16 of the Consumer Rights Directive
+ * (2011/83/EU), each with its letter. The first three are the ones that most shops need.
+ */
+export const WITHDRAWAL_LETTERS = {
+  madeToMeasure: 'c',
+  perishable: 'd',
+  periodical: 'j',
+  hygiene: 'e',
+  mixed: 'f',
+  sealedMedia: 'i',
+  digitalContent: 'm',
+  servicePerformed: 'a',
+  urgentRepair: 'h',
+  leisureOnDate: 'l',
+  alcoholPricedLater: 'g',
+  marketPrice: 'b',
+  publicAuction: 'k',
+} as const;
+export type WithdrawalExclusion = keyof typeof WITHDRAWAL_LETTERS;
+export const WITHDRAWAL_EXCLUSIONS = Object.keys(WITHDRAWAL_LETTERS) as WithdrawalExclusion[];
+
+/**
+ * A commercial guarantee of durability by the producer: free of charge, for the whole product, and longer than the two
+ * years of the seller's legal guarantee (Directive 2011/83/EU, article 2 (14a)).
+ */
+export interface DurabilityGuarantee {
+  /** In half years. */
+  years: number;
+  brand: string;
+  /** The model identifier. */
+  model: string;
+  /** Who gives it: the name and the postal address. */
+  guarantor: string;
+  address: string;
+  /** Where its terms can be read. */
+  termsUrl: string;
+}
+
+/** A statement on the environmental benefit of a product. It is never shown without its source. */
+export interface EnvironmentalClaim {
+  claim: string;
+  /** What backs it up: a certificate, a test report, or the address of either. */
+  source: string;
+}
 
 export const ATTRIBUTE_TYPES = ['string', 'number', 'bool', 'datetime', 'time', 'url'] as const;
 export type AttributeType = (typeof ATTRIBUTE_TYPES)[number];
@@ -119,6 +161,21 @@ export interface ProductFacts {
   withdrawalExcluded?: WithdrawalExclusion;
   /** Where it differs from the manufacturer's in the settings. */
   safety?: ProductSafety;
+  durabilityGuarantee?: DurabilityGuarantee;
+  /** By locale. */
+  environmentalClaims?: Readonly<Record<string, EnvironmentalClaim>>;
+  /** `8.2`, of ten, or a class from `A` to `E`. */
+  repairability?: string;
+  /** The last day with software updates, `2031-12-31`, or the number of years from the purchase: `5`. */
+  softwareUpdates?: string;
+  /** The number in the European Product Registry for Energy Labelling. */
+  eprelNumber?: string;
+  /** The number of the customs tariff, 6 to 10 digits. */
+  hsCode?: string;
+  /** The country of origin for customs, ISO 3166-1 alpha-2. */
+  originCountry?: string;
+  /** The address of the digital product passport. */
+  productPassport?: string;
   videos?: { type: 'YouTube' | 'Vimeo'; source: string }[];
   dataSheet?: { fileName: string; url: string };
   /** `classes`: one class, or the best and the worst: `B,D`. */

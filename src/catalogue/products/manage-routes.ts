@@ -12,6 +12,7 @@ import { newId } from '../../kernel/ids.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { setCategories } from '../categories/assignments.ts';
 import { setFact } from './facts.ts';
+import { LEGAL_REQUEST_FIELDS, setLegalFacts } from './legal-facts.ts';
 import { insertNumbered, numberTaken } from './insert-numbered.ts';
 import { refreshListing } from './listing.ts';
 import { namesImage, patchedProduct } from './patch.ts';
@@ -68,6 +69,7 @@ export const ProductExtras = Type.Object(
         { title: 'energyLabel', description: 'Energy label; null: none.' },
       ),
     ),
+    ...LEGAL_REQUEST_FIELDS,
     forSaleFrom: moment('From when on it is for sale.'),
     forSaleUntil: moment('Until when it is for sale.'),
     patches: Given(
@@ -216,6 +218,7 @@ function changedProduct(
     setFact(next, 'shippingSurcharge', withPrice(next.facts.shippingSurcharge, currency, minor));
   }
   if (energyLabel !== undefined) setFact(next, 'energyLabel', energyLabel ?? undefined);
+  setLegalFacts(next, extras);
   for (const key of ['forSaleFrom', 'forSaleUntil'] as const) {
     const value = extras[key];
     if (value === undefined) continue;

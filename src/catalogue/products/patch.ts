@@ -358,7 +358,7 @@ const paths: Record<string, ProductPath> = {
   ),
   '/withdrawalExcluded': path(
     ADD_REMOVE,
-    Type.Enum([...WITHDRAWAL_EXCLUSIONS], {
+    Type.Enum(WITHDRAWAL_EXCLUSIONS, {
       description: 'Why it is sold without the right of withdrawal.',
       examples: ['madeToMeasure'],
     }),

@@ -9,6 +9,7 @@ import type { ProductType, Settings, TaxClass } from '../../shops/settings/setti
 import { availabilityOf, availabilityText } from './availability-text.ts';
 import { headlineTexts } from './custom-text.ts';
 import { safetyOf } from './safety.ts';
+import { legalInfoOf } from './legal-facts.ts';
 import { inheritedFacts, type Prices, type ProductFacts } from './facts.ts';
 import { isForSale, maxOrderOf, ORDER_UNIT } from './orderable.ts';
 import { rowInView, type PriceView } from './price-view.ts';
@@ -68,6 +69,7 @@ export function renderProduct(
     row.stock,
     locale,
   );
+  const legalInfo = legalInfoOf(facts, locale, settings);
   const product: Product = {
     productId: row.productId,
     name,
@@ -130,6 +132,7 @@ export function renderProduct(
     ...(maxOrder === null ? {} : { maxOrder }),
     ...(facts.withdrawalExcluded && { withdrawalExcluded: facts.withdrawalExcluded }),
     ...(options.variant === 'full' && safetyInfo(facts, settings, text)),
+    ...(legalInfo && { legalInfo }),
     productCode: facts.productCode ?? null,
     manufacturer: facts.manufacturer ?? null,
     upc: facts.upc ?? null,

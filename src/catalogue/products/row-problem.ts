@@ -14,6 +14,7 @@ export type RowProblemCode =
   | 'exclusion'
   | 'party'
   | 'energyLabel'
+  | 'form'
   | 'categoryPath'
   | 'address'
   | 'picture'

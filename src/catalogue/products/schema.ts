@@ -4,6 +4,7 @@ import { Id, Links, Nullable, Paged, Timestamp } from '../../http/schemas.ts';
 import { Image } from '../../platform/media/schema.ts';
 import { UNIT_KEYS } from '../../kernel/units.ts';
 import { WITHDRAWAL_EXCLUSIONS } from './facts.ts';
+import { LegalInfo } from './legal-facts.ts';
 
 /** The product as responses show it. Keys are in the order of the wire. */
 
@@ -233,8 +234,9 @@ export const Product = Type.Object(
     intervalOrder: number('Step of the amount.', 1),
     maxOrder: Type.Optional(number('Largest amount of an order; absent: any.', 10)),
     withdrawalExcluded: Type.Optional(
-      Type.Enum([...WITHDRAWAL_EXCLUSIONS], {
-        description: 'Why it is sold without the right of withdrawal; absent: it has the right.',
+      Type.Enum(WITHDRAWAL_EXCLUSIONS, {
+        description:
+          'Why it is sold without the right of withdrawal, or when the right ends (Directive 2011/83/EU, article 16); absent: it has the right.',
         examples: ['madeToMeasure'],
       }),
     ),
@@ -260,6 +262,7 @@ export const Product = Type.Object(
         },
       ),
     ),
+    legalInfo: Type.Optional(LegalInfo),
     productCode: text('EAN, UPC, ISBN or the like.', '4012345678901'),
     manufacturer: text('Manufacturer.', 'Beacon'),
     upc: text('UPC.', '012345678905'),

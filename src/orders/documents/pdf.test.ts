@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { Content, ContentLine } from '../../pricing/content.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import type { DocumentFacts, DocumentTerms } from './facts.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
 import { pdfOf } from './pdf.ts';
+import { leavesUnion, proformaOf } from './proforma.ts';
 
 /** The texts of the pages as they are printed, one per piece: glyphs, and what the file says that they mean. */
 function textsOf(pdf: Buffer): string[][] {
@@ -314,5 +316,66 @@ describe('the PDF of a document', () => {
     expect(raw).toContain('<pdfaid:part>3</pdfaid:part>');
     expect(raw).toContain('/AFRelationship /Alternative');
     expect(raw).not.toContain('Helvetica');
+  });
+});
+
+describe('the proforma invoice for customs', () => {
+  const order = {
+    orderId: 'ORDER',
+    orderNumber: 'ORD/1',
+    createdAt: new Date('2026-11-15T10:00:00Z'),
+    locale: 'en_GB',
+    billingAddress: address({ firstName: 'Ada', lastName: 'Lindqvist', city: 'Zürich', country: 'CH' }),
+    shippingAddress: null,
+    content: contentOf(
+      [
+        lineOf(1, {
+          quantity: '2',
+          amount: 2380,
+          couponShare: 1190,
+          hsCode: '851610',
+          originCountry: 'FR',
+          weight: { amount: 250, unit: 'gram' },
+        }),
+        lineOf(2),
+      ],
+      { totalBeforeTax: 2500 },
+    ),
+  };
+  const settings = {
+    shopId: 'Small',
+    name: { en_GB: 'Harbour' },
+    defaultLocale: 'en_GB',
+    country: 'DE',
+    invoicing: { street: 'Kai 4', zipCode: '20457', city: 'Hamburg' },
+    units: {},
+  } as unknown as Settings;
+
+  test('has code, origin, weight and value of each item, and their sum', async () => {
+    const texts = textsOf(await proformaOf(order, settings)).flat();
+    for (const text of [
+      'Proforma invoice for customs, order ORD/1',
+      '851610',
+      'FR',
+      '0.5 kg',
+      '10.00 €',
+      '20.00 €',
+      '5.00 €',
+      '25.00 €',
+      'Total net weight: 0.5 kg',
+      'The weight of some items is unknown.',
+    ])
+      expect(texts).toContain(text);
+  });
+
+  test('is for orders that leave the European Union', () => {
+    const to = (country: string) => ({ ...order, billingAddress: address({ country }) });
+    expect(['CH', 'GB', 'FR', 'DE'].map((country) => leavesUnion(to(country), settings))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(leavesUnion(to('DE'), { country: 'CH' })).toBe(false);
   });
 });

@@ -7,7 +7,7 @@ import { mimeBytes } from './mime.ts';
 
 export interface Attachment {
   name: string;
-  type: 'application/pdf' | 'application/xml' | 'text/plain; charset=utf-8';
+  type: 'application/pdf' | 'application/xml' | 'text/plain; charset=utf-8' | 'image/svg+xml' | 'image/png';
   bytes: Buffer;
 }
 

@@ -1,3 +1,4 @@
+import type { Config } from '../../config.ts';
 import type { Queries } from '../../db/database.ts';
 import type { Messages } from '../../kernel/messages.ts';
 import type { Attachment } from './delivery.ts';
@@ -90,7 +91,7 @@ export interface EmailKind<Facts extends object = object, Words extends EmailMes
    */
   load?(db: Queries, email: EmailRequest): Promise<Facts | undefined>;
   /** undefined: the subject of the email no longer exists, and nothing is sent. */
-  attachments?(db: Queries, email: EmailRequest<Facts>): Promise<Attachment[] | undefined>;
+  attachments?(db: Queries, email: EmailRequest<Facts>, config: Config): Promise<Attachment[] | undefined>;
   /** Made-up facts, to preview an email; a function where amounts or dates depend on the locale. */
   sample?: Facts | ((locale: string) => Facts);
   /** Records that the email was not sent because of the daily limit. It may be called twice for one email. */

@@ -30,13 +30,14 @@ export interface EmailWorkerOptions {
 /** Reads data missing in the queue; undefined: the subject of the email no longer exists. */
 export async function loadContent(
   db: Queries,
+  config: Config,
   kind: EmailKind,
   email: QueuedEmail,
 ): Promise<{ email: QueuedEmail; attachments: Attachment[] } | undefined> {
   const facts = kind.load ? await kind.load(db, email) : email.facts;
   if (!facts) return undefined;
   const loaded = { ...email, facts };
-  const attachments = kind.attachments ? await kind.attachments(db, loaded) : [];
+  const attachments = kind.attachments ? await kind.attachments(db, loaded, config) : [];
   return attachments && { email: loaded, attachments };
 }
 
@@ -77,7 +78,7 @@ export function startEmailWorker(options: EmailWorkerOptions): { stop: () => Pro
         log.warn(line, 'email not sent: its address has reached the limit of the day');
         return;
       }
-      const content = await loadContent(db, kind, email);
+      const content = await loadContent(db, config, kind, email);
       if (!content) return;
       const { attachments } = content;
       await nextTurn();

@@ -842,6 +842,25 @@ const Manufacturer = Section(
   { description: 'What Regulation (EU) 2023/988, article 19, wants to be said of every offer.' },
 );
 
+/** The kinds of goods that producer registers have numbers for. */
+export const REGISTRATION_KINDS = [
+  'packaging',
+  'electrical',
+  'batteries',
+  'textiles',
+  'furniture',
+  'other',
+] as const;
+
+const ProducerRegistration = Section({
+  country: Country('Country of the register, ISO 3166-1 alpha-2.', 'DE'),
+  kind: Type.Enum([...REGISTRATION_KINDS], {
+    description: 'What the number is for: packaging (LUCID), electrical devices (WEEE), batteries and so on.',
+    examples: ['packaging'],
+  }),
+  number: OneLine('The number, as the register writes it.', 'DE1234567890123', 100),
+});
+
 const DeliveryTimes = Section(
   {
     cutOffHour: OrElse(
@@ -1280,6 +1299,15 @@ export const SettingsSchema = Section(
           contact: 'safety@beacon.example',
         },
       ]),
+      [],
+    ),
+    producerRegistrations: Setting(
+      List(
+        ProducerRegistration,
+        'Numbers of the registers of producers (packaging, electrical devices, batteries), for the imprint and the packing slips.',
+        [{ country: 'DE', kind: 'packaging', number: 'DE1234567890123' }],
+        { maxItems: 200 },
+      ),
       [],
     ),
     deliveryTimes: Setting(DeliveryTimes, {}),

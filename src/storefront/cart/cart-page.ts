@@ -18,6 +18,7 @@ import { cartEvents, cartForApps } from '../scripts/events.ts';
 import { PageEvent, type Page } from '../page.ts';
 import { percentText } from '../product/product-card.ts';
 import { cartDeliveryText } from '../product/delivery-span.ts';
+import { garanLabel } from '../product/guarantee.ts';
 import { shopPath, type Visit } from '../visit.ts';
 
 /** Why a form was rejected; the message stands beside its field. */
@@ -105,7 +106,10 @@ function cartLine(
   // Pieces need no unit: the short and the full text are the same.
   return html`<li>
     ${cartLinePicture(line)}
-    <div class="what">${cartLineText(visit, line)}</div>
+    <div class="what">
+      ${cartLineText(visit, line)}
+      ${garanLabel(visit, visitorCart.priced.content.lines[index]!.durabilityGuarantee)}
+    </div>
     <form class="field" method="post" action="${shopPath(visit, path)}">
       <label for="${id}"
         >${messages.quantity}<span class="visually-hidden">: ${line.name}</span>

@@ -5,6 +5,7 @@ import { html, plainText, type Markup } from '../../http/html.ts';
 import { typedText } from '../../orders/line-text.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import { messagesIn } from '../../kernel/messages.ts';
+import { garanLabel } from '../product/guarantee.ts';
 import { withdrawalNote } from '../product/withdrawal-note.ts';
 import { productPath, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
@@ -160,6 +161,7 @@ export function orderLines(visit: Visit, { lineItemContainer }: Sums, content: C
           ${cartLinePicture(line)}
           <div class="what">
             ${cartLineText(visit, line, { hasFeatures: true })}
+            ${garanLabel(visit, content.lines[index]!.durabilityGuarantee)}
             ${withdrawalNote(visit, content.lines[index]!)}
           </div>
           <span>${amountWithUnit(line.quantity.amount, line.orderUnitShort, visit.locale)}</span>

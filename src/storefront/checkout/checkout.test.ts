@@ -109,6 +109,10 @@ describe('the whole purchase', () => {
         'Delivery Express delivery Expected delivery: Tue 17 November Change : Delivery Payment Payment in advance Change : Payment ' +
         'Your items Tidewater Espresso Beans Weight: 250 g, Roast: Medium ' +
         '70 % arabica, 30 % robusta, roasted every Tuesday Item no. CB-101 €9.90 each 2 pieces €19.80 ' +
+        'Legal guarantee of conformity At least 2 years If a product is defective or not as agreed, the seller, ' +
+        'Harbour & Hearth GmbH, is liable to you for at least 2 years from delivery. The law of your country may give you more time. ' +
+        'You may have it repaired or replaced free of charge. If that does not help, you may ask for a price reduction or your money back. ' +
+        'Your rights on the pages of the European Union ' +
         'Summary Subtotal €19.80 Delivery: Express delivery €12.00 Total €31.80 ' +
         'Includes 7% VAT €1.30 Includes 19% VAT €1.92 ' +
         'By ordering, you accept our Terms . You can read about your right of withdrawal here: Withdrawal . ' +

@@ -2,6 +2,7 @@ import type { CartChange } from '../../carts/cart.ts';
 import { setLocale } from '../../carts/changes.ts';
 import { NotAsReviewed } from '../../carts/review-digest.ts';
 import { checkVatNumber, orderCart, type VisitorCart } from '../../checkout/visitor-cart.ts';
+import { CONSENT_KINDS, requiredConsents, type ConsentKind } from '../../checkout/withdrawal-consent.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { HttpError, ValidationError } from '../../http/errors.ts';
 import { cartPage } from '../cart/cart-page.ts';
@@ -17,7 +18,7 @@ import {
   setAddresses,
 } from './address-step.ts';
 import { chooseMethods, deliveryPage, parseMethods } from './delivery-step.ts';
-import { reviewPage } from './review-step.ts';
+import { consentField, reviewPage } from './review-step.ts';
 import { firstMissingStep, type Step } from './steps.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
@@ -110,13 +111,16 @@ export function checkout(pages: Pages, tokens: OrderTokens): void {
       const { cart, order } = visit.session;
       if (!cart) return new Redirect(shopPath(visit, order === undefined ? '/cart' : '/confirmation'));
       const visitorCart = await findVisitorCart(visit);
-      const reviewed = field('reviewed');
+      const form = {
+        reviewed: field('reviewed'),
+        consents: CONSENT_KINDS.filter((kind) => field(consentField(kind)) !== ''),
+      };
       // The cart no longer exists, because another click was faster or it has expired.
-      if (!visitorCart) return orderAndRedirect(visit, tokens, cart.id, reviewed);
+      if (!visitorCart) return orderAndRedirect(visit, tokens, cart.id, form);
       return atStep(
         visit,
         '/checkout/review',
-        (visitorCart) => placeOrder(visit, tokens, visitorCart, reviewed),
+        (visitorCart) => placeOrder(visit, tokens, visitorCart, form),
         visitorCart,
       );
     },
@@ -158,18 +162,31 @@ async function saveAndContinue(
 /** Two orders created the same customer, or the customer was erased meanwhile. The next attempt succeeds. */
 const RACES: readonly unknown[] = ['customer_number', 'customer_order_customer'];
 
+/** What the button below the review sends. */
+interface OrderForm {
+  /** The digest of what was shown. */
+  reviewed: string;
+  consents: readonly ConsentKind[];
+}
+
 /** An order refused by the rules leads to the cart page, where the cart can be changed. */
 async function placeOrder(
   visit: Visit,
   tokens: OrderTokens,
-  { cart }: VisitorCart,
-  reviewed: string,
+  visitorCart: VisitorCart,
+  form: OrderForm,
 ): Promise<Page | Redirect> {
   const { locale } = visit;
+  const { cart } = visitorCart;
+  const required = requiredConsents(visitorCart.priced.content, visitorCart.settings, locale);
+  if (required.some(({ kind }) => !form.consents.includes(kind))) {
+    const message = messagesIn(locale).storefront.checkout.consents.missing;
+    return reviewPage(visit, visitorCart, { status: 400, message, consents: form.consents });
+  }
   try {
     // The visitor may have switched the language on the last page.
     if (cart.locale !== locale) await updateVisitorCart(visit, cart.cartId, () => setLocale(locale));
-    return await orderAndRedirect(visit, tokens, cart.cartId, reviewed);
+    return await orderAndRedirect(visit, tokens, cart.cartId, form);
   } catch (error) {
     // The order must match exactly what was shown above the button.
     if (error instanceof NotAsReviewed) {
@@ -181,11 +198,11 @@ async function placeOrder(
     if (error instanceof ValidationError) return new Redirect(shopPath(visit, '/checkout'));
     const isRace = RACES.includes(violatedConstraint(error));
     if (!isRace && !(error instanceof HttpError && error.status < 500)) throw error;
-    const visitorCart = await findVisitorCart(visit);
+    const now = await findVisitorCart(visit);
     const message = isRace
       ? messagesIn(locale).storefront.checkout.tryAgain
       : messagesIn(locale).storefront.cart.notOrdered;
-    return cartPage(visit, visitorCart, { status: 409, message });
+    return cartPage(visit, now, { status: 409, message });
   }
 }
 
@@ -194,9 +211,9 @@ async function orderAndRedirect(
   visit: Visit,
   tokens: OrderTokens,
   cartId: string,
-  reviewed: string,
+  { reviewed, consents }: OrderForm,
 ): Promise<Redirect> {
-  const order = await orderCart(shopperOf(visit), cartId, reviewed);
+  const order = await orderCart(shopperOf(visit), cartId, reviewed, consents);
   visit.updateSession({ cart: undefined });
   if (order === undefined)
     return new Redirect(shopPath(visit, '/cart'), messagesIn(visit.locale).storefront.cart.expired);

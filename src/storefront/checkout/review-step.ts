@@ -1,5 +1,6 @@
 import type { Content, ContentShipping } from '../../pricing/content.ts';
 import { reviewDigest } from '../../carts/review-digest.ts';
+import { requiredConsents, type ConsentKind } from '../../checkout/withdrawal-consent.ts';
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
@@ -12,6 +13,8 @@ import { checkoutHeader, vatNotice, type Step } from './steps.ts';
 import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
 import { cartDeliveryText } from '../product/delivery-span.ts';
+import { isGoods } from '../../pricing/goods.ts';
+import { legalGuaranteeNotice } from '../product/guarantee.ts';
 import { legalNames, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
@@ -19,7 +22,7 @@ import { languageTag } from '../../http/locale.ts';
 export async function reviewPage(
   visit: Visit,
   visitorCart: VisitorCart,
-  rejection?: { status: 409; message: string },
+  rejection?: { status: 400 | 409; message: string; consents?: readonly ConsentKind[] },
 ): Promise<Page> {
   const messages = messagesIn(visit.locale).storefront.checkout;
   const { content, totals } = visitorCart.priced;
@@ -42,16 +45,51 @@ export async function reviewPage(
           })}
           <h2>${messages.items}</h2>
           ${orderLines(visit, visitorCart.view, content)}
+          ${content.lines.some(isGoods) && legalGuaranteeNotice(visit)}
         </div>
         <form method="post" action="${shopPath(visit, '/checkout/order')}">
           <h2>${messagesIn(visit.locale).storefront.cart.summary}</h2>
           ${summary(visit, visitorCart.view, content)}
           <input type="hidden" name="reviewed" value="${reviewDigest(visitorCart.cart, content)}" />
-          ${legalTexts(visit)}
+          ${legalTexts(visit)} ${consentFields(visit, visitorCart, rejection?.consents)}
           <p><button class="button">${messages.order}</button></p>
         </form>
       </div>`,
   };
+}
+
+export const consentField = (kind: ConsentKind) => `consent-${kind}`;
+
+/** Boxes for what the customer must agree to, never checked in advance. `given` are those of a form that was refused. */
+function consentFields(
+  { locale }: Visit,
+  { priced: { content }, settings }: VisitorCart,
+  given: readonly ConsentKind[] | undefined,
+): Markup | false {
+  const consents = requiredConsents(content, settings, locale);
+  if (consents.length === 0) return false;
+  const messages = messagesIn(locale).storefront.checkout.consents;
+  return html`<fieldset>
+    <legend>${messages.title}</legend>
+    ${consents.map(({ kind, text }) => {
+      const name = consentField(kind);
+      const isMissing = given !== undefined && !given.includes(kind);
+      return html`<div class="field">
+        <label
+          ><input
+            type="checkbox"
+            name="${name}"
+            value="yes"
+            required
+            ${given?.includes(kind) && html`checked`}
+            ${isMissing && html`aria-invalid="true" aria-describedby="${name}-error"`}
+          />
+          <span>${text}</span></label
+        >
+        ${isMissing && html`<p class="error" id="${name}-error">${messages.missing}</p>`}
+      </div>`;
+    })}
+  </fieldset>`;
 }
 
 type OrderParties = Sums & { billingAddress: Address | null; shippingAddress: Address | null };

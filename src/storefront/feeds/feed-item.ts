@@ -4,8 +4,11 @@ import { askedPrice, inTaxType, priceIn } from '../../catalogue/products/prices.
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { isForSale, ORDER_UNIT } from '../../catalogue/products/orderable.ts';
 import { nameOf, pricesOf, selectionOf, typeOf } from '../../catalogue/products/render.ts';
+import { formatNumber } from '../../http/amount-text.ts';
 import { plainText } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
+import { messagesIn } from '../../kernel/messages.ts';
+import { sellsToEuConsumers } from '../../shops/legal/guarantee-notice.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import type { UnitKey } from '../../kernel/units.ts';
 import { hasZones } from '../../pricing/delivery-offers.ts';
@@ -65,6 +68,8 @@ export interface FeedItem {
   /** `250 g`, and the amount that the base price refers to: `100 g`. */
   measure: { content: string; base: string } | undefined;
   energy: { label: string; best: string } | undefined;
+  /** The number in the European registry of energy labels. */
+  eprelNumber: string | undefined;
   condition: Condition;
   isDigital: boolean;
 }
@@ -136,11 +141,12 @@ export function feedItem({ row, pictures }: FeedRow, context: FeedContext): Feed
         }
       : undefined,
     options: optionsOf(row, context),
-    ...attributesOf(row, context),
+    ...withLegalDetails(attributesOf(row, context), facts, context),
     weight: weightOf(facts),
     size: length && width && height ? { length, width, height } : undefined,
     measure: measureOf(facts, quantity),
     energy: energyOf(facts),
+    eprelNumber: facts.eprelNumber,
     isDigital,
   };
 }
@@ -308,6 +314,23 @@ function attributesOf(
       details.push({ name: cut(displayKey, MAX_VALUE_LENGTH), value: cut(value, MAX_VALUE_LENGTH) });
   }
   return { features, details, condition };
+}
+
+/** The producer's guarantee and the repairability come first, because channels cut long lists. */
+function withLegalDetails(
+  attributes: ReturnType<typeof attributesOf>,
+  { durabilityGuarantee: guarantee, repairability }: ProductFacts,
+  { visit: { settings, locale } }: FeedContext,
+): ReturnType<typeof attributesOf> {
+  const { label, years } = messagesIn(locale).guarantee;
+  const details: NamedValue[] = [];
+  if (guarantee && sellsToEuConsumers(settings)) {
+    const value = `${years({ amount: formatNumber(guarantee.years, locale) })}, ${guarantee.brand} ${guarantee.model}`;
+    details.push({ name: label, value: cut(value, MAX_VALUE_LENGTH) });
+  }
+  if (repairability !== undefined)
+    details.push({ name: messagesIn(locale).storefront.product.repairability, value: repairability });
+  return { ...attributes, details: [...details, ...attributes.details].slice(0, MAX_DETAILS) };
 }
 
 function featureOf(key: string): FeatureName | undefined {

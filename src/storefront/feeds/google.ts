@@ -63,6 +63,16 @@ function googleFields(item: FeedItem): Field[] {
     ['g:shipping_weight', item.weight],
     ['g:unit_pricing_measure', measure?.content],
     ['g:unit_pricing_base_measure', measure?.base],
+    [
+      'g:certification',
+      item.eprelNumber === undefined
+        ? undefined
+        : [
+            ['g:certification_authority', 'EC'],
+            ['g:certification_name', 'EPREL'],
+            ['g:certification_code', item.eprelNumber],
+          ],
+    ],
     ['g:energy_efficiency_class', energy?.label],
     // The scale from A to G has its best class on the label; older scales end elsewhere.
     ['g:min_energy_efficiency_class', energy?.best === 'A' ? 'G' : undefined],

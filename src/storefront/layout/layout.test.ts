@@ -42,6 +42,7 @@ async function shown(page: Partial<Page> = {}, visitor: Partial<Visit> = {}, ses
     placeOrder: undefined as never,
     payments: undefined as never,
     config: service.config,
+    guaranteeFiles: new Map(),
     shopId: 'DemoShop',
     settings,
     verifySettings: () => {},

@@ -1,6 +1,7 @@
 import { notFound } from '../../http/errors.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
 import { findPublishedPage } from '../../shops/legal/queries.ts';
+import { registrationText } from '../../shops/legal/registration-text.ts';
 import { PAGES, type LegalContent, type PageName } from '../../shops/legal/schema.ts';
 import { merchantHtml, prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
 import type { Page } from '../page.ts';
@@ -51,7 +52,7 @@ function textPage(visit: Visit, page: PageName, content: LegalContent): Page {
     main: html`<article class="prose">
       <h1>${heading}</h1>
       ${merchantHtml(visit, shortDescription)} ${page === 'contact-information' && contact(visit, content)}
-      ${merchantHtml(visit, description)}
+      ${merchantHtml(visit, description)} ${page === 'contact-information' && registrations(visit)}
     </article>`,
   };
 }
@@ -94,6 +95,15 @@ function contact({ locale, settings }: Visit, content: LegalContent): Markup {
       <dd><a href="mailto:${email}">${email}</a></dd>
     </div>
   </dl>`;
+}
+
+/** The numbers of the registers of producers, which the law wants to be found on the pages of a shop. */
+function registrations({ locale, settings }: Visit): Markup | false {
+  if (settings.producerRegistrations.length === 0) return false;
+  return html`<h2>${messagesIn(locale).registrations.title}</h2>
+    <ul>
+      ${settings.producerRegistrations.map((one) => html`<li>${registrationText(one, locale)}</li>`)}
+    </ul>`;
 }
 
 function missingPage(visit: Visit, page: PageName, isElsewhere: boolean): Page {

@@ -7,7 +7,9 @@ import {
   givenFullCart,
   givenProduct,
   NOW,
+  paymentId,
   queuedEmails,
+  shippingId,
 } from '../../../test/carts.ts';
 import {
   givenOrder,
@@ -24,8 +26,12 @@ import {
 } from '../../../test/managed-orders.ts';
 import { givenVisitor, mainOf } from '../../../test/visitor.ts';
 import { sql } from '../../db/sql.ts';
+import type { ProductFacts } from '../../catalogue/products/facts.ts';
+import { orderConfirmation, type OrderConfirmed } from '../../orders/confirmation-email.ts';
 import { orderTokens } from '../../orders/order-link.ts';
+import { loadContent } from '../../platform/email/worker.ts';
 import { installationKey } from '../../platform/sealing.ts';
+import type { Content } from '../../pricing/content.ts';
 
 beforeAll(startManaging);
 afterAll(() => service.close());
@@ -270,6 +276,92 @@ describe('withdrawing from a contract', () => {
       const form = { [`quantity-${ids[1]}`]: '1', ...PERSON };
       expect((await visitor.post(`${path}/withdraw/confirm`, form)).status).toBe(409);
     });
+  });
+
+  test('stays possible where only a broken seal ends the right', async () => {
+    const { shop } = await givenOrder();
+    const razor = await givenProduct(shop, { number: 'RAZOR', facts: { withdrawalExcluded: 'hygiene' } });
+    const seat = await givenProduct(shop, { number: 'SEAT', facts: { withdrawalExcluded: 'leisureOnDate' } });
+    const order = await placed(shop, { [razor]: 1, [seat]: 1 });
+    const visitor = givenVisitor(service, shop.shopId);
+    expect(mainOf(await visitor.get('/Products/RAZOR'))).toContain(
+      'The right of withdrawal ends when you break the seal: for reasons of health or hygiene',
+    );
+    const choice = (await visitor.get(`${await pathOf(order)}/withdraw`)).text;
+    const names = order.body.lineItemContainer.productLineItems.map(
+      ({ sku, lineItemId }: { sku: string; lineItemId: string }) => [
+        sku,
+        choice.includes(`name="quantity-${lineItemId}"`),
+      ],
+    );
+    expect(Object.fromEntries(names)).toEqual({ RAZOR: true, SEAT: false });
+  });
+
+  test('of digital content is lost only with a consent, which is stored and confirmed, and when it begins', async () => {
+    const { shop } = await givenOrder();
+    const facts: ProductFacts = { withdrawalExcluded: 'digitalContent', name: { en_GB: 'Sea chart' } };
+    const chart = await givenProduct(shop, { number: 'CHART', facts });
+    const visitor = givenVisitor(service, shop.shopId);
+    await visitor.submit('/cart/add', { productId: chart, quantity: '1' });
+    await visitor.submit('/checkout', {
+      'billing.emailAddress': ADDRESS,
+      'billing.country': 'DE',
+      'billing.firstName': 'Ada',
+      'billing.lastName': 'Lindqvist',
+      'billing.street': 'Kai 7',
+      'billing.zipCode': '20457',
+      'billing.city': 'Hamburg',
+    });
+    const review = await visitor.submit('/checkout/delivery', {
+      shippingMethod: await shippingId(shop, 'parcel'),
+      paymentMethod: await paymentId(shop, 'advance'),
+    });
+    expect(review.place).toMatch(/checkout\/review$/);
+    const text =
+      'I expressly agree that you begin to supply Sea chart before the withdrawal period ends. I know that I lose my right of withdrawal when you begin.';
+    expect(mainOf(review)).toContain(text);
+    expect(review.text).toContain('name="consent-digitalContent"');
+    // The legal guarantee of goods does not cover it.
+    expect(mainOf(review)).not.toContain('Legal guarantee of conformity');
+    const reviewed = /name="reviewed" value="([^"]*)"/.exec(review.text)![1]!;
+    await changesNothing(service, async () => {
+      const refusal = await visitor.post('/checkout/order', { reviewed });
+      expect(refusal.status).toBe(400);
+      expect(mainOf(refusal)).toContain('Please give your consent, or remove these items from the cart.');
+    });
+    const done = await visitor.submit('/checkout/order', { reviewed, 'consent-digitalContent': 'yes' });
+    expect(done.place).toMatch(/confirmation$/);
+    const row = await service.db.one<{ orderId: string; content: Content }>(sql`
+      select upper(order_id::text) as "orderId", content from customer_order where shop_id = ${shop.shopId}
+      order by created_at desc, order_id desc limit 1`);
+    const [line] = row!.content.lines;
+    expect(line!.withdrawalConsent).toEqual({ at: expect.stringMatching(/^2026-11-15T/), text });
+    const email = await loadContent(service.db, service.config, orderConfirmation, {
+      shopId: shop.shopId,
+      template: 'order',
+      to: ADDRESS,
+      locale: 'en_GB',
+      facts: { orderId: row!.orderId },
+    });
+    expect((email!.email.facts as OrderConfirmed).legalSections).toEqual([
+      {
+        title: 'Your consent',
+        texts: [
+          expect.stringMatching(/^On 15 November 2026 at \d\d:\d\d UTC you agreed: “I expressly agree/),
+        ],
+      },
+    ]);
+    const order = { shop, id: row!.orderId, body: {} };
+    const path = await pathOf(order);
+    const field = `name="quantity-${line!.lineItemId}"`;
+    expect((await visitor.get(`${path}/withdraw`)).text).toContain(field);
+    await well(order, 'POST', '/shipments', { lines: [{ lineItemId: line!.lineItemId, quantity: 1 }] });
+    expect((await visitor.get(`${path}/withdraw`)).text).not.toContain(field);
+    // An order that an app has placed has no consent.
+    const other = await placed(shop, { [chart]: 1 });
+    const [{ lineItemId }] = other.body.lineItemContainer.productLineItems;
+    await well(other, 'POST', '/shipments', { lines: [{ lineItemId, quantity: 1 }] });
+    expect((await visitor.get(`${await pathOf(other)}/withdraw`)).text).toContain(`quantity-${lineItemId}`);
   });
 
   test('needs a name, an email address and something to withdraw from', async () => {

@@ -2,7 +2,7 @@ import { emailField } from '../email-field.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { notFound } from '../../http/errors.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import { withdraw, withdrawableLines } from '../../orders/customer-actions.ts';
+import { linesWithoutRight, withdraw, withdrawableLines } from '../../orders/customer-actions.ts';
 import type { PartLine } from '../../orders/manage-queries.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import { findOrderOf } from '../../orders/queries.ts';
@@ -186,8 +186,7 @@ function choosePage(
   refused?: { field: ShopFormRequest['field']; problem: string },
 ): Page {
   const messages = messagesIn(visit.locale).storefront.withdrawal;
-  const { lines } = opened.order.content;
-  const excluded = lines.filter(({ withdrawalExcluded }) => withdrawalExcluded !== undefined);
+  const excluded = linesWithoutRight(opened);
   return orderPageWith(opened, '/withdraw', {
     title: messages.title,
     ...(refused && { status: 400 }),

@@ -9,6 +9,7 @@ import { basePriceText } from './product-card.ts';
 import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
+import { countryName } from '../../shops/countries/countries.ts';
 
 /** The attributes and measures of a product as a table. */
 export function detailsView(visit: Visit, row: ProductRow, product: Product): Markup | false {
@@ -54,6 +55,7 @@ export function detailsView(visit: Visit, row: ProductRow, product: Product): Ma
           },
         ]
       : []),
+    ...legalRows(product, locale),
   ];
   if (rows.length === 0) return false;
   return html`<section>
@@ -71,6 +73,70 @@ export function detailsView(visit: Visit, row: ProductRow, product: Product): Ma
         </tbody>
       </table>
     </div>
+  </section>`;
+}
+
+/** What the law wants to be known before the purchase, where it is known. */
+function legalRows(
+  { legalInfo = {} }: Product,
+  locale: string,
+): { name: string; value: (Markup | string)[] }[] {
+  const messages = messagesIn(locale).storefront.product;
+  const { repairability, softwareUpdates, originCountry, productPassport } = legalInfo;
+  const passport = webAddress(productPassport);
+  return [
+    ...(repairability === undefined
+      ? []
+      : [{ name: messages.repairability, value: [repairabilityText(repairability, messages, locale)] }]),
+    ...(softwareUpdates === undefined
+      ? []
+      : [{ name: messages.softwareUpdates, value: [updatesText(softwareUpdates, messages, locale)] }]),
+    ...(originCountry === undefined
+      ? []
+      : [{ name: messages.originCountry, value: [countryName(originCountry, languageTag(locale))] }]),
+    ...(passport === undefined
+      ? []
+      : [
+          {
+            name: messages.passport,
+            value: [html`<a href="${passport}" rel="noopener">${new URL(passport).hostname}</a>`],
+          },
+        ]),
+  ];
+}
+
+function repairabilityText(
+  repairability: string,
+  messages: Messages['storefront']['product'],
+  locale: string,
+): string {
+  const score = Number(repairability);
+  return Number.isNaN(score)
+    ? messages.repairabilityClass({ letter: repairability })
+    : messages.repairabilityScore({ score: formatNumber(score, locale) });
+}
+
+function updatesText(updates: string, messages: Messages['storefront']['product'], locale: string): string {
+  if (!updates.includes('-')) return messages.updatesYears({ years: updates });
+  const date = new Date(updates).toLocaleDateString(languageTag(locale), {
+    dateStyle: 'long',
+    timeZone: 'UTC',
+  });
+  return messages.updatesUntil({ date });
+}
+
+/** A claim on the environment always stands beside what backs it up. */
+export function environmentView({ locale }: Visit, { legalInfo }: Product): Markup | false {
+  const { environmentalClaim } = legalInfo ?? {};
+  if (!environmentalClaim) return false;
+  const messages = messagesIn(locale).storefront.product;
+  const { claim, source } = environmentalClaim;
+  const address = webAddress(source);
+  const shown = address === undefined ? source : html`<a href="${address}" rel="noopener">${source}</a>`;
+  return html`<section>
+    <h2>${messages.environment}</h2>
+    <p>${claim}</p>
+    <p><small>${messages.claimSource.pieces({ source: shown })}</small></p>
   </section>`;
 }
 
@@ -109,13 +175,15 @@ export function labelLinks({ locale }: Visit, product: Product): Markup | false 
     ` (${messages.energyScale({ best: energyLabelsMaxEfficiencyString })})`;
   const energy =
     energyLabelsString && messages.energy({ classes: energyLabelsString.split(',').join(' – ') });
-  if (!energy && sheet === undefined) return false;
+  const eprel = webAddress(product.legalInfo?.eprelUrl);
+  if (!energy && sheet === undefined && eprel === undefined) return false;
   return html`<ul class="labels">
     ${
       energy &&
       html`<li>${label === undefined ? energy : html`<a href="${label}">${energy}</a>`}${scale}</li>`
     }
     ${sheet !== undefined && html`<li><a href="${sheet}">${messages.dataSheet}</a></li>`}
+    ${eprel !== undefined && html`<li><a href="${eprel}" rel="noopener">${messages.eprel}</a></li>`}
   </ul>`;
 }
 

@@ -8,6 +8,7 @@ import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
 import { amountWithUnit, formatNumber, unitText } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
+import { garanLabel } from './guarantee.ts';
 
 /** The cards of the first row on wide screens. Pictures further down are loaded when they come into sight. */
 const FIRST_ROW = 4;
@@ -39,6 +40,7 @@ function productCard(visit: Visit, product: Product, index: number, options: Car
     ${cardPicture(product, options.isBelow === true || index >= FIRST_ROW)}
     ${options.heading === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`} ${badges(product, messages)}
     ${priceBlock(visit, product)} ${availability(visit, product, { isShort: true })}
+    ${garanLabel(visit, product.legalInfo?.durabilityGuarantee)}
     ${options.actions?.(product) ?? quickForm(visit, product)}
   </li>`;
 }

@@ -22,7 +22,9 @@ import {
 import { amountWithUnit, formatNumber } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import { customTextField } from './customisation.ts';
-import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
+import { bulkPrices, detailsView, environmentView, labelLinks, videoLinks } from './details.ts';
+import { isGoods } from '../../pricing/goods.ts';
+import { garanDetails, legalGuaranteeNotice } from './guarantee.ts';
 import { safetyView } from './safety.ts';
 import { productWithdrawalNote } from './withdrawal-note.ts';
 import { picturePreload, pictureView, type ResponsivePicture } from './pictures.ts';
@@ -99,7 +101,8 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           <div class="prices">
             ${priceBlock(visit, offer)} ${taxNote(visit, offer, facts.isVatInfoVisible ?? true)}
           </div>
-          ${labelLinks(visit, offer)} ${productWithdrawalNote(visit, offer)}
+          ${labelLinks(visit, offer)} ${garanDetails(visit, offer.legalInfo?.durabilityGuarantee)}
+          ${productWithdrawalNote(visit, offer)}
           ${chosen && variationChoices(visit, { row, variations, chosen })}
           ${availability(visit, offer, { isShort: delivery !== undefined })}
           ${delivery && html`<p class="arrival">${delivery.text}</p>`}
@@ -123,7 +126,8 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
               </ul>
             </section>`
           }
-          ${detailsView(visit, row, product)} ${safetyView(visit, offer)} ${videoLinks(visit, product)}
+          ${detailsView(visit, row, product)} ${environmentView(visit, offer)} ${safetyView(visit, offer)}
+          ${videoLinks(visit, product)} ${isGoods(offer) && legalGuaranteeNotice(visit)}
         </div>
         ${buyBar(visit, offer)}
       </article>
