@@ -19,6 +19,7 @@ import { accountSessionCleanup, signInRequestCleanup } from '../people/accounts/
 import { requestCleanup } from '../people/newsletters/queries.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
 import { deliveryCleanup } from '../apps/webhooks/delivery-queries.ts';
+import { customerTotals } from '../orders/customer-totals.ts';
 import { reportSums } from '../orders/reports/day-sums.ts';
 import { unpaidOrderRelease } from '../orders/release-unpaid.ts';
 import { wishlistCleanup } from '../storefront/wishlist/queries.ts';
@@ -28,6 +29,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
   return [
     unpaidOrderRelease,
     reportSums,
+    customerTotals,
     ...(config.CART_ABANDONED_AFTER > 0 ? [abandonedCarts(config.CART_ABANDONED_AFTER)] : []),
     answerCleanup,
     windowCleanup,

@@ -11,6 +11,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     'Shoppers sign in again: a browser that was signed out since the backup must not be signed in by a restore.',
   app_use: 'Calls are counted by the installation that answered them.',
   authorisation_code: 'A code that installs an app is valid for ten minutes.',
+  customer_total: 'Totals are counted from the orders, in every installation by itself.',
+  customer_total_run: 'Totals are counted from the orders, in every installation by itself.',
   idempotent_answer:
     'First answers are kept for a day, for clients that repeat a request to this installation.',
   import_picture: 'Pictures wait for an import of the installation that they were sent to.',
