@@ -54,7 +54,7 @@ const TABLES: Readonly<Record<string, string>> = {
   shops: `customer_group, legal_page, newsletter_campaign, payment_method, pending_domain, settings_version,
     shipping_method, shop, shop_domain, tax_class, tax_rate`,
   apps: 'app, app_use, audit_entry, authorisation_code, script_tag, token, webhook, webhook_delivery',
-  catalogue: `category, category_listing, cross_selling, import_picture, library_image, listing, listing_rebuild, listing_size,
+  catalogue: `bulk_edit, bulk_edit_item, category, category_listing, cross_selling, import_picture, library_image, listing, listing_rebuild, listing_size,
     listing_upgrade, listing_word, price_history, product, product_category, product_image, product_import, product_type,
     subcategory_listing, watcher`,
   people: `account, account_address, account_passkey, account_session, customer, customer_note, customer_tag, newsletter_request,
@@ -62,7 +62,7 @@ const TABLES: Readonly<Record<string, string>> = {
   coupons: 'coupon, coupon_campaign, coupon_day',
   orders: `customer_order, customer_total, customer_total_run, demo_payment, order_day, order_document, order_event, order_line, order_payment,
     order_return, order_shipment, payment_account, payment_attempt, report_day, report_run, report_state`,
-  carts: 'cart',
+  carts: 'cart, cart_day, cart_day_run',
   storefront: 'wish',
   admin: `admin_link, admin_passkey, admin_recovery_code, admin_session, admin_user, customer_segment, saved_view, shop_user`,
 };

@@ -81,7 +81,7 @@ export interface ListDefinition<Row> {
   /** A file with all rows that match the filters. */
   exportPath?: string;
   /** Shown above the rows, and loaded again with them. */
-  above?: Markup;
+  above?: Markup | undefined;
   /** The message for an empty list. */
   empty: Part;
 }
