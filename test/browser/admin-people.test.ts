@@ -39,6 +39,9 @@ test.each(ofTheDay(SCREENS, 1))('finds a customer, and changes the address (%s)'
     '/apps/webhooks',
     '/apps/audit',
     '/reports?by=country',
+    '/customers?country=DE',
+    '/customers/segments',
+    '/products/bulk-edit?all=yes&q=tea&kind=addStock&amount=5',
     '/orders/accounting',
     '/search?q=brenn',
   ]) {

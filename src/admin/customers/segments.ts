@@ -81,7 +81,7 @@ export function segmentPages(pages: ShopPages): void {
                 ${words.noSegments}
                 <a href="${adminPath(visit, '/customers')}">${messages.layout.menuEntries.customers}</a>
               </p>`
-            : html`<div class="list">
+            : html`<div class="list segments">
                 <table>
                   <thead>
                     <tr>
@@ -145,19 +145,21 @@ function segmentRow(visit: ShopVisit, segment: Segment, count: string): Markup {
     <td data-title="${words.name}"><a href="${adminPath(visit, '/customers', filter)}">${name}</a></td>
     <td data-title="${words.conditions}">${filterText(visit, filter)}</td>
     <td data-title="${messages.layout.menuEntries.customers}" class="number">${count}</td>
-    <td data-title="${words.savedBy}">${author}, ${dayText(createdAt, language)}</td>
-    <td class="actions">
-      <a class="button" href="${adminPath(visit, '/customers/export.csv', filter)}" hx-boost="false"
-        >${messages.list.export}</a
-      >
-      ${
-        visit.may('customers_write') &&
-        html`<form method="post" action="${adminPath(visit, `/customers/segments/${segmentId}/delete`)}">
-          <button class="danger" aria-label="${words.deleteSegment({ name })}">
-            ${messages.form.delete}
-          </button>
-        </form>`
-      }
+    <td data-title="${words.savedBy}"><span>${author}, ${dayText(createdAt, language)}</span></td>
+    <td>
+      <div class="actions">
+        <a class="button" href="${adminPath(visit, '/customers/export.csv', filter)}" hx-boost="false"
+          >${messages.list.export}</a
+        >
+        ${
+          visit.may('customers_write') &&
+          html`<form method="post" action="${adminPath(visit, `/customers/segments/${segmentId}/delete`)}">
+            <button class="danger" aria-label="${words.deleteSegment({ name })}">
+              ${messages.form.delete}
+            </button>
+          </form>`
+        }
+      </div>
     </td>
   </tr>`;
 }
