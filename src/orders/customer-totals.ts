@@ -155,7 +155,7 @@ const DAY = 86_400_000;
 const ROUNDS = 2;
 const NEVER = new Date('9999-01-01T00:00:00Z');
 /** No order of the shop is placed while these are counted, so they are few. */
-const CUSTOMERS_AT_ONCE = 100;
+const CUSTOMERS_AT_ONCE = 20;
 const SHOPS_AT_ONCE = 20;
 
 /** Whether all orders of the shop are in the totals: those from before they were kept are counted in the background. */

@@ -294,8 +294,12 @@ test('tags are set on the page and in bulk, and filter the list and the file', a
   ]);
 });
 
+async function countAll(): Promise<void> {
+  while ((await customerTotals.run(service.db, 500)) > 0);
+}
+
 test('a segment is saved for all people of the shop, counted, opened, exported and deleted', async () => {
-  await customerTotals.run(service.db, 500);
+  await countAll();
   const found = async (query: string) =>
     /\d+–\d+ of (\d+)/.exec((await merchant.get(`/customers?${query}`)).text)?.[1] ?? '0';
   const expected = async (condition: ReturnType<typeof sql>) =>
@@ -366,7 +370,7 @@ test('the totals of a customer are kept by each order, its refund and its cancel
       select customer_id, currency, orders, gross, refunded, first_order_at, last_order_at, language
       from customer_total where shop_id = 'DemoShop' order by customer_id, currency`);
     await service.db.run(sql`delete from customer_total_run where shop_id = 'DemoShop'`);
-    await customerTotals.run(service.db, 500);
+    await countAll();
     const counted = await service.db.many<object>(sql`
       select customer_id, currency, orders, gross, refunded, first_order_at, last_order_at, language
       from customer_total where shop_id = 'DemoShop' order by customer_id, currency`);
