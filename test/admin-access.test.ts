@@ -33,7 +33,7 @@ const send = (merchant: Merchant, route: AdminRoute) =>
   route.method === 'GET' ? merchant.get(pathOf(route)) : merchant.post(pathOf(route));
 
 /** Pages about the rows that were chosen in a list, which say so when there are none. */
-const isOfChosen = ({ url }: AdminRoute) => /\/products\/(?:delete|change-prices)$/.test(url);
+const isOfChosen = ({ url }: AdminRoute) => /\/(?:products\/(?:delete|bulk-edit)|customers\/tags)$/.test(url);
 
 const ofShop = () => routes.filter((route) => 'permission' in route);
 const ofNoShop = () => routes.filter((route) => 'audience' in route && route.audience !== 'anybody');

@@ -195,11 +195,11 @@ describe('with several writes:', () => {
       4,
     ],
     [
-      'many prices',
+      'a bulk edit',
       async () => {
         const ids = await productIds(['AP-100', 'TE-100']);
-        const query = `id=${ids.join('&id=')}&percent=10&ending=exact`;
-        return () => post(`/products/change-prices?${query}`);
+        const query = `id=${ids.join('&id=')}&kind=changePrice&amount=10&ending=exact`;
+        return () => post(`/products/bulk-edit?${query}`);
       },
       4,
     ],

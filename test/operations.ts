@@ -719,7 +719,7 @@ const personExport = shape(
     ),
   ),
   'emailAddresses: array\nemailAddresses[]: string',
-  ...words(`newsletterSubscriptions newsletterRequests availabilityWatches carts wishList accounts accountSessions
+  ...words(`notes tags newsletterSubscriptions newsletterRequests availabilityWatches carts wishList accounts accountSessions
     signInRequests mails orders`).map((key) => `${key}: array`),
   array('auditEntries', auditEntry),
 );
@@ -2005,7 +2005,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: shape(
       'customerId: string\ncustomerNumber: string\ncustomer: string',
       words(`
-        subscriptionsDeleted watchesDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted ordersAnonymised
+        notesDeleted tagsDeleted subscriptionsDeleted watchesDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted ordersAnonymised
         documentsKept`)
         .map((key) => `${key}: integer`)
         .join('\n'),
@@ -2018,6 +2018,29 @@ export const OPERATIONS: readonly Operation[] = [
     body: () => ({ customerGroupId: null }),
     request: 'customerGroupId: string|null',
     answer: 'customerGroupId: string|null',
+  }),
+  operation('GET /manage/customers/{customerId}/tags', 'customers_read', {
+    labels: [],
+    params: { customerId: passingCustomer },
+    answer: 'tags: array\ntags[]: string',
+  }),
+  operation('PUT /manage/customers/{customerId}/tags', 'customers_write', {
+    labels: [],
+    params: { customerId: passingCustomer },
+    body: () => ({ tags: ['wholesale'] }),
+    request: 'tags: array\ntags[]: string',
+    answer: 'tags: array\ntags[]: string',
+  }),
+  operation('POST /manage/customer-tags', 'customers_write', {
+    labels: [],
+    body: async (shop) => ({
+      customerIds: [await passingCustomer(shop)],
+      add: ['wholesale'],
+      remove: ['retail'],
+    }),
+    request:
+      'customerIds: array\ncustomerIds[]: string\nadd?: array\nadd[]: string\nremove?: array\nremove[]: string',
+    answer: 'changed: integer',
   }),
   operation('GET /manage/readiness', 'orders_read', {
     labels: [],

@@ -3,6 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { recordEntries } from '../http/audit-entry.ts';
 import { insertEventsAt, timeAfter } from '../platform/events/log.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
+import { addToCustomerTotals } from '../orders/customer-totals.ts';
 import { addPlacedOrders, insertOrderLines } from '../orders/day-sums.ts';
 import { queueLowStock } from '../catalogue/products/low-stock-email.ts';
 import type { OrderRequest, Placement, PlacementOptions } from './placement.ts';
@@ -204,6 +205,7 @@ async function save(
     insertOrders(tx, shopId, orders),
     insertOrderLines(tx, shopId, orders),
     addPlacedOrders(tx, shopId, orders),
+    addToCustomerTotals(tx, shopId, orders),
     deleteCarts(tx, shopId, cartIds),
     recordEntries(tx, shopId, entries),
     queueJobs(tx, shopId, 'mail', emails),

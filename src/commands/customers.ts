@@ -1,3 +1,4 @@
+import { toFilter } from '../admin/customers/customer-filter.ts';
 import { customerFile } from '../admin/customers/customer-list.ts';
 import { adminMessagesIn } from '../admin/messages.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
@@ -11,7 +12,7 @@ export const runs = {
       await db.transaction((tx) => recordCommand(tx, shopId!, 'customers export'));
       const text = customerFile(
         { db, shopId: shopId!, messages: adminMessagesIn(settings.defaultLocale), settings },
-        { text: '', customerGroupId: '' },
+        toFilter(() => '', settings),
       );
       await writeText(text, options['output']);
     }),

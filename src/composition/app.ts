@@ -29,6 +29,7 @@ import { managedCouponCampaigns } from '../coupons/manage-routes.ts';
 import { couponCampaigns } from '../coupons/routes.ts';
 import { currencies } from '../shops/currencies/routes.ts';
 import { managedCustomers } from '../people/customers/manage-routes.ts';
+import { customerTags } from '../people/customers/tags.ts';
 import { customerOperations } from '../people/customers/routes.ts';
 import type { Database } from '../db/database.ts';
 import { docsRoutes } from '../site/docs/routes.ts';
@@ -304,6 +305,7 @@ export async function buildApp({
   productTypeOperations(api);
   customerOperations(api);
   managedCustomers(api);
+  customerTags(api);
   privacyOperations(api, PERSONAL_DATA);
   legalOperations(api);
   newsletterOperations(api);

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { runDueEdits } from '../catalogue/products/bulk-edit-runner.ts';
 import { runDueImports } from '../catalogue/products/import-runner.ts';
 import { runDueRebuilds } from '../catalogue/products/listing-rebuild.ts';
 import { cleanupSteps } from './cleanup-steps.ts';
@@ -34,6 +35,7 @@ export function startBackground(db: Database, config: Config, log: FastifyBaseLo
     repeat('the import of products', CHECK_IMPORTS, log, (signal) =>
       runDueImports({ db, config, media, log }, signal),
     ),
+    repeat('the bulk edits of products', CHECK_IMPORTS, log, (signal) => runDueEdits({ db, log }, signal)),
     repeat('the clean-up', CHECK_CLEANUP, log, (signal) => runCleanup(db, steps, { log, signal })),
   ];
   return { stop: async () => void (await Promise.all(works.map((work) => work.stop()))) };

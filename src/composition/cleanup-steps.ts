@@ -4,8 +4,10 @@ import { adminSessionCleanup } from '../admin/users/queries.ts';
 import { appUseCleanup } from '../apps/app-use.ts';
 import { auditCleanup } from '../apps/audit-log/queries.ts';
 import { abandonedCarts } from '../carts/abandoned.ts';
+import { bulkEditCleanup } from '../catalogue/products/bulk-edit-queries.ts';
 import { importCleanup } from '../catalogue/products/import-queries.ts';
 import { sentPictureCleanup } from '../catalogue/products/sent-pictures.ts';
+import { cartDays } from '../carts/cart-days.ts';
 import { cartCleanup } from '../carts/queries.ts';
 import type { Config } from '../config.ts';
 import { answerCleanup } from '../http/idempotency.ts';
@@ -19,6 +21,7 @@ import { accountSessionCleanup, signInRequestCleanup } from '../people/accounts/
 import { requestCleanup } from '../people/newsletters/queries.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
 import { deliveryCleanup } from '../apps/webhooks/delivery-queries.ts';
+import { customerTotals } from '../orders/customer-totals.ts';
 import { reportSums } from '../orders/reports/day-sums.ts';
 import { unpaidOrderRelease } from '../orders/release-unpaid.ts';
 import { wishlistCleanup } from '../storefront/wishlist/queries.ts';
@@ -28,7 +31,9 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
   return [
     unpaidOrderRelease,
     reportSums,
+    customerTotals,
     ...(config.CART_ABANDONED_AFTER > 0 ? [abandonedCarts(config.CART_ABANDONED_AFTER)] : []),
+    cartDays,
     answerCleanup,
     windowCleanup,
     cartCleanup,
@@ -43,6 +48,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     emailCountCleanup,
     failedJobCleanup,
     importCleanup,
+    bulkEditCleanup,
     sentPictureCleanup,
     deliveryCleanup(config.EVENT_DAYS),
     eventCleanup(config.EVENT_DAYS),

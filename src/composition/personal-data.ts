@@ -2,6 +2,7 @@ import { cartPersonalData } from '../carts/personal-data.ts';
 import { availabilityPersonalData } from '../catalogue/products/availability-personal-data.ts';
 import { orderPersonalData } from '../orders/personal-data.ts';
 import { accountPersonalData } from '../people/accounts/personal-data.ts';
+import { customerPersonalData } from '../people/customers/notes.ts';
 import { newsletterPersonalData } from '../people/newsletters/personal-data.ts';
 import { emailPersonalData } from '../platform/email/personal-data.ts';
 import type { PersonalData } from '../platform/personal-data.ts';
@@ -14,6 +15,7 @@ import { wishlistPersonalData } from '../storefront/wishlist/personal-data.ts';
  * erasing a customer must not lock anyone out.
  */
 export const PERSONAL_DATA: readonly PersonalData[] = [
+  customerPersonalData,
   newsletterPersonalData,
   availabilityPersonalData,
   // Carts and wish lists of an account are found by the account, so they come before it.

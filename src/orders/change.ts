@@ -1,6 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { recordEvents, takeTimeOfCommit } from '../platform/events/log.ts';
+import { moveCustomerTotals, type CustomerShare } from './customer-totals.ts';
 import { insertOrderLines, moveDaySum, type CountedOrder } from './day-sums.ts';
 import { orderEvents } from './order-events.ts';
 import type { ManagedOrder } from './queries.ts';
@@ -44,7 +45,12 @@ export async function changeOrder(
   const next: ManagedOrder = { ...order, ...changes, ...(moves && { updatedAt: changedAt }) };
   const { content } = changes;
   const keepsRelease = !content || paymentMethodOf(content) === paymentMethodOf(order.content);
-  const counted = await tx.one<{ before: Counted; after: Counted }>(sql`
+  const counted = await tx.one<{
+    before: Counted;
+    after: Counted;
+    shareBefore: CustomerShare;
+    shareAfter: CustomerShare;
+  }>(sql`
       update customer_order
       set version = version + 1, updated_at = ${next.updatedAt}, order_number = ${next.orderNumber},
         customer_id = ${next.customerId}, tax_model = ${next.taxModel}, customer_comment = ${next.customerComment},
@@ -69,10 +75,10 @@ export async function changeOrder(
         cancelled_at = ${next.cancelledAt}, paid_amount = ${next.paidAmount},
         refunded_amount = ${next.refundedAmount}, erased_at = ${next.erasedAt}, payment_wait = ${next.paymentWait}, buyer = ${next.buyer}
       from (
-        select ${countedColumns} as before from customer_order where shop_id = ${shopId} and order_id = ${order.orderId}
+        select ${countedColumns} as before, ${shareColumns} as "shareBefore" from customer_order where shop_id = ${shopId} and order_id = ${order.orderId}
       ) earlier
       where shop_id = ${shopId} and order_id = ${order.orderId}
-      returning before, ${countedColumns} as after`);
+      returning before, ${countedColumns} as after, "shareBefore", ${shareColumns} as "shareAfter"`);
   const { createdAt, currency } = order;
   await moveDaySum(
     tx,
@@ -80,6 +86,7 @@ export async function changeOrder(
     { ...counted!.before, createdAt, currency },
     { ...counted!.after, createdAt, currency },
   );
+  await moveCustomerTotals(tx, shopId, order, counted!.shareBefore, counted!.shareAfter);
   if (content) {
     await tx.run(sql`delete from order_line where shop_id = ${shopId} and order_id = ${order.orderId}`);
     await insertOrderLines(tx, shopId, [next]);
@@ -91,6 +98,10 @@ type Counted = Omit<CountedOrder, 'createdAt' | 'currency'>;
 
 /** As text where numbers are exact: PostgreSQL adds them up. */
 const countedColumns = sql`json_build_object('states', states, 'gross', grand_total, 'net', net_revenue::text)`;
+
+/** What the order is in the totals of its customer. */
+const shareColumns = sql`json_build_object('customerId', upper(customer_id::text),
+  'counts', cancelled_at is null and rejected_at is null, 'gross', grand_total, 'refunded', refunded_amount)`;
 
 function paymentMethodOf({ payment }: ManagedOrder['content']): string | undefined {
   return payment?.method?.paymentMethodId;

@@ -58,6 +58,10 @@ async function givenThings(): Promise<void> {
   await merchant.post('/views', { list: '/orders', name: 'Mine', query: '' });
   await merchant.post('/users', { email: 'new@people.example', role: 'catalogue' });
   await merchant.post('/products/import/paste', { rows: 'SKU;Name\nX-1;A thing\n' });
+  await merchant.post('/customers/segments', { name: 'Germans', 'filter.country': 'DE' });
+  const customer = await service.db.one<{ id: string }>(sql`
+    select upper(customer_id::text) as id from customer where shop_id = 'DemoShop' order by created_at desc limit 1`);
+  await merchant.post(`/customers/${customer!.id}/notes`, { note: 'Rings twice' });
   await merchant.get('/settings/home');
   await service.db.run(sql`
     insert into library_image (shop_id, image_key, name, sizes, created_at)
@@ -72,10 +76,13 @@ async function givenThings(): Promise<void> {
 const NOT_ON_A_PAGE = [
   '/admin/confirm',
   '/admin/shops/:shopId/marketing/newsletters/:campaignId/unsubscribe',
+  '/admin/shops/:shopId/customers/segments',
+  '/admin/shops/:shopId/customers/tags',
   '/admin/shops/:shopId/orders/invoices',
   '/admin/shops/:shopId/orders/:orderId/documents/:documentId/send',
   '/admin/shops/:shopId/orders/:orderId/shipments/:shipmentId/undo',
-  '/admin/shops/:shopId/products/change-prices',
+  '/admin/shops/:shopId/products/bulk-edit',
+  '/admin/shops/:shopId/products/bulk-edits/:editId/undo',
   '/admin/shops/:shopId/products/hide',
   '/admin/shops/:shopId/products/show',
   '/admin/shops/:shopId/products/stock-take',

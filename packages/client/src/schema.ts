@@ -1554,6 +1554,56 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/customers/{customerId}/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get customer tags
+         * @description The tags that people of the shop gave the customer, who does not see them.
+         *
+         *     Scope: customers_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getCustomerTags"];
+        /**
+         * Set customer tags
+         * @description Replaces the tags of a customer, at most 20.
+         *
+         *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["setCustomerTags"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/customer-tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change customer tags
+         * @description Adds tags to several customers and removes others, at most 100 customers in a call. All or nothing.
+         *
+         *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["changeCustomerTags"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/manage/shops/{shopId}/customers/{customerId}/export": {
         parameters: {
             query?: never;
@@ -6601,6 +6651,28 @@ export interface components {
              */
             customerGroupId: string | null;
         };
+        /** CustomerTags */
+        CustomerTags: {
+            /** @description In the order of the alphabet; upper and lower case make no difference. */
+            tags: string[];
+        };
+        /** CustomerTagsChangeRequest */
+        CustomerTagsChangeRequest: {
+            /** @description The customers. */
+            customerIds: string[];
+            /** @description Tags that all of them get. */
+            add?: string[];
+            /** @description Tags that none of them has afterwards. */
+            remove?: string[];
+        };
+        /** CustomerTagsChange */
+        CustomerTagsChange: {
+            /**
+             * @description How many customers have other tags than before.
+             * @example 12
+             */
+            changed: number;
+        };
         /** CustomerExport */
         CustomerExport: {
             /**
@@ -6649,6 +6721,14 @@ export interface components {
              *     ]
              */
             emailAddresses: string[];
+            /** @description Notes that people of the shop wrote, oldest first. */
+            notes: {
+                [key: string]: unknown;
+            }[];
+            /** @description Tags that people of the shop gave. */
+            tags: {
+                [key: string]: unknown;
+            }[];
             /** @description Newsletters, subscribed or not. */
             newsletterSubscriptions: {
                 [key: string]: unknown;
@@ -6711,6 +6791,16 @@ export interface components {
              * @example anonymised
              */
             customer: string;
+            /**
+             * @description Notes of the shop.
+             * @example 2
+             */
+            notesDeleted: number;
+            /**
+             * @description Tags of the shop.
+             * @example 2
+             */
+            tagsDeleted: number;
             /**
              * @description Newsletter subscriptions.
              * @example 2
@@ -9043,6 +9133,9 @@ export type Customer = components['schemas']['Customer'];
 export type CustomerList = components['schemas']['CustomerList'];
 export type CustomerCreateRequest = components['schemas']['CustomerCreateRequest'];
 export type CustomerGroup = components['schemas']['CustomerGroup'];
+export type CustomerTags = components['schemas']['CustomerTags'];
+export type CustomerTagsChangeRequest = components['schemas']['CustomerTagsChangeRequest'];
+export type CustomerTagsChange = components['schemas']['CustomerTagsChange'];
 export type CustomerExport = components['schemas']['CustomerExport'];
 export type CustomerErasure = components['schemas']['CustomerErasure'];
 export type ContentPageSummaryItem = components['schemas']['ContentPageSummaryItem'];
@@ -20629,6 +20722,389 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/group",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getCustomerTags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
+                 */
+                customerId: components["parameters"]["customerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomerTags"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/tags",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_read, Request: GET /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/tags",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/customers/00000000-0000-0000-0000-000000000000/tags",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/tags",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    setCustomerTags: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-setCustomerTags
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
+                 */
+                customerId: components["parameters"]["customerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "tags": [
+                 *         "wholesale"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomerTags"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomerTags"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/tags",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/tags",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/tags",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/customers/00000000-0000-0000-0000-000000000000/tags",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/tags",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/tags",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    changeCustomerTags: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-changeCustomerTags
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "customerIds": [
+                 *         "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E"
+                 *       ],
+                 *       "add": [
+                 *         "wholesale"
+                 *       ],
+                 *       "remove": [
+                 *         "wholesale"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomerTagsChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomerTagsChange"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/customer-tags",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/customer-tags",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: POST /manage/shops/DemoShop/customer-tags",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/NoSuchShop/customer-tags",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/customer-tags",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/customer-tags",
                      *       "status": "Too Many Requests"
                      *     }
                      */

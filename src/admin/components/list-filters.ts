@@ -26,7 +26,10 @@ export function filterForm<Row>(
     ${Object.entries(hidden).map(
       ([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}" />`,
     )}
-    ${list.filters.map((filter) => filterField(filter, state.filter(filter.name), messages.any))}
+    ${list.filters
+      .filter(({ isMore }) => !isMore)
+      .map((filter) => filterField(filter, state.filter(filter.name), messages.any))}
+    ${moreFilters(list, state, messages)}
     <button class="without-script">${messages.filter}</button>
     <span class="space"></span>
     ${columnChooser(list, query, messages.columns)}
@@ -37,6 +40,23 @@ export function filterForm<Row>(
       >`
     }
   </form>`;
+}
+
+/** Filters that are seldom used. The part is open while one of them is set, so that nothing is hidden that counts. */
+function moreFilters<Row>(
+  { filters }: ListDefinition<Row>,
+  state: ListState,
+  messages: ShopVisit['messages']['list'],
+): Markup | false {
+  const more = filters.filter(({ isMore }) => isMore);
+  if (more.length === 0) return false;
+  const isSet = more.some(({ name }) => state.filter(name) !== '');
+  return html`<details class="more-filters" ${isSet && html`open`}>
+    <summary class="button">${messages.moreFilters}</summary>
+    <div class="filter-grid">
+      ${more.map((filter) => html`<div>${filterField(filter, state.filter(filter.name), messages.any)}</div>`)}
+    </div>
+  </details>`;
 }
 
 function filterField(filter: Filter, value: string, any: string): Markup {
@@ -58,6 +78,27 @@ function filterField(filter: Filter, value: string, any: string): Markup {
       ><label for="${id}">${filter.label}</label>
       <input type="date" id="${id}" name="${filter.name}" value="${value}"
     /></span>`;
+  }
+  if (filter.kind === 'number') {
+    return html`<span class="date"
+      ><label for="${id}">${filter.label}</label>
+      <input type="number" step="any" id="${id}" name="${filter.name}" value="${value}"
+    /></span>`;
+  }
+  if (filter.kind === 'text') {
+    return html`<label for="${id}" class="hidden">${filter.label}</label>
+      <input
+        type="text"
+        id="${id}"
+        name="${filter.name}"
+        value="${value}"
+        maxlength="200"
+        placeholder="${filter.label}"
+        list="${id}-offered"
+      />
+      <datalist id="${id}-offered">
+        ${filter.offered.map((text) => html`<option value="${text}"></option>`)}
+      </datalist>`;
   }
   return html`<label for="${id}" class="hidden">${filter.label}</label>
     <input

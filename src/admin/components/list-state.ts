@@ -1,4 +1,4 @@
-import type { Part } from '../../http/html.ts';
+import type { Markup, Part } from '../../http/html.ts';
 import type { Choice } from './form.ts';
 import type { PageRequest } from '../../http/page-kit.ts';
 
@@ -17,10 +17,17 @@ export interface Column<Row> {
   isExtra?: boolean;
 }
 
-export type Filter =
+export type Filter = (
   | { kind: 'search'; name: string; label: string }
   | { kind: 'choice'; name: string; label: string; choices: readonly Choice[] }
-  | { kind: 'date'; name: string; label: string };
+  | { kind: 'date'; name: string; label: string }
+  | { kind: 'number'; name: string; label: string }
+  /** A text, with values that are offered while it is typed. */
+  | { kind: 'text'; name: string; label: string; offered: readonly string[] }
+) & {
+  /** Shown with others that are seldom used, in a part that opens. */
+  isMore?: boolean;
+};
 
 /** Parts of a list that are always offered instead of "all": a parameter of the address, and its values. */
 export interface Tabs {
@@ -73,6 +80,8 @@ export interface ListDefinition<Row> {
   bulk?: readonly BulkAction[];
   /** A file with all rows that match the filters. */
   exportPath?: string;
+  /** Shown above the rows, and loaded again with them. */
+  above?: Markup | undefined;
   /** The message for an empty list. */
   empty: Part;
 }

@@ -22,6 +22,7 @@ export async function listView<Row>(
   const isFiltered = list.filters.some(({ name }) => state.filter(name) !== '');
   return html`${viewTabs(visit, list, views, request.search, query)} ${filterForm(visit, list, state, query)}
     <div id="list" class="list">
+      ${list.above}
       ${
         list.rows.length === 0
           ? html`<div class="empty">

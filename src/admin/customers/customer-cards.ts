@@ -1,9 +1,9 @@
-import { html, type Markup } from '../../http/html.ts';
+import { html, type Markup, type Part } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { barChart } from '../components/bars.ts';
 import { chip, dayText, type ChipKind } from '../components/format.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { lastOf, valueText } from './customer-list.ts';
+import { firstOf, lastOf, valueText } from './customer-list.ts';
 import { findMonthsOf, type CustomerOrderRow, type CustomerSummary } from './queries.ts';
 
 export const SHOWN_ORDERS = 20;
@@ -15,25 +15,29 @@ export function figures(
 ): Markup {
   const titles = messages.customers;
   const count = sums.reduce((sum, { orders }) => sum + orders, 0);
-  const last = lastOf(sums);
-  const main = sums[0];
+  const [first, last] = [firstOf(sums), lastOf(sums)];
+  const refunds = sums.filter(({ refunded }) => refunded > 0);
+  const averages = sums.map(({ worth, orders, currency }) =>
+    moneyText(Math.round(worth / orders), currency, locale),
+  );
+  const figure = (title: string, value: Part, note?: string | false) =>
+    html`<div>
+      <dt>${title}</dt>
+      <dd>${value} ${note && html`<span class="quiet">${note}</span>`}</dd>
+    </div>`;
   return html`<dl class="card figures">
-    <div>
-      <dt>${titles.orders}</dt>
-      <dd>${count}</dd>
-    </div>
-    <div>
-      <dt>${titles.value}</dt>
-      <dd>${valueText(sums, settings.defaultCurrency, locale)}</dd>
-    </div>
-    <div>
-      <dt>${titles.average}</dt>
-      <dd>${main ? moneyText(Math.round(main.gross / main.orders), main.currency, locale) : '–'}</dd>
-    </div>
-    <div>
-      <dt>${titles.lastOrder}</dt>
-      <dd>${last ? dayText(last, language) : titles.never}</dd>
-    </div>
+    ${figure(titles.orders, count)}
+    ${figure(
+      titles.value,
+      valueText(sums, settings.defaultCurrency, locale),
+      refunds.length > 0 &&
+        titles.refunded({
+          amount: refunds.map(({ refunded, currency }) => moneyText(refunded, currency, locale)).join(' + '),
+        }),
+    )}
+    ${figure(titles.average, averages.length > 0 ? averages.join(' / ') : '–')}
+    ${figure(titles.firstOrder, first ? dayText(first, language) : titles.never)}
+    ${figure(titles.lastOrder, last ? dayText(last, language) : titles.never)}
   </dl>`;
 }
 

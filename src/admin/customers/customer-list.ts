@@ -2,68 +2,73 @@ import { Readable } from 'node:stream';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
 import { html } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
-import { isId } from '../../kernel/ids.ts';
 import { toDecimal } from '../../kernel/money.ts';
-import { dayText } from '../components/format.ts';
+import { findShopTags } from '../../people/customers/tags.ts';
+import { countryChoices } from '../components/country-choices.ts';
+import { chip, dayText } from '../components/format.ts';
 import { listView } from '../components/list.ts';
-import { listState, type Column, type ListState } from '../components/list-state.ts';
+import { listState, type Column, type Filter } from '../components/list-state.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+import { givenValues, languageName, toFilter } from './customer-filter.ts';
+import type { CustomerFilter } from './find-people.ts';
 import { personName } from './names.ts';
 import {
-  countListedCustomers,
+  findCustomerPage,
   findCustomersAfter,
-  findListedCustomers,
-  type CustomerFilter,
+  findExportedCustomers,
   type ListedCustomer,
   type OrderSum,
 } from './queries.ts';
+import { countingNotice, findSegments, saveSegmentForm, segmentLinks } from './segments.ts';
 
 export function customerList(pages: ShopPages): void {
   pages.get('/customers', 'customers_read', async (visit, request) => {
-    const { db, shopId, settings, messages } = visit;
+    const { db, shopId, messages } = visit;
     const columns = customerColumns(visit);
     const state = listState(request, columns);
-    const filter = filterOf(state);
-    const [rows, counted] = await Promise.all([
-      findListedCustomers(db, shopId, filter, { ...state, isOldestFirst: state.sort === 'since' }),
-      countListedCustomers(db, shopId, filter),
+    const filter = toFilter(state.filter, visit.settings);
+    const current = givenValues(state.filter);
+    const [{ rows, results, isMore }, segments, tags] = await Promise.all([
+      findCustomerPage(db, shopId, filter, { ...state, isOldestFirst: state.sort === 'since' }),
+      findSegments(db, shopId),
+      findShopTags(db, shopId, MAX_OFFERED_TAGS),
     ]);
-    const groups = settings.customerGroups.map(({ customerGroupId, name }) => ({
-      value: customerGroupId,
-      text: name,
-    }));
+    const mayWrite = visit.may('customers_write');
     return {
       title: messages.layout.menuEntries.customers,
       menu: 'customers',
-      actions: visit.may('customers_write')
+      actions: mayWrite
         ? html`<a class="button main" href="${adminPath(visit, '/customers/new')}"
             >${messages.customers.new}</a
           >`
         : undefined,
-      main: await listView(visit, request, {
+      main: html`${segmentLinks(visit, segments, current)}
+      ${await listView(visit, request, {
         path: '/customers',
         caption: messages.layout.menuEntries.customers,
         columns,
-        filters: [
-          { kind: 'search', name: 'q', label: messages.customers.search },
-          ...(groups.length > 0
-            ? [{ kind: 'choice', name: 'group', label: messages.customers.group, choices: groups } as const]
-            : []),
-        ],
+        filters: filtersOf(visit, tags),
         rows,
-        ...counted,
+        results,
+        isMore,
+        above: html`${usesTotals(filter) && (await countingNotice(visit))}
+        ${saveSegmentForm(visit, segments, current)}`,
         href: ({ customerId }) => adminPath(visit, `/customers/${customerId}`),
+        idOf: ({ customerId }) => customerId,
+        bulk: mayWrite
+          ? [{ action: '/customers/tags', text: messages.customers.editTags, method: 'get' }]
+          : [],
         exportPath: '/customers/export.csv',
         empty: messages.customers.empty,
-      }),
+      })}`,
     };
   });
 
   pages.file('/customers/export.csv', 'customers_read', async (visit, request) => {
     const { db, messages } = visit;
-    const filter = filterOf(listState(request, []));
+    const filter = toFilter(listState(request, []).filter, visit.settings);
     await db.transaction((tx) => recordAction(tx, visit, '/customers/export.csv', {}, 'GET'));
     return {
       type: 'text/csv; charset=utf-8',
@@ -73,9 +78,72 @@ export function customerList(pages: ShopPages): void {
   });
 }
 
-function filterOf(state: ListState): CustomerFilter {
-  const group = state.filter('group');
-  return { text: state.filter('q').trim(), customerGroupId: isId(group) ? group : '' };
+const MAX_OFFERED_TAGS = 200;
+
+function filtersOf({ messages, language, settings }: ShopVisit, tags: readonly string[]): Filter[] {
+  const words = messages.customers;
+  const groups = settings.customerGroups.map(({ customerGroupId, name }) => ({
+    value: customerGroupId,
+    text: name,
+  }));
+  const languages = [...new Set(settings.locales.map((locale) => locale.slice(0, 2)))];
+  const currencies = settings.currencies.map((value) => ({ value, text: value }));
+  const more = { isMore: true } as const;
+  return [
+    { kind: 'search', name: 'q', label: words.search },
+    ...(groups.length > 0
+      ? [{ kind: 'choice', name: 'group', label: words.group, choices: groups } as const]
+      : []),
+    { kind: 'text', name: 'tags', label: words.filters.tags, offered: tags },
+    {
+      ...more,
+      kind: 'choice',
+      name: 'country',
+      label: words.filters.country,
+      choices: countryChoices(language),
+    },
+    {
+      ...more,
+      kind: 'choice',
+      name: 'language',
+      label: words.filters.language,
+      choices: languages.map((value) => ({ value, text: languageName(value, language) })),
+    },
+    {
+      ...more,
+      kind: 'choice',
+      name: 'newsletter',
+      label: words.filters.newsletter,
+      choices: [
+        { value: 'yes', text: words.subscribed },
+        { value: 'no', text: words.notSubscribed },
+      ],
+    },
+    { ...more, kind: 'number', name: 'minOrders', label: words.filters.minOrders },
+    { ...more, kind: 'number', name: 'maxOrders', label: words.filters.maxOrders },
+    { ...more, kind: 'number', name: 'minValue', label: words.filters.minValue },
+    { ...more, kind: 'number', name: 'maxValue', label: words.filters.maxValue },
+    ...(currencies.length > 1
+      ? [
+          {
+            ...more,
+            kind: 'choice',
+            name: 'currency',
+            label: words.filters.currency,
+            choices: currencies,
+          } as const,
+        ]
+      : []),
+    { ...more, kind: 'date', name: 'after', label: words.filters.after },
+    { ...more, kind: 'date', name: 'before', label: words.filters.before },
+  ];
+}
+
+/** Whether the filter asks for what is counted from orders. */
+function usesTotals(filter: CustomerFilter): boolean {
+  const { language, minOrders, maxOrders, minWorth, maxWorth, lastOrderFrom, lastOrderBefore } = filter;
+  const values = [minOrders, maxOrders, minWorth, maxWorth, lastOrderFrom, lastOrderBefore];
+  return language !== '' || values.some((value) => value !== undefined);
 }
 
 function customerColumns({ messages, language, locale, settings }: ShopVisit): Column<ListedCustomer>[] {
@@ -114,13 +182,23 @@ function customerColumns({ messages, language, locale, settings }: ShopVisit): C
     { name: 'company', title: titles.company, cell: ({ company }) => company, isExtra: true },
     { name: 'city', title: titles.city, cell: ({ city }) => city, isExtra: true },
     { name: 'group', title: titles.group, cell: ({ customerGroup }) => customerGroup, isExtra: true },
+    { name: 'tags', title: titles.tags, cell: ({ tags }) => tagChips(tags), isExtra: true },
   ];
 }
+
+/** The tags of a customer. */
+export const tagChips = (tags: readonly string[]) =>
+  html`<span class="chips">${tags.map((tag) => chip(tag))}</span>`;
 
 /** `€120.00`; one amount per currency. */
 export function valueText(sums: readonly OrderSum[], defaultCurrency: string, locale: string): string {
   if (sums.length === 0) return moneyText(0, defaultCurrency, locale);
-  return sums.map(({ gross, currency }) => moneyText(gross, currency, locale)).join(' + ');
+  return sums.map(({ worth, currency }) => moneyText(worth, currency, locale)).join(' + ');
+}
+
+export function firstOf(sums: readonly OrderSum[]): Date | undefined {
+  const first = sums.map(({ firstAt }) => Date.parse(firstAt));
+  return first.length === 0 ? undefined : new Date(Math.min(...first));
 }
 
 export function lastOf(sums: readonly OrderSum[]): Date | undefined {
@@ -155,6 +233,8 @@ export async function* customerFile(
     titles.number,
     ...EXPORTED.map((field) => titles.fields[field]),
     titles.group,
+    titles.tags,
+    titles.language,
     titles.since,
     titles.orders,
     `${titles.value} (${settings.defaultCurrency})`,
@@ -162,25 +242,29 @@ export async function* customerFile(
   ])}`;
   let after = { createdAt: new Date(0), customerId: '00000000-0000-0000-0000-000000000000' };
   for (;;) {
-    const rows = await findCustomersAfter(db, shopId, filter, { after, limit: AT_ONCE });
+    const walked = await findCustomersAfter(db, shopId, { after, limit: AT_ONCE });
+    const ids = walked.map(({ customerId }) => customerId);
+    const rows = await findExportedCustomers(db, shopId, filter, ids);
     yield rows
-      .map(({ customerNumber, billingAddress, customerGroup, createdAt, sums }) => {
+      .map(({ customerNumber, billingAddress, customerGroup, tags, language, createdAt, sums }) => {
         const own = sums.find(({ currency }) => currency === settings.defaultCurrency);
         return csvLine(
           [
             customerNumber,
             ...EXPORTED.map((field) => billingAddress?.[field] ?? ''),
             customerGroup ?? '',
+            tags.join(', '),
+            language ?? '',
             createdAt.toISOString().slice(0, 10),
             String(sums.reduce((count, { orders }) => count + orders, 0)),
-            String(toDecimal(own?.gross ?? 0, settings.defaultCurrency)),
+            String(toDecimal(own?.worth ?? 0, settings.defaultCurrency)),
             lastOf(sums)?.toISOString().slice(0, 10) ?? '',
           ].map(escapeFormula),
         );
       })
       .join('');
-    const last = rows.at(-1);
-    if (!last || rows.length < AT_ONCE) return;
+    const last = walked.at(-1);
+    if (!last || walked.length < AT_ONCE) return;
     after = last;
   }
 }

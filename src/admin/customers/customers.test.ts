@@ -3,6 +3,7 @@ import { givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { fingerprint, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
+import { customerTotals } from '../../orders/customer-totals.ts';
 
 let service: Service;
 let merchant: Merchant;
@@ -214,6 +215,215 @@ test('whoever may only read sees no buttons', async () => {
   expect(text).toContain('Ada Brennan');
   for (const word of ['Edit address', 'Erase personal data', '>Save<']) expect(text).not.toContain(word);
   expect((await accountant.get('/customers')).text).not.toContain('New customer');
+});
+
+test('notes have an author and a moment, stay hidden from the customer, and leave with the person', async () => {
+  const { customerId: id } = (
+    await service.call('POST', '/DemoShop/customers', {
+      token: 'demo-all',
+      body: { billingAddress: { lastName: 'Notiz', emailAddress: 'n@notiz.example' } },
+    })
+  ).body;
+  for (const note of ['Called back', '<b>Likes</b> tea']) {
+    const added = await merchant.post(`/customers/${id}/notes`, { note });
+    expect([added.status, added.location]).toEqual([303, `/admin/shops/DemoShop/customers/${id}`]);
+  }
+  const { text } = await merchant.get(`/customers/${id}`);
+  expect(text.indexOf('&lt;b&gt;Likes&lt;/b&gt; tea')).toBeLessThan(text.indexOf('Called back'));
+  expect(text).toContain(merchant.email);
+  const before = await fingerprint(service);
+  for (const [note, status] of [
+    ['', 400],
+    ['   ', 400],
+    ['x'.repeat(2_001), 413],
+  ] as const) {
+    expect((await merchant.post(`/customers/${id}/notes`, { note })).status).toBe(status);
+  }
+  expect((await merchant.post(`/customers/${id}/notes/${id}/delete`)).status).toBe(404);
+  expect(await fingerprint(service)).toEqual(before);
+  const exported = JSON.parse((await merchant.get(`/customers/${id}/export.json`)).text);
+  expect(exported.notes.map(({ note, author }: { note: string; author: string }) => [note, author])).toEqual([
+    ['Called back', merchant.email],
+    ['<b>Likes</b> tea', merchant.email],
+  ]);
+  const noteId = /notes\/([0-9A-F-]{36})\/delete/.exec(text)![1]!;
+  expect((await merchant.post(`/customers/${id}/notes/${noteId}/delete`)).status).toBe(303);
+  expect((await merchant.get(`/customers/${id}`)).text).not.toContain('Likes');
+  await merchant.post(`/customers/${id}/erase`);
+  expect(await service.db.one(sql`select from customer_note where customer_id = ${id}`)).toBeUndefined();
+});
+
+test('tags are set on the page and in bulk, and filter the list and the file', async () => {
+  const path = `/customers/${customerId}`;
+  const version = valueIn((await merchant.get(path)).text, 'version')!;
+  const fields = { version, customerNumber: '1001', internalNote: '', customerGroupId: '' };
+  await merchant.post(path, { ...fields, tags: ' Wholesale,  Café Berlin , wholesale' });
+  const tagsOf = async (id: string) =>
+    (await service.call('GET', `/manage/shops/DemoShop/customers/${id}/tags`, { token: 'demo-all' })).body
+      .tags;
+  expect(await tagsOf(customerId)).toEqual(['Café Berlin', 'Wholesale']);
+  const other = (await service.db.one<{ id: string }>(sql`
+    select upper(customer_id::text) as id from customer where shop_id = 'DemoShop' and customer_number = '1002'`))!
+    .id;
+  const chosen = `/customers/tags?id=${customerId}&id=${other}`;
+  expect((await merchant.get(chosen)).text).toContain('Edit tags of 2 customers');
+  const saved = await merchant.post(chosen, { add: 'wholesale, spring', remove: 'café berlin' });
+  expect(saved.status).toBe(303);
+  expect([await tagsOf(customerId), await tagsOf(other)]).toEqual([
+    ['spring', 'Wholesale'],
+    ['spring', 'wholesale'],
+  ]);
+  const before = await fingerprint(service);
+  const many = Array.from({ length: 20 }, (_, n) => `t${n}`).join(',');
+  const full = await merchant.post(chosen, { add: many, remove: '' });
+  expect([full.status, full.text.includes('A customer can have at most 20 tags.')]).toEqual([400, true]);
+  expect((await merchant.post(chosen, { add: 'x'.repeat(41), remove: '' })).status).toBe(400);
+  expect((await merchant.post(`${chosen}&id=${crypto.randomUUID()}`, { add: 'a', remove: '' })).status).toBe(
+    404,
+  );
+  expect(await fingerprint(service)).toEqual(before);
+  expect((await merchant.get('/customers?tags=WHOLESALE')).text).toContain('1–2 of 2');
+  expect((await merchant.get('/customers?tags=wholesale,spring&q=ada@')).text).toContain('1–1 of 1');
+  expect((await merchant.get('/customers?tags=autumn')).text).toContain('No results for these filters.');
+  const file = await merchant.get('/customers/export.csv?tags=spring');
+  const lines = file.text.trim().split('\n');
+  const column = lines[0]!.split(';').indexOf('Tags');
+  expect(lines.slice(1).map((line) => line.split(';')[column])).toEqual([
+    'spring, Wholesale',
+    'spring, wholesale',
+  ]);
+});
+
+async function countAll(): Promise<void> {
+  while ((await customerTotals.run(service.db, 500)) > 0);
+}
+
+test('a segment is saved for all people of the shop, counted, opened, exported and deleted', async () => {
+  await countAll();
+  const found = async (query: string) =>
+    /\d+–\d+ of (\d+)/.exec((await merchant.get(`/customers?${query}`)).text)?.[1] ?? '0';
+  const expected = async (condition: ReturnType<typeof sql>) =>
+    String(
+      (await service.db.one<{ n: number }>(sql`
+      select count(*) as n from customer left join (
+        select customer_id, count(*) as orders, max(created_at) as last_at,
+          sum(grand_total - refunded_amount) filter (where currency = 'EUR') as worth
+        from customer_order
+        where shop_id = 'DemoShop' and cancelled_at is null and rejected_at is null group by customer_id
+      ) t using (customer_id)
+      where shop_id = 'DemoShop' and ${condition}`))!.n,
+    );
+  const since = new Date(Date.now() - 30 * 86_400_000).toISOString().slice(0, 10);
+  for (const [query, condition] of [
+    ['minOrders=2', sql`orders >= 2`],
+    ['maxOrders=0', sql`orders is null`],
+    ['minOrders=1&maxOrders=1', sql`orders = 1`],
+    ['minValue=100', sql`worth >= 10000`],
+    ['minValue=20.5&maxValue=99.99', sql`worth between 2050 and 9999`],
+    [`after=${since}`, sql`last_at >= ${since}::date::timestamp at time zone 'UTC'`],
+    [`before=${since}`, sql`last_at < ${since}::date::timestamp at time zone 'UTC'`],
+    ['country=DE', sql`billing_address ->> 'country' = 'DE'`],
+    ['country=DE&minOrders=1', sql`billing_address ->> 'country' = 'DE' and orders >= 1`],
+    [
+      'newsletter=yes',
+      sql`exists (select from newsletter_subscriber s where s.shop_id = 'DemoShop' and s.email = email_key and subscribed)`,
+    ],
+    [
+      'newsletter=no&minOrders=1',
+      sql`orders >= 1 and not exists (
+        select from newsletter_subscriber s where s.shop_id = 'DemoShop' and s.email = email_key and subscribed)`,
+    ],
+  ] as const) {
+    expect([query, await found(query)]).toEqual([query, await expected(condition)]);
+  }
+  const query = { 'filter.country': 'DE', 'filter.minOrders': '1', 'filter.nonsense': 'x' };
+  const saved = await merchant.post('/customers/segments', { name: 'German buyers', ...query });
+  expect([saved.status, saved.location]).toEqual([
+    303,
+    '/admin/shops/DemoShop/customers?country=DE&minOrders=1',
+  ]);
+  const accountant = await givenMerchant(service, 'accountant');
+  const count = await expected(sql`billing_address ->> 'country' = 'DE' and orders >= 1`);
+  for (const person of [merchant, accountant]) {
+    const { text } = await person.get('/customers/segments');
+    expect(text).toContain('Country: Germany · Orders from: 1');
+    expect(text).toMatch(new RegExp(`data-title="Customers" class="number">${count}<`));
+    expect((await person.get('/customers')).text).toContain('German buyers');
+  }
+  const file = await merchant.get('/customers/export.csv?country=DE&minOrders=1');
+  expect(file.text.trim().split('\n')).toHaveLength(Number(count) + 1);
+  const before = await fingerprint(service);
+  expect((await accountant.post('/customers/segments', { name: 'Mine', ...query })).status).toBe(403);
+  expect((await merchant.post('/customers/segments', { name: 'Empty' })).status).toBe(400);
+  expect((await merchant.post('/customers/segments', { name: '', ...query })).status).toBe(400);
+  expect(await fingerprint(service)).toEqual(before);
+  const { text } = await merchant.get('/customers/segments');
+  const path = /\/customers\/segments\/[0-9A-F-]{36}\/delete/.exec(text)![0];
+  expect((await merchant.post(path)).status).toBe(303);
+  expect((await merchant.post(path)).status).toBe(404);
+  expect((await merchant.get('/customers')).text).not.toContain('German buyers');
+});
+
+test('the totals of a customer are kept by each order, its refund and its cancellation', async () => {
+  const check = async () => {
+    const kept = await service.db.many<object>(sql`
+      select customer_id, currency, orders, gross, refunded, first_order_at, last_order_at, language
+      from customer_total where shop_id = 'DemoShop' order by customer_id, currency`);
+    await service.db.run(sql`delete from customer_total_run where shop_id = 'DemoShop'`);
+    await countAll();
+    const counted = await service.db.many<object>(sql`
+      select customer_id, currency, orders, gross, refunded, first_order_at, last_order_at, language
+      from customer_total where shop_id = 'DemoShop' order by customer_id, currency`);
+    expect(kept).toEqual(counted);
+    return kept.length;
+  };
+  expect(await check()).toBeGreaterThan(10);
+  const orderThat = async (condition: ReturnType<typeof sql>) =>
+    (await service.db.one<{ id: string; customer: string; gross: number }>(sql`
+      select upper(order_id::text) as id, upper(customer_id::text) as customer, grand_total as gross
+      from customer_order
+      where shop_id = 'DemoShop' and currency = 'EUR' and cancelled_at is null and rejected_at is null and ${condition}
+      limit 1`))!;
+  const totalOf = (customer: string) =>
+    service.db.one<{ worth: number; orders: number }>(sql`
+      select worth, orders from customer_total
+      where shop_id = 'DemoShop' and customer_id = ${customer} and currency = 'EUR'`);
+  const manage = (id: string, path: string, body: object) =>
+    service.call('POST', `/manage/shops/DemoShop/orders/${id}/${path}`, { token: 'demo-all', body });
+  const paid = await orderThat(sql`paid_amount > 1000 and refunded_amount = 0`);
+  const before = (await totalOf(paid.customer))!;
+  expect((await manage(paid.id, 'refunds', { amount: 5 })).status).toBe(201);
+  expect(await totalOf(paid.customer)).toEqual({ worth: before.worth - 500, orders: before.orders });
+  const open = await orderThat(sql`paid_amount = 0 and dispatched_at is null`);
+  const whole = (await totalOf(open.customer))!;
+  expect((await manage(open.id, 'cancel', { reason: null })).status).toBeLessThan(300);
+  const rest = whole.orders === 1 ? undefined : { worth: whole.worth - open.gross, orders: whole.orders - 1 };
+  expect(await totalOf(open.customer)).toEqual(rest);
+  await check();
+});
+
+test('the page of a customer begins with what is open', async () => {
+  const order = (await service.db.one<{ number: string; customer: string; owed: number }>(sql`
+    select order_number as number, upper(customer_id::text) as customer, grand_total - paid_amount as owed
+    from customer_order
+    where shop_id = 'DemoShop' and grand_total > paid_amount and cancelled_at is null and rejected_at is null
+      and closed_at is null and archived_at is null limit 1`))!;
+  await service.db.run(sql`
+    insert into job (shop_id, job_id, queue, content, created_at, attempts, failed_at)
+    select 'DemoShop', gen_random_uuid(), 'mail', json_build_object('to', billing_address ->> 'emailAddress'), now(), 3,
+      now()
+    from customer where shop_id = 'DemoShop' and customer_id = ${order.customer}`);
+  const { text } = await merchant.get(`/customers/${order.customer}`);
+  const card = /<section class="card issues"[\s\S]*?<\/section>/.exec(text)![0];
+  expect(card).toContain(order.number);
+  expect(card).toMatch(/Unpaid|Payment failed/);
+  expect(card).toContain('Email not delivered');
+  const quiet = await service.call('POST', '/DemoShop/customers', {
+    token: 'demo-all',
+    body: { billingAddress: { lastName: 'Quiet' } },
+  });
+  expect((await merchant.get(`/customers/${quiet.body.customerId}`)).text).not.toContain('Open issues');
+  await service.db.run(sql`delete from job where shop_id = 'DemoShop' and failed_at is not null`);
 });
 
 test('of very many customers the first are counted and leafed through', async () => {

@@ -1,5 +1,6 @@
 import { setCustomerGroup } from '../../people/customers/manage-routes.ts';
 import { createCustomer, updateCustomer } from '../../people/customers/routes.ts';
+import { setCustomerTags } from '../../people/customers/tags.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { Customer } from '../../people/customers/schema.ts';
 import { ADDRESS, addressFields, typedAddress } from '../components/address-form.ts';
@@ -14,8 +15,13 @@ import { addressCard } from './address-card.ts';
 import { figures, monthChart, orderTable, SHOWN_ORDERS } from './customer-cards.ts';
 import { customerList } from './customer-list.ts';
 import { customerStep, listStep, readCustomer, titleOf } from './customer-steps.ts';
+import { notePages, noteCard } from './note-pages.ts';
+import { issueCard } from './open-issues.ts';
 import { privacyPages } from './privacy.ts';
 import { findCustomerSummary, findOrdersOf, type CustomerSummary } from './queries.ts';
+import { segmentPages } from './segments.ts';
+import { MAX_TAGS_LENGTH, tagPages } from './tag-pages.ts';
+import { typedTags } from './customer-filter.ts';
 import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 const DETAILS = declareForm(createCustomer, ({ customers: messages }) => ({
@@ -32,9 +38,17 @@ const GROUP = declareForm(setCustomerGroup, ({ customers: messages }) => ({
   },
 }));
 
+/** The tags are typed in one field, with commas between them. */
+const TAGS = declareForm(setCustomerTags, ({ customers: messages }) => ({
+  tags: { label: messages.tags, hint: messages.tagsHint, maxLength: MAX_TAGS_LENGTH },
+}));
+
 export function customerPages(pages: ShopPages): void {
   customerList(pages);
   privacyPages(pages);
+  segmentPages(pages);
+  tagPages(pages);
+  notePages(pages);
 
   pages.form(
     '/customers/new',
@@ -75,9 +89,13 @@ export function customerPages(pages: ShopPages): void {
         requireUnchanged(form, before, visit.messages);
         const typed = readFields(DETAILS, form, visit);
         const group = readFields(GROUP, form, visit);
+        const tags = typedTags(form.field('tags'));
         await visit.inTransaction(async (call) => {
           if (group.customerGroupId !== before.customerGroupId) {
             await call(setCustomerGroup, { params: { customerId }, body: group });
+          }
+          if (tags.join() !== before.tags.join()) {
+            await call(setCustomerTags, { params: { customerId }, body: { tags } });
           }
           await call(updateCustomer, {
             params: { customerId },
@@ -100,12 +118,13 @@ export function customerPages(pages: ShopPages): void {
               customerNumber,
               internalNote: internalNote ?? '',
               customerGroupId: customerGroupId ?? '',
+              tags: before.tags.join(', '),
             },
           },
         });
       },
     },
-    optionsOf(DETAILS, GROUP),
+    optionsOf(DETAILS, GROUP, TAGS),
   );
 
   pages.form(
@@ -165,7 +184,12 @@ export function customerPages(pages: ShopPages): void {
 async function readState(visit: ShopVisit, customerId: string) {
   const { customerNumber, internalNote } = await readCustomer(visit, customerId);
   const summary = await findCustomerSummary(visit.db, visit.shopId, customerId);
-  return { customerNumber, internalNote, customerGroupId: summary?.customerGroupId ?? null };
+  return {
+    customerNumber,
+    internalNote,
+    customerGroupId: summary?.customerGroupId ?? null,
+    tags: summary?.tags ?? [],
+  };
 }
 
 async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
@@ -182,49 +206,61 @@ async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draf
         summary.sums.length > 0 && monthChart(visit, customerId, currency),
       ])
     : [[], undefined];
+  const {
+    emailAddress = null,
+    businessEmailAddress = null,
+    privateEmailAddress = null,
+  } = customer.billingAddress ?? {};
+  const issues = await issueCard(visit, customerId, [
+    emailAddress,
+    businessEmailAddress,
+    privateEmailAddress,
+  ]);
   return {
     title: titleOf(customer),
     menu: 'customers',
     breadcrumbs: [listStep(visit)],
-    main: html`<div class="sides">
-      <div class="stack">
-        ${figures(visit, summary)}
-        ${
-          mayReadOrders &&
-          html`<section class="card">
-            <h2>${messages.orders}</h2>
-            ${orderTable(visit, customer.customerNumber, orders, summary)}
-          </section>`
-        }
-        ${
-          chart &&
-          html`<section class="card">
-            <h2>${messages.overTime}</h2>
-            ${chart}
-          </section>`
-        }
-      </div>
-      <div class="stack">
-        <section class="card">
-          <h2>${messages.address}</h2>
-          ${addressCard(visit, customer.billingAddress)}
+    main: html`${issues}
+      <div class="sides">
+        <div class="stack">
+          ${figures(visit, summary)}
           ${
-            visit.may('customers_write') &&
-            html`<a class="button" href="${adminPath(visit, `/customers/${customerId}/address`)}"
-              >${messages.editAddress}</a
-            >`
+            mayReadOrders &&
+            html`<section class="card">
+              <h2>${messages.orders}</h2>
+              ${orderTable(visit, customer.customerNumber, orders, summary)}
+            </section>`
           }
-        </section>
-        ${detailsForm(visit, customer, summary, draft)} ${privacyCard(visit, customerId, summary)}
-      </div>
-    </div>`,
+          ${
+            chart &&
+            html`<section class="card">
+              <h2>${messages.overTime}</h2>
+              ${chart}
+            </section>`
+          }
+        </div>
+        <div class="stack">
+          <section class="card">
+            <h2>${messages.address}</h2>
+            ${addressCard(visit, customer.billingAddress)}
+            ${
+              visit.may('customers_write') &&
+              html`<a class="button" href="${adminPath(visit, `/customers/${customerId}/address`)}"
+                >${messages.editAddress}</a
+              >`
+            }
+          </section>
+          ${detailsForm(visit, customer, summary, draft)} ${await noteCard(visit, customerId)}
+          ${privacyCard(visit, customerId, summary)}
+        </div>
+      </div>`,
   };
 }
 
 function detailsForm(
   visit: ShopVisit,
   { customerNumber, internalNote }: Customer,
-  { customerGroupId }: CustomerSummary,
+  { customerGroupId, tags }: CustomerSummary,
   draft: Draft | undefined,
 ): Markup {
   const messages = visit.messages.customers;
@@ -233,11 +269,13 @@ function detailsForm(
   const choices = groups.map((group) => ({ value: group.customerGroupId, text: group.name }));
   const shown = { draft, isDisabled: !mayWrite };
   const field = showFields(DETAILS, visit, { values: { customerNumber, internalNote }, ...shown });
+  const tagField = showFields(TAGS, visit, { values: { tags: tags.join(', ') }, ...shown });
   const groupField = showFields(GROUP, visit, { values: { customerGroupId }, ...shown });
   return html`<form method="post" class="card">
     <h2>${messages.details}</h2>
-    ${problemOf(draft)} ${versionField({ customerNumber, internalNote, customerGroupId })}
-    ${field('internalNote')} ${choices.length > 0 && groupField('customerGroupId', { choices })}
+    ${problemOf(draft)} ${versionField({ customerNumber, internalNote, customerGroupId, tags })}
+    ${tagField('tags')} ${field('internalNote')}
+    ${choices.length > 0 && groupField('customerGroupId', { choices })}
     ${field('customerNumber', { isRequired: true })}
     ${mayWrite && html`<button class="main">${visit.messages.form.save}</button>`}
   </form>`;

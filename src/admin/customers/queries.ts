@@ -1,14 +1,25 @@
 import type { Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
+import { tagsOf } from '../../people/customers/tags.ts';
 import type { Address } from '../../shops/countries/address.ts';
+import {
+  foundCustomers,
+  matches,
+  type CustomerFilter,
+  type CustomerSort,
+  type PeopleFilter,
+} from './find-people.ts';
+import { findSegment, isInSegment, isSegment, withTotals } from './segment-queries.ts';
 
 /** A customer's orders in one currency. Cancelled and rejected orders are not counted. */
 export interface OrderSum {
   currency: string;
   orders: number;
-  /** Minor units. */
-  gross: number;
+  /** Minor units, without the refunds. */
+  worth: number;
+  refunded: number;
   /** As in JSON. */
+  firstAt: string;
   lastAt: string;
 }
 
@@ -22,117 +33,14 @@ export interface ListedCustomer {
   company: string | null;
   city: string | null;
   email: string | null;
+  tags: string[];
   sums: OrderSum[];
 }
 
-export interface CustomerFilter {
-  /**
-   * The beginning of an email address, a name, a company, a street, a postcode or a number, or a telephone number; '':
-   * all.
-   */
-  text: string;
-  /** '': all. */
-  customerGroupId: string;
-}
-
-/** In the order of bytes, a string is a prefix of all strings from itself to this one. */
-export const endOf = (prefix: string) => `${prefix}\u{10FFFF}`;
-
-/** The same for any collation: the last character becomes the next one. Rows in between are checked again. */
-export function afterAll(prefix: string): string {
-  const characters = Array.from(prefix);
-  const last = characters.pop()!.codePointAt(0)!;
-  return characters.join('') + String.fromCodePoint(Math.min(last + 1, 0x10ffff));
-}
-
-/** The names of customers as their indexes hold them. */
-const fullName = sql`
-  lower(coalesce(billing_address ->> 'firstName', '') || ' ' || coalesce(billing_address ->> 'lastName', ''))`;
-const lastName = sql`lower(billing_address ->> 'lastName')`;
-const company = sql`lower(billing_address ->> 'company')`;
-const street = sql`lower(billing_address ->> 'street')`;
-const zipCode = sql`lower(replace(billing_address ->> 'zipCode', ' ', ''))`;
-
-/** The digits of a telephone number backwards, as the indexes hold them. */
-const phoneKey = (number: Sql) =>
-  sql`reverse(ltrim(regexp_replace(replace(${number}, '(0)', ''), '\\D', '', 'g'), '0'))`;
-
-const PHONES = [
-  phoneKey(sql`billing_address ->> 'phoneNumber'`),
-  phoneKey(sql`billing_address ->> 'mobilePhoneNumber'`),
-  phoneKey(sql`billing_address ->> 'businessPhoneNumber'`),
-  phoneKey(sql`billing_address ->> 'privatePhoneNumber'`),
-];
-
-const ofGroup = (customerGroupId: string) =>
-  customerGroupId === '' ? sql`` : sql`and customer.customer_group_id = ${customerGroupId}::uuid`;
-
-/** Conditions on customers, one for each way to match a text. Each is a range of one index. */
-function waysToFind(text: string): Sql[] {
-  const key = text.toLowerCase();
-  const last = endOf(key);
-  return [
-    sql`customer_number >= ${text} and customer_number < ${afterAll(text)} and starts_with(customer_number, ${text})`,
-    sql`email_key >= ${key} and email_key < ${afterAll(key)} and starts_with(email_key, ${key})`,
-    sql`${fullName} ~>=~ ${key} and ${fullName} ~<~ ${last}`,
-    sql`${lastName} ~>=~ ${key} and ${lastName} ~<~ ${last}`,
-    sql`${company} ~>=~ ${key} and ${company} ~<~ ${last}`,
-    sql`${street} ~>=~ ${key} and ${street} ~<~ ${last}`,
-    sql`${zipCode} ~>=~ ${zipCodeKey(text)} and ${zipCode} ~<~ ${endOf(zipCodeKey(text))}`,
-    ...PHONES.map((number) => hasPhone(number, text)),
-  ];
-}
-
-/** As an index holds a postcode. */
-export const zipCodeKey = (text: string) => text.toLowerCase().replaceAll(' ', '');
-
-/** Fewer digits end too many telephone numbers. */
-const MIN_PHONE_DIGITS = 5;
-/** Two numbers whose last digits are equal are compared as a whole. */
-const PHONE_END = 6;
-
-/**
- * The typed and the stored number are the same when one ends with the other: either may lack the country or the area.
- * The text of the statement is the same for a text that is no telephone number; nothing sorts between its ends then.
- */
-function hasPhone(number: Sql, text: string): Sql {
-  const typed = phoneDigits(text);
-  const end = typed.slice(0, PHONE_END);
-  return sql`${number} ~>=~ ${end} and ${number} ~<~ ${end === '' ? '' : endOf(end)}
-    and (starts_with(${number}, ${typed}) or starts_with(${typed}, ${number}))`;
-}
-
-/** The digits backwards, without the zeros in front; '': it is no telephone number. */
-function phoneDigits(text: string): string {
-  if (!/^\+?[\d\s()/.-]+$/.test(text)) return '';
-  const digits = text.replace('(0)', '').replaceAll(/\D/g, '').replace(/^0+/, '');
-  return digits.length < MIN_PHONE_DIGITS ? '' : Array.from(digits).toReversed().join('');
-}
-
-/**
- * The customers that match a text, at most `limit` per way: a letter that starts every tenth name costs as much as a
- * whole name.
- */
-export const foundCustomers = (shopId: string, { text, customerGroupId }: CustomerFilter, limit: number) =>
-  waysToFind(text)
-    .map(
-      (isFound) => sql`(
-        select customer_id, created_at from customer
-        where shop_id = ${shopId} and ${isFound} ${ofGroup(customerGroupId)} limit ${limit})`,
-    )
-    .reduce((all, one) => sql`${all} union ${one}`);
-
-/** A condition on customers. */
-export const matches = (shopId: string, { text, customerGroupId }: CustomerFilter) => {
-  const isListed = sql`customer.shop_id = ${shopId} ${ofGroup(customerGroupId)}`;
-  if (text === '') return isListed;
-  const isFound = waysToFind(text).reduce((all, one) => sql`${all} or (${one})`, sql`false`);
-  return sql`${isListed} and (${isFound})`;
-};
-
 const sums = (shopId: string) => sql`(
-  select coalesce(json_agg(sum order by sum.gross desc), '[]') from (
-    select currency, count(*) as orders, sum(grand_total) as gross, max(customer_order.created_at) as "lastAt"
+  select coalesce(json_agg(sum order by sum.worth desc), '[]') from (
+    select currency, count(*) as orders, sum(grand_total - refunded_amount) as worth, sum(refunded_amount) as refunded,
+      min(customer_order.created_at) as "firstAt", max(customer_order.created_at) as "lastAt"
     from customer_order
     where customer_order.shop_id = ${shopId} and customer_order.customer_id = customer.customer_id
       and cancelled_at is null and rejected_at is null
@@ -142,50 +50,74 @@ const groupName = (shopId: string) => sql`(
   select name from customer_group
   where customer_group.shop_id = ${shopId} and customer_group.customer_group_id = customer.customer_group_id)`;
 
-export interface CustomerSort {
-  isOldestFirst: boolean;
-  limit: number;
-  offset: number;
-}
-
 /** Matches of a text are compared up to this number of each kind: users do not page through more. */
 const MAX_FOUND = 1_000;
 /** Customers are counted up to this number. */
 const MAX_COUNTED = 10_000;
 
-/**
- * Rows before the page are read from an index alone; sums are read for the page only. Its ids are put into an array,
- * because PostgreSQL expects few elements in an array; with a subquery join it would read all customers.
- */
-export function findListedCustomers(
+export interface CustomerPage {
+  rows: ListedCustomer[];
+  results: number;
+  /** There are more, or may be: not all were compared. */
+  isMore: boolean;
+}
+
+export async function findCustomerPage(
   db: Queries,
   shopId: string,
   filter: CustomerFilter,
+  sort: CustomerSort,
+): Promise<CustomerPage> {
+  if (!isSegment(filter)) {
+    const [rows, counted] = await Promise.all([
+      findListedCustomers(db, shopId, listedIds(shopId, filter, sort), sort),
+      countListedCustomers(db, shopId, filter),
+    ]);
+    return { rows, ...counted };
+  }
+  const { customerIds, ...counted } = await findSegment(db, shopId, filter, sort);
+  const ids = sql`select unnest(${customerIds}::uuid[])`;
+  return { rows: await findListedCustomers(db, shopId, ids, sort), ...counted };
+}
+
+/** Rows before the page are read from an index alone. */
+function listedIds(
+  shopId: string,
+  filter: PeopleFilter,
   { isOldestFirst, limit, offset }: CustomerSort,
-) {
+): Sql {
   const direction = isOldestFirst ? sql`asc` : sql`desc`;
   const listed =
     filter.text === ''
       ? sql`customer where ${matches(shopId, filter)}`
       : sql`(${foundCustomers(shopId, filter, MAX_FOUND)}) customer`;
+  return sql`
+    select customer.customer_id from ${listed}
+    order by customer.created_at ${direction}, customer.customer_id ${direction} limit ${limit} offset ${offset}`;
+}
+
+/**
+ * Sums are read for the page only. Its ids are put into an array, because PostgreSQL expects few elements in an array;
+ * with a subquery join it would read all customers.
+ */
+function findListedCustomers(db: Queries, shopId: string, ids: Sql, { isOldestFirst }: CustomerSort) {
+  const direction = isOldestFirst ? sql`asc` : sql`desc`;
   return db.many<ListedCustomer>(sql`
     select upper(customer.customer_id::text) as "customerId", customer.customer_number as "customerNumber",
       customer.created_at as "createdAt", ${groupName(shopId)} as "customerGroup",
       billing_address ->> 'firstName' as "firstName", billing_address ->> 'lastName' as "lastName",
       billing_address ->> 'company' as company, billing_address ->> 'city' as city,
-      billing_address ->> 'emailAddress' as email, ${sums(shopId)} as sums
+      billing_address ->> 'emailAddress' as email, array(${tagsOf(shopId)}) as tags, ${sums(shopId)} as sums
     from customer
-    where customer.shop_id = ${shopId} and customer.customer_id = any (array(
-      select customer.customer_id from ${listed}
-      order by customer.created_at ${direction}, customer.customer_id ${direction} limit ${limit} offset ${offset}))
+    where customer.shop_id = ${shopId} and customer.customer_id = any (array(${ids}))
     order by customer.created_at ${direction}, customer.customer_id ${direction}`);
 }
 
 /** The number of customers, and whether there are more, which are not counted. */
-export async function countListedCustomers(
+async function countListedCustomers(
   db: Queries,
   shopId: string,
-  filter: CustomerFilter,
+  filter: PeopleFilter,
 ): Promise<{ results: number; isMore: boolean }> {
   const most = filter.text === '' ? MAX_COUNTED : MAX_FOUND;
   const listed =
@@ -199,6 +131,7 @@ export async function countListedCustomers(
 
 export interface CustomerSummary {
   customerGroupId: string | null;
+  tags: string[];
   sums: OrderSum[];
   /** When the account of the email address was created; null: there is none. */
   accountSince: Date | null;
@@ -209,7 +142,8 @@ export interface CustomerSummary {
 /** Data about a customer beyond the API's. */
 export function findCustomerSummary(db: Queries, shopId: string, customerId: string) {
   return db.one<CustomerSummary>(sql`
-    select upper(customer_group_id::text) as "customerGroupId", ${sums(shopId)} as sums,
+    select upper(customer_group_id::text) as "customerGroupId", array(${tagsOf(shopId)}) as tags,
+      ${sums(shopId)} as sums,
       (select account.created_at from account where account.shop_id = ${shopId} and account.email = email_key)
         as "accountSince",
       array(
@@ -272,22 +206,41 @@ export interface ExportedCustomer {
   createdAt: Date;
   customerGroup: string | null;
   billingAddress: Address | null;
+  tags: string[];
+  language: string | null;
   sums: OrderSum[];
 }
 
-/** The customers after one, oldest first: the next part of an export. */
+export interface WalkedCustomer {
+  customerId: string;
+  createdAt: Date;
+}
+
+/** The customers after one, oldest first: the next ones that an export compares. */
 export function findCustomersAfter(
   db: Queries,
   shopId: string,
+  { after, limit }: { after: WalkedCustomer; limit: number },
+) {
+  return db.many<WalkedCustomer>(sql`
+    select upper(customer_id::text) as "customerId", created_at as "createdAt" from customer
+    where shop_id = ${shopId} and (created_at, customer_id) > (${after.createdAt}, ${after.customerId}::uuid)
+    order by created_at, customer_id limit ${limit}`);
+}
+
+/** Those of these customers that match, oldest first. */
+export function findExportedCustomers(
+  db: Queries,
+  shopId: string,
   filter: CustomerFilter,
-  { after, limit }: { after: { createdAt: Date; customerId: string }; limit: number },
+  customerIds: readonly string[],
 ) {
   return db.many<ExportedCustomer>(sql`
     select upper(customer.customer_id::text) as "customerId", customer_number as "customerNumber",
       customer.created_at as "createdAt", ${groupName(shopId)} as "customerGroup",
-      billing_address as "billingAddress", ${sums(shopId)} as sums
-    from customer
-    where ${matches(shopId, filter)}
-      and (customer.created_at, customer.customer_id) > (${after.createdAt}, ${after.customerId}::uuid)
-    order by customer.created_at, customer.customer_id limit ${limit}`);
+      billing_address as "billingAddress", array(${tagsOf(shopId)}) as tags, total.language, ${sums(shopId)} as sums
+    from customer ${withTotals(shopId, filter)}
+    where ${matches(shopId, filter)} and customer.customer_id = any (${customerIds}::uuid[])
+      and ${isInSegment(shopId, filter)}
+    order by customer.created_at, customer.customer_id`);
 }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
-import { done, givenFullCart } from '../../../test/carts.ts';
+import { done, givenCart, givenFullCart } from '../../../test/carts.ts';
 import { givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
+import { cartDays } from '../../carts/cart-days.ts';
 import { sql } from '../../db/sql.ts';
 import { findStaleDays, reportSums } from '../../orders/reports/day-sums.ts';
 
@@ -346,6 +347,44 @@ describe('a report', () => {
     const next = `${Number(today.slice(0, 4)) + 1}${today.slice(4)}`;
     const later = await rowsOf(`from=${next}&to=${next}&compare=year&by=country`);
     expect([sumOf(later, -4), sumOf(later, -1)]).toEqual([0, await gross(today, today)]);
+  });
+
+  test('counts carts on the day of their creation, with address and ordered, and keeps them when they are gone', async () => {
+    const today = service.db.now.toISOString().slice(0, 10);
+    const yesterday = new Date(Date.parse(today) - 86_400_000).toISOString().slice(0, 10);
+    const query = `from=${yesterday}&to=${today}&compare=none`;
+    const countsOf = async () => (await rowsOf(query, 'carts.csv')).map((row) => row.slice(0, 4));
+    const before = await countsOf();
+    const product = await service.db.one<{ id: string }>(sql`
+      select upper(product_id::text) as id from product where shop_id = 'DemoShop' and product_number = 'KN-110'`);
+    const shop = { service, shopId: 'DemoShop', token: 'demo-all', ids: { 'KN-110': product!.id } };
+    await givenCart(shop, { 'KN-110': 1 });
+    const left = await givenFullCart(shop, { 'KN-110': 1 });
+    await done(await givenFullCart(shop, { 'KN-110': 1 }), 'POST', '/order');
+    const plus = (row: string[], carts: number, address: number, orders: number) => [
+      row[0],
+      ...[carts, address, orders].map((more, index) => String(Number(row[index + 1]) + more)),
+    ];
+    const after = [before[0]!, plus(before[1]!, 3, 2, 1)];
+    expect(await countsOf()).toEqual(after);
+    const { cartId: id } = left.body;
+    await service.db.run(sql`
+      update cart set created_at = created_at - interval '9 days', changed_at = changed_at - interval '9 days'
+      where shop_id = 'DemoShop' and cart_id = ${id}`);
+    const nineAgo = new Date(Date.parse(today) - 9 * 86_400_000).toISOString().slice(0, 10);
+    await cartDays.run(service.db, 500);
+    const old = `from=${nineAgo}&to=${nineAgo}&compare=none`;
+    const kept = await rowsOf(old, 'carts.csv');
+    expect(Number(kept[0]![1])).toBeGreaterThan(0);
+    // The cart ends, and the day is counted again: what is known stays.
+    await service.db.run(sql`delete from cart where shop_id = 'DemoShop' and cart_id = ${id}`);
+    await service.db.run(sql`update cart_day_run set due_at = '-infinity'`);
+    await cartDays.run(service.db, 500);
+    expect(await rowsOf(old, 'carts.csv')).toEqual(kept);
+    const page = textOf((await owner.get(`/reports?${query}`)).text);
+    expect(page).toContain('From cart to order');
+    const stranger = await givenMerchant(service, 'owner', 'OtherShop');
+    expect(textOf((await stranger.get(`/reports?${query}`)).text)).toContain('Carts 0');
   });
 
   test('is a page with figures, chart and tables, for those who may see orders', async () => {

@@ -1,4 +1,5 @@
 import { createAssignments } from '../../catalogue/categories/assignments.ts';
+import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { createProduct } from '../../catalogue/products/write-routes.ts';
 import { badRequest, HttpError } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
@@ -7,6 +8,7 @@ import { anyText } from '../../catalogue/products/render.ts';
 import { parseLocalisedDecimal } from '../components/decimal.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { choiceField, problemOf } from '../components/form.ts';
+import { RICH_TEXT_SCRIPTS, richTextField } from '../components/rich-text.ts';
 import { refusalText } from '../components/validation.ts';
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
 import type { Language } from '../messages.ts';
@@ -57,7 +59,7 @@ export function newProduct(pages: ShopPages): void {
           breadcrumbs: [
             { href: adminPath(visit, '/products'), text: visit.messages.layout.menuEntries.products },
           ],
-          scripts: [PRODUCTS_SCRIPT],
+          scripts: [PRODUCTS_SCRIPT, ...RICH_TEXT_SCRIPTS],
           main: html`<form method="post" class="product-form" data-new-product>
             <div data-refusal>${problemOf(draft)}</div>
             <section class="card">
@@ -66,7 +68,16 @@ export function newProduct(pages: ShopPages): void {
                 ${field('price', { unit: settings.defaultCurrency })} ${field('stocklevel')}
                 ${field('productNumber')} ${field('ean')}
               </div>
-              ${field('description')}
+              ${richTextField(
+                {
+                  name: 'description',
+                  label: messages.fields.description,
+                  rows: 5,
+                  maxLength: MAX_LENGTHS.text,
+                  draft,
+                },
+                visit.messages,
+              )}
               <div class="row">
                 ${choiceField({
                   name: 'category',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runDueEdits } from '../../catalogue/products/bulk-edit-runner.ts';
 import { sql } from '../../db/sql.ts';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { givenShop } from '../../../test/builders.ts';
@@ -94,29 +95,134 @@ describe('several products at once', () => {
     expect(await numbers('?visible=no&q=tea')).toEqual([]);
   });
 
-  test('change their prices by a percentage, with a preview before', async () => {
+  const edit = (ids: readonly string[], change: Record<string, string>) =>
+    `/products/bulk-edit?${new URLSearchParams([...ids.map((id): [string, string] => ['id', id]), ...Object.entries(change)]).toString()}`;
+  const run = () => runDueEdits({ db: service.db, log: service.app.log });
+  const plain = (text: string) => text.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+  const valuesOf = (pattern: string) =>
+    service.db.many<{ number: string; stock: string | null; prices: object | null; visible: boolean }>(sql`
+      select product_number as number, stock::float8::text as stock, prices, visible from product
+      where shop_id = 'DemoShop' and product_number ~ ${pattern} order by product_number`);
+
+  test('change their prices by a percentage, with a preview before, and back', async () => {
     const ids = await Promise.all(['KN-110', 'LA-100'].map(productId));
-    const query = `?${new URLSearchParams([...ids.map((id) => ['id', id]), ['percent', '-2,5'], ['ending', '99']] as [string, string][]).toString()}`;
+    const path = edit(ids, { kind: 'changePrice', amount: '-2,5', ending: '99' });
     const before = await fingerprint(service);
-    const preview = await owner.get(`/products/change-prices${query}`);
+    const preview = await owner.get(path);
+    expect(preview.text).toContain('Bulk edit of 2 products');
     expect(preview.text).toContain('€24.50');
     expect(preview.text).toContain('€23.99');
     expect(await fingerprint(service)).toEqual(before);
-    expect((await owner.post(`/products/change-prices${query}`)).status).toBe(303);
-    const rows = await service.db.many<{ number: string; prices: Record<string, number> }>(sql`
-      select product_number as number, prices from product
-      where shop_id = 'DemoShop' and prices is not null and product_number like 'KN-110%'`);
-    expect(rows).toEqual([{ number: 'KN-110', prices: { EUR: 2399 } }]);
+    const first = await valuesOf('^(KN-110|LA-100)');
+    const saved = await owner.post(path);
+    expect([saved.status, saved.location]).toEqual([
+      303,
+      expect.stringMatching(/\/products\/bulk-edits\/[0-9A-F-]{36}$/),
+    ]);
+    const result = saved.location!.replace('/admin/shops/DemoShop', '');
+    expect((await owner.get(result)).text).toContain('In progress');
+    await run();
+    expect((await valuesOf('^KN-110$'))[0]!.prices).toEqual({ EUR: 2399 });
+    expect((await owner.post(`${result}/undo`)).status).toBe(303);
+    await run();
+    expect(await valuesOf('^(KN-110|LA-100)')).toEqual(first);
+    expect((await owner.get(result)).text).toContain('Undone');
+    expect((await owner.post(`${result}/undo`)).status).toBe(400);
   });
 
-  test('a percentage that is none changes nothing', async () => {
+  test('get a stock, a price, a category or another visibility; what was changed since is not undone', async () => {
+    const ids = await Promise.all(['TE-100', 'TE-110', 'TE-120'].map(productId));
+    const category = (await service.db.one<{ id: string }>(sql`
+      select upper(category_id::text) as id from category
+      where shop_id = 'DemoShop' and parent_id is not null and category_id not in (
+        select category_id from product_category where shop_id = 'DemoShop' and product_id = any (${ids}::uuid[]))
+      limit 1`))!.id;
+    const inCategory = async () =>
+      (await service.db.one<{ n: number }>(sql`
+        select count(*) as n from product_category
+        where shop_id = 'DemoShop' and category_id = ${category} and product_id = any (${ids}::uuid[])`))!.n;
+    const before = await valuesOf('^TE-1[012]0');
+    const resultOf = async (change: Record<string, string>) => {
+      const saved = await owner.post(edit(ids, change));
+      expect(saved.status).toBe(303);
+      await run();
+      return saved.location!.replace('/admin/shops/DemoShop', '');
+    };
+    const stock = await resultOf({ kind: 'setStock', amount: '77' });
+    const stocked = await valuesOf('^TE-1[012]0');
+    expect(new Set(stocked.filter(({ stock: one }) => one !== null).map(({ stock: one }) => one))).toEqual(
+      new Set(['77']),
+    );
+    await resultOf({ kind: 'addStock', amount: '-7' });
+    const added = (await valuesOf('^TE-1[012]0')).filter(({ stock: one }) => one !== null);
+    expect(new Set(added.map(({ stock: one }) => one))).toEqual(new Set(['70']));
+    // All of them were changed by the second edit, so the first cannot be undone.
+    await owner.post(`${stock}/undo`);
+    await run();
+    const kept = plain((await owner.get(stock)).text);
+    expect(kept).toContain(`Undone 0 Changed since ${String(added.length)}`);
+    expect(kept).toContain(added[0]!.number);
+    expect((await valuesOf('^TE-1[012]0')).filter(({ stock: one }) => one !== null)).toEqual(added);
+
+    await resultOf({ kind: 'setPrice', amount: '5.55' });
+    const own = (await valuesOf('^TE-1[012]0')).filter(({ prices }) => prices !== null);
+    expect(own.every(({ prices }) => (prices as { EUR: number }).EUR === 555)).toBe(true);
+
+    const assigned = await resultOf({ kind: 'addCategory', target: category });
+    expect(await inCategory()).toBe(3);
+    await owner.post(`${assigned}/undo`);
+    await run();
+    expect(await inCategory()).toBe(0);
+
+    const hidden = await resultOf({ kind: 'hide' });
+    expect(
+      (await numbers('?visible=no&q=tea')).filter((number) => /^TE-1[012]0$/.test(number!)),
+    ).toHaveLength(3);
+    await owner.post(`${hidden}/undo`);
+    await run();
+    expect((await valuesOf('^TE-1[012]0$')).map(({ visible }) => visible)).toEqual(
+      before.filter(({ number }) => /^TE-1[012]0$/.test(number)).map(({ visible }) => visible),
+    );
+  });
+
+  test('a main category that is taken away and put back is the main one again', async () => {
+    const id = await productId('TE-100');
+    const categories = () =>
+      service.db.many<{ id: string; position: number }>(sql`
+        select upper(category_id::text) as id, position from product_category
+        where shop_id = 'DemoShop' and product_id = ${id} order by position`);
+    const before = await categories();
+    const saved = await owner.post(edit([id], { kind: 'removeCategory', target: before[0]!.id }));
+    await run();
+    expect(await categories()).toEqual(before.slice(1));
+    await owner.post(`${saved.location!.replace('/admin/shops/DemoShop', '')}/undo`);
+    await run();
+    expect(await categories()).toEqual(before);
+  });
+
+  test('a value that makes no sense changes nothing, and neither does an undo after a day', async () => {
     const id = await productId('KN-110');
     const before = await fingerprint(service);
-    const shown = await owner.get(`/products/change-prices?id=${id}&percent=abc`);
-    expect(shown.text).toContain('Enter a percentage between -90 and 900');
-    expect((await owner.post(`/products/change-prices?id=${id}&percent=-100`)).status).toBe(400);
+    for (const change of [
+      { kind: 'changePrice', amount: 'abc' },
+      { kind: 'changePrice', amount: '-100' },
+      { kind: 'setStock', amount: '-1' },
+      { kind: 'setPrice', amount: '' },
+      { kind: 'addCategory', target: 'nowhere' },
+      { kind: 'explode', amount: '1' },
+    ]) {
+      expect((await owner.get(edit([id], change))).text).toContain('Enter a value that fits the change');
+      expect((await owner.post(edit([id], change))).status).toBe(400);
+    }
+    expect((await owner.post('/products/bulk-edit?kind=hide')).status).toBe(400);
     expect((await owner.post('/products/hide')).status).toBe(400);
     expect(await fingerprint(service)).toEqual(before);
+    const saved = await owner.post(edit([id], { kind: 'setStock', amount: '5' }));
+    await run();
+    await service.db.run(sql`update bulk_edit set created_at = created_at - interval '25 hours'`);
+    const result = saved.location!.replace('/admin/shops/DemoShop', '');
+    expect((await owner.get(result)).text).not.toContain('/undo"');
+    expect((await owner.post(`${result}/undo`)).status).toBe(400);
   });
 
   test('are deleted after a question', async () => {
@@ -156,6 +262,37 @@ describe('a shop with very many products', () => {
       'Many 0005',
     ]);
     expect(namesOf((await owner.get('/products?q=many&sort=-name')).text)[0]).toBe('Many 1600');
+  });
+
+  test('changes all that match a filter, piece by piece, and goes on where a process died', async () => {
+    const path = '/products/bulk-edit?all=yes&visible=no&kind=addStock&amount=3';
+    const { text } = await owner.get('/products?visible=no');
+    expect(text).toContain('/products/bulk-edit?all=yes&amp;visible=no');
+    const preview = await owner.get(path);
+    expect(preview.text).toContain('Bulk edit of 801 products');
+    expect(preview.text).toContain('Change 801');
+    const saved = await owner.post(path);
+    const editId = saved.location!.split('/').at(-1)!;
+    const sum = async () =>
+      (await service.db.one<{ sum: number }>(sql`
+        select sum(stock)::bigint as sum from product
+        where shop_id = 'DemoShop' and not visible and kind = 'regular'`))!.sum;
+    const before = await sum();
+    // The process stops after some pieces, and forgets to release the edit.
+    const log = service.app.log;
+    const signal = new AbortController();
+    setTimeout(() => signal.abort(), 500);
+    await runDueEdits({ db: service.db, log }, signal.signal);
+    const half = await service.db.one<{ done: number }>(sql`
+      select items_done as done from bulk_edit where edit_id = ${editId}`);
+    expect(half!.done).toBeLessThan(801);
+    expect(await sum()).toBe(before + 3 * half!.done);
+    await service.db.run(sql`update bulk_edit set attempts = attempts + 1 where edit_id = ${editId}`);
+    await runDueEdits({ db: service.db, log });
+    expect(await sum()).toBe(before + 2_403);
+    const done = await service.db.one(sql`
+      select state, items, items_done as done, changed, refused from bulk_edit where edit_id = ${editId}`);
+    expect(done).toEqual({ state: 'done', items: 801, done: 801, changed: 801, refused: 0 });
   });
 
   test('finds a rare word, and what is sold out among many', async () => {

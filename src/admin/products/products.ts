@@ -1,17 +1,16 @@
 import { html } from '../../http/html.ts';
-import { isId } from '../../kernel/ids.ts';
-import { anyText } from '../../catalogue/products/render.ts';
-import { parseQuery } from '../../catalogue/search/query.ts';
+import type { Choice } from '../components/form.ts';
 import { chip } from '../components/format.ts';
 import { listView } from '../components/list.ts';
-import { listState, type Column, type ListState } from '../components/list-state.ts';
-import type { Choice } from '../components/form.ts';
+import { listState, type Column } from '../components/list-state.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { categoryTree } from './category-tree.ts';
 import { findListedProducts, type ProductListRow } from './list-row.ts';
-import { findProductPage, type ProductFilter, type StockFilter } from './list-queries.ts';
-import { findCategoryChoices, type CategoryChoice } from './queries.ts';
+import { findProductPage } from './list-queries.ts';
+import { categoryChoices, toProductFilter } from './product-filter.ts';
+import { findCategoryChoices } from './queries.ts';
+
+const FILTERS = ['q', 'visible', 'stock', 'category'] as const;
 
 /** The list of products. */
 export function productListPages(pages: ShopPages): void {
@@ -22,7 +21,7 @@ export function productListPages(pages: ShopPages): void {
     const columns = productColumns(visit);
     const state = listState(request, columns);
     const [found, categories] = await Promise.all([
-      findProductPage(db, shopId, toFilter(visit, state)),
+      findProductPage(db, shopId, toProductFilter(visit, state)),
       findCategoryChoices(db, shopId),
     ]);
     const mayWrite = visit.may('products_write');
@@ -57,12 +56,26 @@ export function productListPages(pages: ShopPages): void {
         results: found.results,
         isMore: found.isMore,
         href: ({ productId }) => adminPath(visit, `/products/${productId}`),
+        above:
+          mayWrite && found.results > 0
+            ? html`<p class="edit-all">
+                <a
+                  href="${adminPath(visit, '/products/bulk-edit', {
+                    all: 'yes',
+                    ...Object.fromEntries(FILTERS.map((name) => [name, state.filter(name)])),
+                  })}"
+                  >${messages.bulk.editAll({
+                    all: found.results.toLocaleString(visit.language) + (found.isMore ? '+' : ''),
+                  })}</a
+                >
+              </p>`
+            : undefined,
         idOf: ({ productId }) => productId,
         bulk: mayWrite
           ? [
               { action: '/products/show', text: messages.bulk.show },
               { action: '/products/hide', text: messages.bulk.hide },
-              { action: '/products/change-prices', text: messages.bulk.changePrices, method: 'get' },
+              { action: '/products/bulk-edit', text: messages.bulk.editChosen, method: 'get' },
               { action: '/products/delete', text: messages.bulk.delete, method: 'get', kind: 'danger' },
             ]
           : [],
@@ -75,43 +88,6 @@ export function productListPages(pages: ShopPages): void {
       }),
     };
   });
-}
-
-const STOCKS: readonly string[] = ['in', 'low', 'out'] satisfies StockFilter[];
-
-function toFilter({ locale }: ShopVisit, { sort, filter, limit, offset }: ListState): ProductFilter {
-  const [visible, stock, category] = [filter('visible'), filter('stock'), filter('category')];
-  return {
-    locale,
-    terms: parseQuery(filter('q')),
-    isVisible: visible === 'yes' ? true : visible === 'no' ? false : undefined,
-    stock: STOCKS.includes(stock) ? (stock as StockFilter) : undefined,
-    categoryId: isId(category) ? category : undefined,
-    sort: sort?.endsWith('price') ? 'price' : 'name',
-    direction: sort?.startsWith('-') ? 'desc' : 'asc',
-    limit,
-    offset,
-  };
-}
-
-/** A longer list would make every page of products heavy. The page of a category lists its products too. */
-const MAX_CHOICES = 100;
-
-/** The categories below the root; if there are many, the highest in the tree, and the chosen one. */
-function categoryChoices(
-  { locale, settings }: ShopVisit,
-  categories: readonly CategoryChoice[],
-  chosen: string,
-): Choice[] {
-  const printed = categoryTree(categories).filter(({ parentId }) => parentId !== null);
-  const highest = printed.toSorted((left, right) => left.depth - right.depth).slice(0, MAX_CHOICES);
-  const offered = new Set([...highest.map(({ categoryId }) => categoryId), chosen.toUpperCase()]);
-  return printed
-    .filter(({ categoryId }) => offered.has(categoryId))
-    .map(({ categoryId, name, depth }) => ({
-      value: categoryId,
-      text: `${'– '.repeat(depth - 1)}${anyText(name, locale, settings.defaultLocale) ?? ''}`,
-    }));
 }
 
 function visibilityChoices({ messages: { products: messages } }: ShopVisit): Choice[] {

@@ -27,24 +27,6 @@ export function findCategoryChoices(db: Queries, shopId: string) {
     where shop_id = ${shopId} order by position, number limit ${MAX_CATEGORIES}`);
 }
 
-/** An own price of a product or one of its variations. */
-export interface OwnPrice {
-  productId: string;
-  productNumber: string;
-  masterId: string | null;
-  prices: Prices;
-}
-
-export function findOwnPrices(db: Queries, shopId: string, productIds: readonly string[], limit: number) {
-  return db.many<OwnPrice>(sql`
-    select upper(product_id::text) as "productId", product_number as "productNumber",
-      upper(master_id::text) as "masterId", prices
-    from product
-    where shop_id = ${shopId} and prices is not null
-      and (product_id = any (${productIds}::uuid[]) or master_id = any (${productIds}::uuid[]))
-    order by coalesce(master_id, product_id), kind, product_id limit ${limit}`);
-}
-
 export interface Picture {
   name: string;
   imageKey: string;

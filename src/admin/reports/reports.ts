@@ -15,6 +15,7 @@ import { changePercent, figureList, salesChart } from '../components/sales-figur
 import { HOME_SCRIPT, UPLOT, UPLOT_STYLESHEET } from '../layout/assets.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+import { conversionCard, conversionRows, loadConversion } from './conversion.ts';
 import { loadReport, PARTS, type Part, type Report } from './breakdown.ts';
 import {
   comparedWith,
@@ -40,8 +41,9 @@ const MAX_BARS = 12;
 export function reportPages(pages: ShopPages): void {
   pages.get('/reports', 'orders_read', async (visit, request) => {
     const asked = askedOf(visit, request);
-    const [sales, currencies] = await Promise.all([
+    const [sales, conversion, currencies] = await Promise.all([
       loadSales(visit, asked),
+      loadConversion(visit, asked),
       findCurrencies(visit.db, visit.shopId),
     ]);
     const report = await loadReport(visit, { ...asked, ...sales });
@@ -55,14 +57,17 @@ export function reportPages(pages: ShopPages): void {
       scripts: [UPLOT_STYLESHEET, UPLOT, HOME_SCRIPT],
       main: html`${filterForm(visit, asked, currencies)}
       ${asked.isRefused && html`<p class="notice bad" role="alert">${messages.badPeriod({ days: String(MAX_DAYS) })}</p>`}
-      ${salesCard(visit, asked, sales)} ${partCard(visit, asked, report)}`,
+      ${salesCard(visit, asked, sales)}
+      ${conversionCard(visit, { ...asked, query: queryOf(asked) }, conversion)}
+      ${partCard(visit, asked, report)}`,
     };
   });
 
   pages.file('/reports/:name', 'orders_read', async (visit, request) => {
     const { name } = request.params;
-    if (name !== 'days.csv' && name !== 'parts.csv') throw notFound();
+    if (name !== 'days.csv' && name !== 'parts.csv' && name !== 'carts.csv') throw notFound();
     const asked = askedOf(visit, request);
+    if (name === 'carts.csv') return cartFile(visit, asked);
     const sales = await loadSales(visit, asked);
     const isByPart = name === 'parts.csv';
     const { from, to } = asked.period;
@@ -75,6 +80,17 @@ export function reportPages(pages: ShopPages): void {
       fileName: `${visit.messages.reports.fileName}-${isByPart ? `${asked.part}-` : ''}${from}-${to}.csv`,
     };
   });
+}
+
+async function cartFile(visit: ShopVisit, asked: Asked) {
+  const { line } = lineWriter(visit, asked.currency);
+  const rows = conversionRows(visit, asked, await loadConversion(visit, asked));
+  const { from, to } = asked.period;
+  return {
+    type: 'text/csv; charset=utf-8',
+    content: Readable.from(inTurns([...rows].map(line)), { objectMode: false }),
+    fileName: `${visit.messages.reports.fileName}-carts-${from}-${to}.csv`,
+  };
 }
 
 interface Asked {

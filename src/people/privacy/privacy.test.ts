@@ -205,6 +205,13 @@ describe('erasing', () => {
       ]),
     );
 
+    await service.db.run(sql`
+      insert into customer_note (shop_id, customer_id, note_id, created_at, author, note)
+      select shop_id, customer_id, gen_random_uuid(), now(), 'owner@shop.example', 'Quillfeather rings twice'
+      from customer where customer_id = ${customerId}`);
+    await service.db.run(sql`
+      insert into customer_tag (shop_id, customer_id, tag_key, tag)
+      select shop_id, customer_id, 'quillfeather', 'Quillfeather' from customer where customer_id = ${customerId}`);
     const { status, body } = await erase(customerId);
     expect({ status, body }).toEqual({
       status: 200,
@@ -217,6 +224,8 @@ describe('erasing', () => {
         cartsDeleted: 3,
         wishesDeleted: 1,
         accountsDeleted: 1,
+        notesDeleted: 1,
+        tagsDeleted: 1,
         subscriptionsDeleted: 1,
         watchesDeleted: 1,
         mailsDeleted: 2,

@@ -11,6 +11,12 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     'Shoppers sign in again: a browser that was signed out since the backup must not be signed in by a restore.',
   app_use: 'Calls are counted by the installation that answered them.',
   authorisation_code: 'A code that installs an app is valid for ten minutes.',
+  bulk_edit: 'Many products are changed, and changed back, by the installation in which it was asked for.',
+  bulk_edit_item:
+    'Many products are changed, and changed back, by the installation in which it was asked for.',
+  cart_day_run: 'Carts are counted by each installation by itself.',
+  customer_total: 'Totals are counted from the orders, in every installation by itself.',
+  customer_total_run: 'Totals are counted from the orders, in every installation by itself.',
   document_delivery: 'Documents are sent by the installation that finalised them, and nobody gets one twice.',
   idempotent_answer:
     'First answers are kept for a day, for clients that repeat a request to this installation.',

@@ -1,0 +1,80 @@
+import { addNote, deleteNote, findNotes, MAX_NOTE_LENGTH } from '../../people/customers/notes.ts';
+import { badRequest, notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { Redirect } from '../../http/page-kit.ts';
+import { isId } from '../../kernel/ids.ts';
+import { longTextField } from '../components/form.ts';
+import { momentText } from '../components/format.ts';
+import type { ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
+
+/** Notes about a customer, which people of the shop write for each other. */
+export function notePages(pages: ShopPages): void {
+  pages.post(
+    '/customers/:customerId/notes',
+    'customers_write',
+    async (visit, form) => {
+      const { db, shopId, user, messages } = visit;
+      const customerId = form.params['customerId']!;
+      const note = form.field('note').trim();
+      if (!isId(customerId)) throw notFound();
+      if (note === '' || note.length > MAX_NOTE_LENGTH) {
+        throw badRequest(messages.customers.noteLength({ limit: MAX_NOTE_LENGTH }));
+      }
+      await db.transaction(async (tx) => {
+        const noteId = await addNote(tx, shopId, customerId, { author: user.email, note });
+        if (noteId === undefined) throw notFound();
+        await recordAction(tx, visit, '/customers/:customerId/notes', { customerId, noteId });
+      });
+      return new Redirect(adminPath(visit, `/customers/${customerId}`), messages.customers.noteAdded);
+    },
+    { limits: { texts: { note: MAX_NOTE_LENGTH } } },
+  );
+
+  pages.post('/customers/:customerId/notes/:noteId/delete', 'customers_write', async (visit, form) => {
+    const { customerId, noteId } = form.params as { customerId: string; noteId: string };
+    if (!isId(customerId) || !isId(noteId)) throw notFound();
+    await visit.db.transaction(async (tx) => {
+      if ((await deleteNote(tx, visit.shopId, customerId, noteId)) === 0) throw notFound();
+      await recordAction(tx, visit, '/customers/:customerId/notes/:noteId/delete', { customerId, noteId });
+    });
+    return new Redirect(adminPath(visit, `/customers/${customerId}`), visit.messages.customers.noteDeleted);
+  });
+}
+
+export async function noteCard(visit: ShopVisit, customerId: string): Promise<Markup> {
+  const { db, shopId, language, messages } = visit;
+  const words = messages.customers;
+  const notes = await findNotes(db, shopId, customerId);
+  const mayWrite = visit.may('customers_write');
+  const path = adminPath(visit, `/customers/${customerId}/notes`);
+  return html`<section class="card" aria-labelledby="notes">
+    <h2 id="notes">${words.notes}</h2>
+    ${notes.length === 0 && html`<p class="quiet">${words.noNotes}</p>`}
+    <ul class="notes">
+      ${notes.map(
+        ({ noteId, createdAt, author, note }) =>
+          html`<li>
+            <p class="note-text">${note}</p>
+            <p class="quiet">
+              ${author}, <time datetime="${createdAt.toISOString()}">${momentText(createdAt, language)}</time>
+            </p>
+            ${
+              mayWrite &&
+              html`<form method="post" action="${path}/${noteId}/delete">
+                <button class="link" aria-label="${words.deleteNote}">×</button>
+              </form>`
+            }
+          </li>`,
+      )}
+    </ul>
+    ${
+      mayWrite &&
+      html`<form method="post" action="${path}">
+        ${longTextField({ name: 'note', label: words.newNote, hint: words.noteHint, rows: 3, maxLength: MAX_NOTE_LENGTH, isRequired: true })}
+        <button>${words.addNote}</button>
+      </form>`
+    }
+  </section>`;
+}

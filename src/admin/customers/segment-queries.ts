@@ -1,0 +1,142 @@
+import type { Queries } from '../../db/database.ts';
+import { sql, type Sql } from '../../db/sql.ts';
+import { ALL_CURRENCIES } from '../../orders/customer-totals.ts';
+import { foundCustomers, type CustomerFilter, type CustomerSort } from './find-people.ts';
+
+/*
+ * Customers are chosen by several conditions at once, of which no single index knows all. The condition that the fewest
+ * customers meet is read from its index, and the others are checked for these customers only. Where each condition alone
+ * is met by very many, the newest customers are compared, and the list says that there may be more. A file contains all
+ * of them: it walks through the customers in pieces.
+ */
+
+/** Customers that are compared for one page. */
+const MAX_COMPARED = 20_000;
+
+/** Whether the filter has more than a text and a group, for which the list has indexes of its own. */
+export function isSegment(filter: CustomerFilter): boolean {
+  const { tags, country, language, isSubscribed, minOrders, maxOrders } = filter;
+  const { minWorth, maxWorth, lastOrderFrom, lastOrderBefore } = filter;
+  return (
+    tags.length > 0 ||
+    country !== '' ||
+    language !== '' ||
+    [isSubscribed, minOrders, maxOrders, minWorth, maxWorth, lastOrderFrom, lastOrderBefore].some(
+      (value) => value !== undefined,
+    )
+  );
+}
+
+const MAX_VALUE = Number.MAX_SAFE_INTEGER;
+const LONG_AGO = new Date(0);
+const FAR_AHEAD = new Date('9999-01-01T00:00:00Z');
+
+/** The totals of the customers, for `isInSegment`. */
+export const withTotals = (shopId: string, { currency }: CustomerFilter) => sql`
+  left join customer_total total on total.shop_id = ${shopId} and total.customer_id = customer.customer_id
+    and total.currency = ${ALL_CURRENCIES}
+  left join customer_total spent on spent.shop_id = ${shopId} and spent.customer_id = customer.customer_id
+    and spent.currency = ${currency}`;
+
+/** A condition on customers with their totals. Its text is the same for every filter. */
+export function isInSegment(shopId: string, filter: CustomerFilter): Sql {
+  const { tags, country, language, isSubscribed, customerGroupId } = filter;
+  const { minOrders, maxOrders, minWorth, maxWorth, lastOrderFrom, lastOrderBefore } = filter;
+  const hasMoment = lastOrderFrom !== undefined || lastOrderBefore !== undefined;
+  return sql`
+    (${tags.length} = 0 or ${tags.length} = (
+      select count(*) from customer_tag
+      where customer_tag.shop_id = ${shopId} and customer_tag.customer_id = customer.customer_id
+        and customer_tag.tag_key = any (${tags}::text[])))
+    and (${customerGroupId} = '' or upper(customer.customer_group_id::text) = upper(${customerGroupId}))
+    and (${country} = '' or customer.billing_address ->> 'country' = ${country})
+    and (${language} = '' or total.language = ${language})
+    and coalesce(total.orders, 0) between ${minOrders ?? 0} and ${maxOrders ?? MAX_VALUE}
+    and coalesce(spent.worth, 0) between ${minWorth ?? -MAX_VALUE} and ${maxWorth ?? MAX_VALUE}
+    and (not ${hasMoment}::boolean or (total.last_order_at >= ${lastOrderFrom ?? LONG_AGO}
+      and total.last_order_at < ${lastOrderBefore ?? FAR_AHEAD}))
+    and (${isSubscribed === undefined}::boolean or ${isSubscribed ?? false}::boolean = exists (
+      select from newsletter_subscriber
+      where newsletter_subscriber.shop_id = ${shopId} and newsletter_subscriber.email = customer.email_key
+        and newsletter_subscriber.subscribed))`;
+}
+
+/** The customers that meet one of the conditions, each from an index. */
+function sourcesOf(shopId: string, filter: CustomerFilter): Sql[] {
+  const { text, tags, country, language, isSubscribed, customerGroupId, currency } = filter;
+  const { minOrders, maxOrders, minWorth, maxWorth, lastOrderFrom, lastOrderBefore } = filter;
+  const total = sql`select customer_id from customer_total where shop_id = ${shopId}`;
+  const ofAll = sql`${total} and currency = ''`;
+  return [
+    text !== '' && sql`select customer_id from (${foundCustomers(shopId, filter, MAX_COMPARED)}) found`,
+    ...tags.map(
+      (tag) => sql`select customer_id from customer_tag where shop_id = ${shopId} and tag_key = ${tag}`,
+    ),
+    customerGroupId !== '' &&
+      sql`select customer_id from customer where shop_id = ${shopId} and customer_group_id = ${customerGroupId}::uuid`,
+    country !== '' &&
+      sql`select customer_id from customer where shop_id = ${shopId} and billing_address ->> 'country' = ${country}`,
+    language !== '' && sql`${ofAll} and language = ${language}`,
+    minOrders !== undefined &&
+      minOrders > 0 &&
+      sql`${ofAll} and orders between ${minOrders} and ${maxOrders ?? MAX_VALUE}`,
+    minWorth !== undefined &&
+      minWorth > 0 &&
+      sql`${total} and currency = ${currency} and currency <> '' and worth between ${minWorth} and ${maxWorth ?? MAX_VALUE}`,
+    (lastOrderFrom !== undefined || lastOrderBefore !== undefined) &&
+      sql`${ofAll} and last_order_at >= ${lastOrderFrom ?? LONG_AGO} and last_order_at < ${lastOrderBefore ?? FAR_AHEAD}`,
+    isSubscribed === true &&
+      sql`
+        select customer.customer_id from newsletter_subscriber cross join lateral (
+          select customer_id from customer
+          where customer.shop_id = ${shopId} and customer.email_key = newsletter_subscriber.email offset 0
+        ) customer
+        where newsletter_subscriber.shop_id = ${shopId} and newsletter_subscriber.subscribed`,
+  ].filter((source) => source !== false);
+}
+
+/** The source with the fewest customers; undefined: each has too many. */
+async function smallestSource(db: Queries, shopId: string, filter: CustomerFilter): Promise<Sql | undefined> {
+  const counted = await Promise.all(
+    sourcesOf(shopId, filter).map(async (source) => {
+      const row = await db.one<{ count: number }>(sql`
+        select count(*) as count from (${source} limit ${MAX_COMPARED + 1}) counted`);
+      return { source, count: row!.count };
+    }),
+  );
+  const [smallest] = counted.toSorted((left, right) => left.count - right.count);
+  return smallest && smallest.count <= MAX_COMPARED ? smallest.source : undefined;
+}
+
+export interface FoundSegment {
+  customerIds: string[];
+  results: number;
+  isMore: boolean;
+}
+
+/** A page of the customers that match, by the day since when they are customers. */
+export async function findSegment(
+  db: Queries,
+  shopId: string,
+  filter: CustomerFilter,
+  { isOldestFirst, limit, offset }: CustomerSort,
+): Promise<FoundSegment> {
+  const direction = isOldestFirst ? sql`asc` : sql`desc`;
+  const source = await smallestSource(db, shopId, filter);
+  const compared =
+    source ??
+    sql`select customer_id from customer where shop_id = ${shopId} order by created_at ${direction}, customer_id ${direction}`;
+  const row = await db.one<{ customerIds: string[]; results: number; compared: number }>(sql`
+    with compared as materialized (${compared} limit ${MAX_COMPARED + 1}), hit as materialized (
+      select customer.customer_id, customer.created_at from customer ${withTotals(shopId, filter)}
+      where customer.shop_id = ${shopId} and customer.customer_id = any (array(select customer_id from compared))
+        and ${isInSegment(shopId, filter)}
+    )
+    select (select count(*) from compared) as compared, (select count(*) from hit) as results, array(
+        select upper(customer_id::text) from hit
+        order by created_at ${direction}, customer_id ${direction} limit ${limit} offset ${offset}
+      ) as "customerIds"
+    from shop where shop_id = ${shopId}`);
+  const { customerIds, results } = row!;
+  return { customerIds, results, isMore: row!.compared > MAX_COMPARED };
+}

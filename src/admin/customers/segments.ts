@@ -1,0 +1,211 @@
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { badRequest, notFound, Refusal } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { Redirect } from '../../http/page-kit.ts';
+import { isId, newId } from '../../kernel/ids.ts';
+import { areTotalsComplete } from '../../orders/customer-totals.ts';
+import { dayText } from '../components/format.ts';
+import type { ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
+import { filterText, FILTERS, givenValues, toFilter, type FilterValues } from './customer-filter.ts';
+import { listStep } from './customer-steps.ts';
+import { findCustomerPage } from './queries.ts';
+
+/** A named filter of the list of customers. */
+export interface Segment {
+  segmentId: string;
+  name: string;
+  filter: FilterValues;
+  createdAt: Date;
+  author: string;
+}
+
+const MAX_SEGMENTS = 50;
+const MAX_NAME_LENGTH = 60;
+
+export function findSegments(db: Queries, shopId: string) {
+  return db.many<Segment>(sql`
+    select upper(segment_id::text) as "segmentId", name, filter, created_at as "createdAt", author
+    from customer_segment where shop_id = ${shopId} order by lower(name) limit ${MAX_SEGMENTS}`);
+}
+
+/** A segment that has this name already gets the filter. */
+async function saveSegment(
+  tx: Transaction,
+  shopId: string,
+  { name, filter, author }: Pick<Segment, 'name' | 'filter' | 'author'>,
+): Promise<void> {
+  const changed = await tx.run(sql`
+    update customer_segment set name = ${name}, filter = ${JSON.stringify(filter)}::jsonb
+    where shop_id = ${shopId} and lower(name) = lower(${name})`);
+  if (changed > 0) return;
+  const count = await tx.one<{ segments: number }>(sql`
+    select count(*) as segments from customer_segment where shop_id = ${shopId}`);
+  if (count!.segments >= MAX_SEGMENTS) throw new Refusal('TOO_MANY_SEGMENTS', { limit: MAX_SEGMENTS });
+  await tx.run(sql`
+    insert into customer_segment (shop_id, segment_id, name, filter, created_at, author)
+    values (${shopId}, ${newId(tx.now)}, ${name}, ${JSON.stringify(filter)}::jsonb, ${tx.now}, ${author})
+    on conflict do nothing`);
+}
+
+function deleteSegment(tx: Transaction, shopId: string, segmentId: string) {
+  return tx.one<Pick<Segment, 'name' | 'filter'>>(sql`
+    delete from customer_segment where shop_id = ${shopId} and segment_id = ${segmentId} returning name, filter`);
+}
+
+/** The segments of the shop, which all of its people share. */
+export function segmentPages(pages: ShopPages): void {
+  pages.get('/customers/segments', 'customers_read', async (visit) => {
+    const { db, shopId, settings, messages } = visit;
+    const words = messages.customers;
+    const segments = await findSegments(db, shopId);
+    const counts: string[] = [];
+    // One after the other, so that a page of many segments leaves the database to others.
+    for (const { filter } of segments) {
+      const page = { isOldestFirst: false, limit: 0, offset: 0 };
+      const values = toFilter((name) => filter[name] ?? '', settings);
+      const { results, isMore } = await findCustomerPage(db, shopId, values, page);
+      counts.push(results.toLocaleString(visit.language) + (isMore ? '+' : ''));
+    }
+    return {
+      title: words.segments,
+      menu: 'customers',
+      breadcrumbs: [listStep(visit)],
+      main: html`<p class="hint intro">${words.segmentsHint}</p>
+        ${await countingNotice(visit)}
+        ${
+          segments.length === 0
+            ? html`<p class="card">
+                ${words.noSegments}
+                <a href="${adminPath(visit, '/customers')}">${messages.layout.menuEntries.customers}</a>
+              </p>`
+            : html`<div class="list segments">
+                <table>
+                  <thead>
+                    <tr>
+                      <th scope="col">${words.name}</th>
+                      <th scope="col">${words.conditions}</th>
+                      <th scope="col" class="number">${messages.layout.menuEntries.customers}</th>
+                      <th scope="col">${words.savedBy}</th>
+                      <th scope="col"><span class="hidden">${messages.form.delete}</span></th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    ${segments.map((segment, index) => segmentRow(visit, segment, counts[index]!))}
+                  </tbody>
+                </table>
+              </div>`
+        }`,
+    };
+  });
+
+  pages.post('/customers/segments', 'customers_write', async (visit, form) => {
+    const { db, shopId, user, messages } = visit;
+    const name = form.field('name').trim().slice(0, MAX_NAME_LENGTH);
+    const filter = givenValues((parameter) => form.field(`filter.${parameter}`).slice(0, MAX_VALUE_LENGTH));
+    if (name === '') throw badRequest(messages.customers.segmentName);
+    if (Object.keys(filter).length === 0) throw badRequest(messages.customers.segmentEmpty);
+    await db.transaction(async (tx) => {
+      await saveSegment(tx, shopId, { name, filter, author: user.email });
+      await recordAction(tx, visit, '/customers/segments', { name });
+    });
+    return new Redirect(adminPath(visit, '/customers', filter), messages.customers.segmentSaved({ name }));
+  });
+
+  pages.post('/customers/segments/:segmentId/delete', 'customers_write', async (visit, form) => {
+    const { db, shopId, messages } = visit;
+    const segmentId = form.params['segmentId']!;
+    const deleted = await db.transaction(async (tx) => {
+      const segment = isId(segmentId) ? await deleteSegment(tx, shopId, segmentId) : undefined;
+      if (!segment) throw notFound();
+      await recordAction(tx, visit, '/customers/segments/:segmentId/delete', { segmentId });
+      return segment;
+    });
+    const { name, filter } = deleted;
+    const fields = Object.entries(filter).map(([parameter, value]) => [`filter.${parameter}`, value]);
+    return new Redirect(adminPath(visit, '/customers/segments'), {
+      text: messages.customers.segmentDeleted({ name }),
+      undo: {
+        action: adminPath(visit, '/customers/segments'),
+        fields: { name, ...(Object.fromEntries(fields) as Record<string, string>) },
+      },
+    });
+  });
+}
+
+const MAX_VALUE_LENGTH = 200;
+
+function segmentRow(visit: ShopVisit, segment: Segment, count: string): Markup {
+  const { messages, language } = visit;
+  const words = messages.customers;
+  const { segmentId, name, filter, author, createdAt } = segment;
+  return html`<tr>
+    <td data-title="${words.name}"><a href="${adminPath(visit, '/customers', filter)}">${name}</a></td>
+    <td data-title="${words.conditions}">${filterText(visit, filter)}</td>
+    <td data-title="${messages.layout.menuEntries.customers}" class="number">${count}</td>
+    <td data-title="${words.savedBy}"><span>${author}, ${dayText(createdAt, language)}</span></td>
+    <td>
+      <div class="actions">
+        <a class="button" href="${adminPath(visit, '/customers/export.csv', filter)}" hx-boost="false"
+          >${messages.list.export}</a
+        >
+        ${
+          visit.may('customers_write') &&
+          html`<form method="post" action="${adminPath(visit, `/customers/segments/${segmentId}/delete`)}">
+            <button class="danger" aria-label="${words.deleteSegment({ name })}">
+              ${messages.form.delete}
+            </button>
+          </form>`
+        }
+      </div>
+    </td>
+  </tr>`;
+}
+
+/** Links to the segments, above the list. */
+export function segmentLinks(visit: ShopVisit, segments: readonly Segment[], current: FilterValues): Markup {
+  const words = visit.messages.customers;
+  if (segments.length === 0) return html``;
+  return html`<nav class="views" aria-label="${words.segments}">
+    <span class="quiet">${words.segments}</span>
+    ${segments.map(
+      ({ name, filter }) =>
+        html`<a
+          href="${adminPath(visit, '/customers', filter)}"
+          ${isSame(filter, current) && html`aria-current="page"`}
+          >${name}</a
+        >`,
+    )}
+    <a href="${adminPath(visit, '/customers/segments')}">${words.manageSegments}</a>
+  </nav>`;
+}
+
+const isSame = (left: FilterValues, right: FilterValues) =>
+  FILTERS.every((name) => (left[name] ?? '') === (right[name] ?? ''));
+
+/** The form that saves the current filter; it is a part of the list, which is loaded again with each change of a filter. */
+export function saveSegmentForm(
+  visit: ShopVisit,
+  segments: readonly Segment[],
+  current: FilterValues,
+): Markup | false {
+  const words = visit.messages.customers;
+  const isSaved = segments.some(({ filter }) => isSame(filter, current));
+  if (!visit.may('customers_write') || isSaved || Object.keys(current).length === 0) return false;
+  return html`<form class="save-segment" method="post" action="${adminPath(visit, '/customers/segments')}">
+    ${Object.entries(current).map(
+      ([name, value]) => html`<input type="hidden" name="filter.${name}" value="${value}" />`,
+    )}
+    <label for="segment-name">${words.saveSegment}</label>
+    <input id="segment-name" name="name" maxlength="${MAX_NAME_LENGTH}" required />
+    <button>${visit.messages.list.save}</button>
+  </form>`;
+}
+
+/** Says that older orders are still counted, and segments by orders not yet whole. */
+export async function countingNotice({ db, shopId, messages }: ShopVisit): Promise<Markup | false> {
+  if (await areTotalsComplete(db, shopId)) return false;
+  return html`<p class="notice">${messages.customers.stillCounting}</p>`;
+}

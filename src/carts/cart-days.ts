@@ -1,0 +1,112 @@
+import type { Database, Queries } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import type { CleanupStep } from '../platform/cleanup.ts';
+
+/*
+ * How many carts became orders, by the day (UTC) on which they were created. A cart is deleted when it is ordered, and
+ * its id begins with the moment of its creation, so the order knows that day; other carts are there for 30 days. So a
+ * day is counted from what exists, without a write for each cart, again and again until its first carts end, and is then
+ * kept for ever.
+ */
+
+export interface CartDay {
+  /** `2026-11-16` in UTC. */
+  day: string;
+  carts: number;
+  withAddress: number;
+  ordered: number;
+}
+
+const DAY = 86_400_000;
+/** A day is counted while all of its carts are there: they end after 30 days. */
+const COUNTED_DAYS = 29;
+/** The last days are counted whenever a report is read. */
+const LIVE_DAYS = 2;
+const COUNT_EVERY = 6 * 3_600_000;
+const SHOPS_AT_ONCE = 20;
+
+const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);
+
+/** The first id of a moment. */
+function firstId(moment: number): string {
+  const hex = moment.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
+function countDay(db: Queries, shopId: string, day: string) {
+  const start = Date.parse(day);
+  const end = start + DAY;
+  return db.one<CartDay>(sql`
+    select ${day} as day, left_over.carts + ordered.count as carts,
+      left_over.with_address + ordered.count as "withAddress", ordered.count as ordered
+    from (
+      select count(*) as carts, count(billing_address) as with_address from cart
+      where shop_id = ${shopId} and created_at >= ${new Date(start)} and created_at < ${new Date(end)}
+    ) left_over cross join (
+      select count(*) as count from customer_order
+      where shop_id = ${shopId} and cart_id >= ${firstId(start)}::uuid and cart_id < ${firstId(end)}::uuid
+    ) ordered`);
+}
+
+/** Counts the last days of a shop and keeps them. A number never falls: a person may have been erased with a cart. */
+async function keepDays(db: Database, shopId: string): Promise<void> {
+  const { now } = db;
+  await db.run(sql`
+    update cart_day_run set due_at = ${new Date(now.getTime() + COUNT_EVERY)} where shop_id = ${shopId}`);
+  for (let age = 0; age < COUNTED_DAYS; age++) {
+    const { day, carts, withAddress, ordered } = (await countDay(
+      db,
+      shopId,
+      dayOf(now.getTime() - age * DAY),
+    ))!;
+    await db.run(sql`
+      insert into cart_day (shop_id, day, carts, with_address, ordered, counted_at)
+      values (${shopId}, ${day}::date, ${carts}, ${withAddress}, ${ordered}, ${now})
+      on conflict (shop_id, day) do update set carts = greatest(cart_day.carts, excluded.carts),
+        with_address = greatest(cart_day.with_address, excluded.with_address),
+        ordered = greatest(cart_day.ordered, excluded.ordered), counted_at = excluded.counted_at`);
+  }
+}
+
+/** Counts the carts of each shop some times a day. */
+export const cartDays: CleanupStep = {
+  name: 'cart days',
+  every: 60_000,
+  run: async (db, limit) => {
+    await db.run(sql`
+      insert into cart_day_run (shop_id, due_at) select shop_id, ${new Date(0)}::timestamptz from shop
+      where not exists (select from cart_day_run where cart_day_run.shop_id = shop.shop_id)
+      on conflict (shop_id) do nothing`);
+    const due = await db.many<{ shopId: string }>(sql`
+      select shop_id as "shopId" from cart_day_run where due_at <= ${db.now} order by due_at limit ${SHOPS_AT_ONCE}`);
+    for (const { shopId } of due) await keepDays(db, shopId);
+    return due.length < SHOPS_AT_ONCE ? 0 : limit;
+  },
+};
+
+/** The days of a period with carts: kept ones, and the last ones as they are now. */
+export async function findCartDays(
+  db: Queries,
+  shopId: string,
+  { from, to }: { from: string; to: string },
+): Promise<CartDay[]> {
+  const live = Array.from({ length: LIVE_DAYS }, (_, age) => dayOf(db.now.getTime() - age * DAY)).filter(
+    (day) => day >= from && day <= to,
+  );
+  const [kept, ...now] = await Promise.all([
+    db.many<CartDay>(sql`
+      select day::text as day, carts, with_address as "withAddress", ordered from cart_day
+      where shop_id = ${shopId} and day between ${from}::date and ${to}::date and day <> all (${live}::date[])
+        and carts > 0
+      order by day`),
+    ...live.map((day) => countDay(db, shopId, day)),
+  ]);
+  return [...kept, ...now.toReversed().flatMap((day) => (day && day.carts > 0 ? [day] : []))];
+}
+
+/** The first day whose carts are known; undefined: none is kept yet. */
+export async function findFirstCartDay(db: Queries, shopId: string): Promise<string | undefined> {
+  const row = await db.one<{ day: string }>(sql`
+    select day::text as day from cart_day where shop_id = ${shopId} order by day limit 1`);
+  return row?.day;
+}
