@@ -14,6 +14,15 @@ export function ofTheDay<Case>(cases: readonly Case[], count: number): Case[] {
   return Array.from({ length: count }, (_, index) => cases[(SEED * count + index) % cases.length]!);
 }
 
+/**
+ * One of these for the case with this index, another one every day. All of them are tried every day, each with other
+ * cases: for what differs neither much by itself nor from case to case.
+ */
+export function oneInTurn<Case>(cases: readonly Case[], index: number): Case[] {
+  if (process.env['KONTOR_TEST_ALL'] !== undefined) return [...cases];
+  return [cases[(SEED + index) % cases.length]!];
+}
+
 /** For what is the same code in all of these cases. */
 export function aQuarter<Case>(cases: readonly Case[]): Case[] {
   return ofTheDay(cases, Math.ceil(cases.length / 4));
