@@ -61,7 +61,7 @@ export async function countLockWaits(nodes: readonly Connection[], database: str
 }
 
 export async function dropDatabase(nodes: readonly Connection[], name: string): Promise<void> {
-  await closeDatabase(nodes, name);
+  if (CITUS_URL !== undefined) await closeDatabase(nodes, name);
   await onServers(nodes, `drop database if exists ${name} with (force)`);
 }
 

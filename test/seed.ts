@@ -14,6 +14,20 @@ export function ofTheDay<Case>(cases: readonly Case[], count: number): Case[] {
   return Array.from({ length: count }, (_, index) => cases[(SEED * count + index) % cases.length]!);
 }
 
+/**
+ * One of these for the case with this index, another one every day. All of them are tried every day, each with other
+ * cases: for what differs neither much by itself nor from case to case.
+ */
+export function oneInTurn<Case>(cases: readonly Case[], index: number): Case[] {
+  if (process.env['KONTOR_TEST_ALL'] !== undefined) return [...cases];
+  return [cases[(SEED + index) % cases.length]!];
+}
+
+/** How many of so many generated cases: half of them a day, because every day has others. */
+export function halfOf(cases: number): number {
+  return process.env['KONTOR_TEST_ALL'] === undefined ? Math.ceil(cases / 2) : cases;
+}
+
 /** For what is the same code in all of these cases. */
 export function aQuarter<Case>(cases: readonly Case[]): Case[] {
   return ofTheDay(cases, Math.ceil(cases.length / 4));

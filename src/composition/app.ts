@@ -254,7 +254,11 @@ export async function buildApp({
   const media = openMediaStorage(config);
   const policy = receiverPolicy(config, demoAccess);
   const vatSender = createSender(policy, { timeout: CHECK_BUDGET, maxStored: MAX_ANSWER_BYTES });
-  const vatRegister = createVatRegister({ post: (...call) => vatSender.send(...call), url: config.VIES_URL, now: () => db.now });
+  const vatRegister = createVatRegister({
+    post: (...call) => vatSender.send(...call),
+    url: config.VIES_URL,
+    now: () => db.now,
+  });
   const cartStore = createCartStore(db, cartStoreOptions, vatRegister);
   const placeOrder = createPlaceOrder(db, cartStore, cartStoreOptions);
   const eventWaiting = createEventWaiting(db, log);

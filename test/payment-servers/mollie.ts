@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import tls from 'node:tls';
 import {
   createReplays,
   newToken,
@@ -132,8 +133,23 @@ class Refusal extends Error {
 
 const invalid = (detail: string, field?: string) => new Refusal(422, 'Unprocessable Entity', detail, field);
 
+/**
+ * Mollie's client parses the certificates of all authorities again for each request, which takes several times as long as
+ * the request. Here they are parsed once, until the returned function is called.
+ */
+function shareCertificates(): () => void {
+  const { createSecureContext } = tls;
+  let shared: tls.SecureContext | undefined;
+  tls.createSecureContext = (options) =>
+    options?.ca === undefined ? createSecureContext(options) : (shared ??= createSecureContext(options));
+  return () => {
+    tls.createSecureContext = createSecureContext;
+  };
+}
+
 export async function startMollieServer(): Promise<MollieServer> {
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  const stopSharing = shareCertificates();
   const payments = new Map<string, MolliePayment>();
   const refunds = new Map<string, MollieRefund>();
   const captures = new Map<string, MollieCapture>();
@@ -356,6 +372,7 @@ export async function startMollieServer(): Promise<MollieServer> {
     ...server,
     stop: () => {
       delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+      stopSharing();
       return server.stop();
     },
     endpoint: `https://127.0.0.1:${port}/v2/`,

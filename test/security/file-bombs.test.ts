@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { isPictureName } from '../../src/catalogue/products/picture-addresses.ts';
 import { sql } from '../../src/db/sql.ts';
 import { openMediaStorage } from '../../src/platform/media/open-storage.ts';
 import { givenMerchant, type Merchant } from '../admin.ts';
 import { startDemo } from '../demo.ts';
+import { MAX_BLOCK, quickestBlock } from '../event-loop.ts';
 import { ofTheDay } from '../seed.ts';
 import type { Service } from '../service.ts';
 import { formOf, PNG } from '../upload.ts';
@@ -485,6 +487,12 @@ describe('an archive', () => {
     '.png',
   ];
   const TABLE_NAMES = [`${'x'.repeat(60_000)}.csv`, 'goods\0.csv', 'goods\r\n.csv'];
+
+  test('with a name that is as long as it may be stops nobody', async () => {
+    const isPicture = async () => isPictureName(TABLE_NAMES[0]!);
+    expect(await isPicture()).toBe(false);
+    expect(await quickestBlock(isPicture)).toBeLessThan(MAX_BLOCK);
+  });
 
   test.each([...ofTheDay(NAMES, 5), ...ofTheDay(TABLE_NAMES, 1)])(
     'with the name %j writes no file, and nothing but a picture',

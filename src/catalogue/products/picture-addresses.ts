@@ -83,10 +83,11 @@ function pictureName(name: string): string | undefined {
 }
 
 export function isPictureName(name: string): boolean {
-  // Names are stored in lower case, and some letters become two.
+  // The length comes first: the pattern takes seconds for a name of 65,535 characters, which a ZIP may have. Names are
+  // stored in lower case, and some letters become two.
   return (
-    /^[^/\\\p{Cc}]*[\p{L}\p{N}][^/\\\p{Cc}]*\.(?:png|jpe?g|gif)$/iu.test(name) &&
-    name.toLowerCase().length <= 120
+    name.toLowerCase().length <= 120 &&
+    /^[^/\\\p{Cc}]*[\p{L}\p{N}][^/\\\p{Cc}]*\.(?:png|jpe?g|gif)$/iu.test(name)
   );
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenShop, givenToken } from '../../../test/builders.ts';
 import { statementsOf } from '../../../test/carts.ts';
+import { ofTheDay } from '../../../test/seed.ts';
 import { startService, type Answer, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -437,18 +438,21 @@ describe('patching', () => {
     const words = { name: 'A "stocklevel":57, clock', description: '"stocklevel":57,' };
     const id = await given({ ...words, stocklevel: 57 });
     await patch(id, [add('/minStocklevel', 4)]);
-    for (const stock of [57, 56, 55.5, 5, 4, 3, 0, -1, 57, 1_000_000]) {
+    const stocks = [57, 56, 55.5, 5, 4, 3, 0, -1, 57, 1_000_000];
+    const compared = ofTheDay(stocks, 3);
+    for (const stock of stocks) {
       // As an order does it: no version moves.
       await service.db.run(sql`
           update product set stock = ${stock} where shop_id = 'Harbour' and product_id = ${id}`);
       // It has never seen another stock.
-      const fresh = await startService({}, service);
+      const fresh = compared.includes(stock) ? await startService({}, service) : undefined;
       for (const path of [`/${id}`, `/${id}?locale=de_DE`, '', `?id=${id}`]) {
         const { text } = await get(path, { token: reader });
-        expect(text).toBe((await fresh.call('GET', `/Harbour/products${path}`, { token: reader })).text);
         expect(text).toContain(`"stocklevel":${stock},`);
+        if (!fresh) continue;
+        expect(text).toBe((await fresh.call('GET', `/Harbour/products${path}`, { token: reader })).text);
       }
-      await fresh.close();
+      await fresh?.close();
     }
   });
 

@@ -3,12 +3,13 @@ import { givenShop, givenToken } from '../../../test/builders.ts';
 import { fingerprint } from '../../../test/demo.ts';
 import { prefixOf, putFile, storedFiles } from '../../../test/media-files.ts';
 import { startS3Server } from '../../../test/s3-server.ts';
+import { ofTheDay } from '../../../test/seed.ts';
 import { mediaServer, startService, type Service } from '../../../test/service.ts';
 import { givenPlainProduct, PNG, sendImage } from '../../../test/upload.ts';
 import { openMediaStorage } from './open-storage.ts';
 import { openS3Storage } from './s3-storage.ts';
 
-/** The tests of images once more, with their files in an S3 store: the answers must be the same. */
+/** Tests of images once more, with their files in an S3 store: the answers must be the same. Each day has its file. */
 const s3 = await startS3Server();
 mediaServer.s3 = s3;
 
@@ -18,7 +19,9 @@ afterAll(async () => {
   await s3.stop();
 });
 
-describe.each(['./media.test.ts', '../../catalogue/products/slideshow.test.ts'])('%s', async (file) => {
+const FILES = ['./media.test.ts', '../../catalogue/products/slideshow.test.ts'];
+
+describe.each(ofTheDay(FILES, 1))('%s', async (file) => {
   const address = new URL(`${file}?s3`, import.meta.url).href;
   await import(address);
 });

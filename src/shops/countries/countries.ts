@@ -1,4 +1,5 @@
-import iso from 'i18n-iso-countries';
+// Not the entry of the package, which loads the names of all countries in 79 languages.
+import iso from 'i18n-iso-countries/index.js';
 
 /** The 27 members; Northern Ireland and other special territories are not countries of their own here. */
 const EU = new Set(

@@ -207,7 +207,9 @@ const NetPrices = Section(
     ),
     groups: OrElse(
       [],
-      List(Plain('Name of a group.', 'Cafes'), 'Customer groups of businesses.', ['Cafes'], { maxItems: 100 }),
+      List(Plain('Name of a group.', 'Cafes'), 'Customer groups of businesses.', ['Cafes'], {
+        maxItems: 100,
+      }),
     ),
   },
   {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { halfOf } from '../../../test/seed.ts';
 import { contrast, mixed, READABLE, sixDigits, visible } from '../../kernel/colour.ts';
 import { palette } from './theme.ts';
 
@@ -88,7 +89,7 @@ describe('a palette', () => {
         expect(seen.filter(([, contrast]) => contrast < READABLE)).toEqual([]);
       }),
       {
-        numRuns: 1000,
+        numRuns: halfOf(1_000),
         examples: [
           ['#777777', '#777777'],
           ['#ffffff', '#ffffff'],
@@ -107,7 +108,7 @@ describe('a palette', () => {
         const seen = Object.entries(leastSeen(colours));
         expect(seen.filter(([, contrast]) => contrast < READABLE)).toEqual([]);
       }),
-      { numRuns: 1000 },
+      { numRuns: halfOf(1_000) },
     );
   });
 });
