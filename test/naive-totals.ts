@@ -542,7 +542,7 @@ function naiveZone(
     ].every((most) => !isLess(kilograms(most), weight));
   const there = (country: string) => method.zones.filter((zone) => zone.countries.includes(country));
   const wide = (country: string) => there(country).filter(({ postcodes }) => postcodes.length === 0);
-  const { country, postcode = null } = cart;
+  const { country, postcode } = cart;
   if (country === null) return [...wide(shop.country), ...method.zones].find(isBearable);
   const narrow = there(country).filter((zone) => postcode !== null && isPostcodeOf(zone, postcode));
   return (narrow.length > 0 ? narrow : wide(country)).find(isBearable);
