@@ -15,10 +15,11 @@ export async function askToSignIn(
   visitor: Visitor,
   email: string,
   fields: Record<string, string> = {},
+  shopId = 'DemoShop',
 ): Promise<string> {
   const answer = await visitor.post('/account/sign-in', { email, ...fields });
   expect(answer.status).toBe(303);
-  return String((await queuedEmails(service, 'DemoShop')).at(-1)!.facts['requestId']);
+  return String((await queuedEmails(service, shopId)).at(-1)!.facts['requestId']);
 }
 
 /** Signs in with the digits of the email, and opens the page that they lead to. */
@@ -27,9 +28,10 @@ export async function signInAs(
   visitor: Visitor,
   email: string,
   headers: Record<string, string> = {},
+  shopId = 'DemoShop',
 ): Promise<PageAnswer> {
-  const requestId = await askToSignIn(service, visitor, email);
-  const digits = (await codesOf(service)).digits('DemoShop', requestId);
+  const requestId = await askToSignIn(service, visitor, email, {}, shopId);
+  const digits = (await codesOf(service)).digits(shopId, requestId);
   const answer = await visitor.post('/account/code', { digits }, headers);
   expect(answer.status).toBe(303);
   return visitor.get(String(answer.headers.location));

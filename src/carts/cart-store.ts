@@ -161,7 +161,9 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
       const { cart, settings } = await load(db, findCart, request, {});
       const number = numberToCheck(address, settings);
       const before = cart.buyer?.vatCheck;
-      if (!number || (before && isCheckOf(before, address) && isFresh(before, db.now))) return undefined;
+      const isAnswered =
+        before && before.result !== 'unavailable' && isCheckOf(before, address) && isFresh(before, db.now);
+      if (!number || isAnswered) return undefined;
       return vatRegister.check(request.shopId, number, requesterOf(settings));
     },
 

@@ -17,10 +17,11 @@ import {
 import { givenMerchant } from '../../test/admin.ts';
 import { SETTINGS } from '../../test/managed-orders.ts';
 import { startService, type Service } from '../../test/service.ts';
+import { signInAs } from '../../test/signed-in.ts';
 import { startVatRegister, type Behaviour, type VatRegisterServer } from '../../test/vat-register.ts';
 import { givenVisitor, mainOf } from '../../test/visitor.ts';
 import { sql } from '../db/sql.ts';
-import type { Buyer } from '../shops/vat-numbers/buyer.ts';
+import type { Buyer, VatCheck } from '../shops/vat-numbers/buyer.ts';
 
 /** Of French companies: their check digits fit. */
 const NUMBER = 'FR40303265045';
@@ -463,6 +464,31 @@ describe('the checkout', () => {
       select buyer from cart where shop_id = ${shop.shopId} order by changed_at desc, cart_id desc limit 1`);
     return row!.buyer;
   };
+
+  test('of a customer who is signed in remembers the answer, and so does the account', async () => {
+    await changeSettings(shop, { netPrices: { shownTo: 'businesses' } });
+    const visitor = await visit();
+    await signInAs(service, visitor, 'quai@mail.example', {}, shop.shopId);
+    const remembered = async () =>
+      (await service.db.one<{ check: VatCheck | null }>(sql`
+        select vat_check as check from customer
+        where shop_id = ${shop.shopId} and email_key = 'quai@mail.example'`))!.check;
+    expect(await remembered()).toBeNull();
+    const product = async () => mainOf(await visitor.get('/Products/P-1'));
+    expect(await product()).toContain('€10.00');
+    register.behaviour = 'away';
+    await visitor.submit('/checkout', { ...COMPANY, 'billing.vatId': NUMBER });
+    expect(await remembered()).toBeNull();
+    register.behaviour = 'valid';
+    await visitor.submit('/checkout', { ...COMPANY, 'billing.vatId': NUMBER });
+    expect(await remembered()).toMatchObject({ vatNumber: NUMBER, result: 'valid', checkedAt: now() });
+    expect(await product()).toContain('€8.40');
+    register.behaviour = 'invalid';
+    await visitor.submit('/account/addresses/new', { ...COMPANY, 'billing.vatId': OTHER_NUMBER });
+    expect(await remembered()).toMatchObject({ vatNumber: OTHER_NUMBER, result: 'invalid' });
+    expect(await product()).toContain('€10.00');
+    await changeSettings(shop, { netPrices: {} });
+  });
 
   test('takes number, reference and order number of a business', async () => {
     const visitor = await visit();

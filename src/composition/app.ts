@@ -342,6 +342,7 @@ export async function buildApp({
   await storefrontRoutes(app, {
     db,
     carts: cartStore,
+    vatRegister,
     placeOrder,
     payments,
     config,

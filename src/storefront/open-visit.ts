@@ -16,6 +16,7 @@ import {
   type VerifySettings,
 } from '../shops/settings/settings.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
+import type { VatRegister } from '../shops/vat-numbers/register.ts';
 import type { PreviewToken } from '../shops/shop/preview.ts';
 import { priceViewOf } from './price-view.ts';
 import { findSignedInAccount } from './account/queries.ts';
@@ -30,6 +31,7 @@ export interface PageDeps {
   db: Database;
   carts: CartStore;
   placeOrder: PlaceOrder;
+  vatRegister: VatRegister;
   payments: PaymentDeps;
   config: Config;
   guaranteeFiles: GuaranteeFiles;
@@ -61,7 +63,17 @@ export async function openVisit(
   deps: PageDeps,
   { settings: given, verifySettings = () => {} }: VisitOptions = {},
 ): Promise<Visit> {
-  const { carts, placeOrder, payments, config, guaranteeFiles, sessions, devices, previewToken } = deps;
+  const {
+    carts,
+    placeOrder,
+    vatRegister,
+    payments,
+    config,
+    guaranteeFiles,
+    sessions,
+    devices,
+    previewToken,
+  } = deps;
   delete request.visit;
   const shopId = shopOf(request);
   // Without a share of the connections: an invented shop must not count as a busy one.
@@ -84,6 +96,7 @@ export async function openVisit(
     db,
     carts,
     placeOrder,
+    vatRegister,
     payments,
     config,
     guaranteeFiles,

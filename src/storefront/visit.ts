@@ -9,6 +9,7 @@ import type { PaymentDeps } from '../orders/payments/calls.ts';
 import type { GuaranteeFiles } from '../shops/legal/guarantee-files.ts';
 import type { PageName } from '../shops/legal/schema.ts';
 import type { Settings, VerifySettings } from '../shops/settings/settings.ts';
+import type { VatRegister } from '../shops/vat-numbers/register.ts';
 import type { SignedInAccount } from './account/signed-in-account.ts';
 import type { ShopLayout } from './layout/shop-layout.ts';
 import type { Session } from './session.ts';
@@ -18,6 +19,7 @@ export interface Visit {
   db: ShopDatabase;
   carts: CartStore;
   placeOrder: PlaceOrder;
+  vatRegister: VatRegister;
   payments: PaymentDeps;
   config: Config;
   /** The official notices on the legal guarantee that the operator has placed. */

@@ -3,6 +3,7 @@ import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { recordEvents, takeTimeOfCommit } from '../../platform/events/log.ts';
 import { toAddress } from '../../shops/countries/address.ts';
+import type { VatCheck } from '../../shops/vat-numbers/buyer.ts';
 import { insertNumberedCustomer } from '../customers/queries.ts';
 
 /** The oldest customer with this address: the one that an order with it belongs to. */
@@ -15,6 +16,11 @@ export async function findCustomerIdOf(
     select upper(customer_id::text) as "customerId" from customer
     where shop_id = ${shopId} and email_key = ${email} order by created_at, customer_id limit 1`);
   return row?.customerId;
+}
+
+export function updateVatCheck(db: Queries, shopId: string, customerId: string, check: VatCheck) {
+  return db.run(sql`
+    update customer set vat_check = ${check} where shop_id = ${shopId} and customer_id = ${customerId}`);
 }
 
 /** Creates a customer for an address that has none, so that the merchant can find every account holder. */

@@ -21,6 +21,7 @@ import type { ShopFormRequest, Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { accountPage, postButton, whenFormSignedIn, whenSignedIn } from './account-page.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
+import { checkAccountNumber } from './vat-check.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
 const PATH = '/account/addresses';
@@ -123,7 +124,9 @@ async function saveAddress(
   if (newCountry !== undefined) return formPage(visit, account, shown);
   try {
     const address = parseAddress('billing', values, addressValues(stored?.address ?? null), visit.settings);
-    return new Redirect(shopPath(visit, PATH), await save(address));
+    const notice = await save(address);
+    await checkAccountNumber(visit, address);
+    return new Redirect(shopPath(visit, PATH), notice);
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
     return formPage(visit, account, shown, error.problems);

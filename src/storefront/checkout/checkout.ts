@@ -9,6 +9,7 @@ import { cartPage } from '../cart/cart-page.ts';
 import { findVisitorCart, updateVisitorCart, setSessionCart, shopperOf } from '../cart/visitor-cart.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { filledAddresses, findKnownShopper, repeatLastOrder, shopperHelp } from '../account/known-shopper.ts';
+import { rememberVatCheck } from '../account/vat-check.ts';
 import {
   addressPage,
   cartAddresses,
@@ -56,6 +57,7 @@ export function checkout(pages: Pages, tokens: OrderTokens): void {
       try {
         const checked = checkAddresses(visit, form, cartAddresses(visit, visitorCart));
         const vatCheck = await checkVatNumber(shopperOf(visit), visitorCart.cart.cartId, checked.billing);
+        await rememberVatCheck(visit, vatCheck);
         const change = setAddresses(checked, vatCheck);
         return await saveAndContinue(visit, visitorCart, change, '/checkout/delivery');
       } catch (error) {
