@@ -715,7 +715,7 @@ const personExport = shape(
     shape(
       'customerNumber: string\ncreationDate: string\ncustomerGroup: string|null',
       object('billingAddress', address, 'object|null'),
-      'internalNote: string|null',
+      'vatCheck: object|null\ninternalNote: string|null',
     ),
   ),
   'emailAddresses: array\nemailAddresses[]: string',
@@ -1155,10 +1155,10 @@ const businessOrder: Fact<string> = async (shop) => {
   const { service, shopId } = shop;
   const orderId = await placedOrder(shop);
   const token = await makerToken(shop);
-  const value = { ...fullAddress, vatId: 'FR40303265045' };
+  const value = { ...fullAddress, country: 'FR', zipCode: '13002', vatId: 'FR40303265045' };
   await service.call('PATCH', `/${shopId}/orders/${orderId}`, {
     token,
-    body: [{ op: 'add', path: '/billingAddress', value }],
+    body: ['/billingAddress', '/shippingAddress'].map((path) => ({ op: 'add', path, value })),
   });
   return orderId;
 };
@@ -1217,6 +1217,32 @@ const invoicedOrder: Fact<string> = async (shop) => {
   return orderId;
 };
 const lastingInvoice = once(invoicedOrder);
+
+/** The document of an order that was invoiced. */
+const documentOf: Fact<string> = async ({ service, shopId }, params) => {
+  const row = await service.db.one<{ id: string }>(sql`
+    select upper(document_id::text) as id from order_document
+    where shop_id = ${shopId} and order_id::text = lower(${params!['orderId']!})`);
+  return row?.id ?? newId(new Date());
+};
+
+/** An invoice of a shop that has an account of a provider. Nothing is sent here, so the account need not be opened. */
+const sendableInvoice: Fact<string> = async (shop) => {
+  const { db } = shop.service;
+  await db.run(sql`
+    insert into transport_account (shop_id, provider, fields_sealed, updated_at)
+    values (${shop.shopId}, 'e-invoice.be', '\\x00', ${db.now}) on conflict do nothing`);
+  const orderId = await businessOrder(shop);
+  const path = `/manage/shops/${shop.shopId}/orders/${orderId}/invoices`;
+  await shop.service.call('POST', path, { token: await makerToken(shop), body: {} });
+  return orderId;
+};
+const lastingSentInvoice = once(async (shop) => {
+  const orderId = await sendableInvoice(shop);
+  const path = `/manage/shops/${shop.shopId}/orders/${orderId}/documents/${await documentOf(shop, { orderId })}/delivery`;
+  await shop.service.call('POST', path, { token: await makerToken(shop) });
+  return orderId;
+});
 
 /** An order to which everything has happened that can. */
 /** An order for which a payment provider has reserved money. */
@@ -1379,6 +1405,7 @@ const orderDocument = (file = '') =>
     file,
     links,
   );
+const documentDelivery = 'provider: string\nstate: string\nerror: string|null\nupdatedOn: string';
 /** One line need not have everything that an order may have. */
 const partOfOrder = sparse(orderDocument()).replaceAll(
   /(?<=basketDiscount\.(name|lineItemPrice))(?=: )/g,
@@ -1860,6 +1887,20 @@ export const OPERATIONS: readonly Operation[] = [
     params: { orderId: lastingInvoice },
     answer: paged(orderDocument('documentPdf: string')),
   }),
+  operation('GET /manage/orders/{orderId}/documents/{documentId}/electronic', 'orders_read', {
+    labels: [],
+    query: ['format'],
+    params: { orderId: lastingSentInvoice, documentId: documentOf },
+    answer: shape(
+      'documentId: string\nformat: string\nfileName: string\nxml: string\nsha256: string',
+      object('delivery', documentDelivery, 'object|null'),
+    ),
+  }),
+  operation('POST /manage/orders/{orderId}/documents/{documentId}/delivery', 'orders_write', {
+    labels: [],
+    params: { orderId: sendableInvoice, documentId: documentOf },
+    answer: documentDelivery,
+  }),
   operation('POST /manage/orders/{orderId}/invoices', 'orders_write', {
     labels: [],
     status: 201,
@@ -2151,6 +2192,23 @@ export const OPERATIONS: readonly Operation[] = [
       isProductNumberVisible: false,
       ecoParticipationPrice: 0.5,
       shippingSurcharge: 25,
+      durabilityGuarantee: {
+        years: 5,
+        brand: 'Beacon',
+        model: 'K 17',
+        guarantor: 'Beacon GmbH',
+        address: 'Kai 4, 20457 Hamburg, Germany',
+        termsUrl: 'https://shop.example/guarantee',
+      },
+      environmentalClaims: [
+        { locale: 'en_GB', claim: 'Recycled steel', source: 'https://shop.example/report' },
+      ],
+      repairability: '7.9',
+      softwareUpdates: '5',
+      eprelNumber: '1234567',
+      hsCode: '851610',
+      originCountry: 'DE',
+      productPassport: 'https://shop.example/passport',
       energyLabel: { classes: 'B,D', best: 'A', file: 'https://shop.example/labels/AP-110.png' },
       forSaleFrom: '2026-01-01T00:00:00Z',
       forSaleUntil: '2027-01-31T00:00:00Z',
@@ -2168,6 +2226,23 @@ export const OPERATIONS: readonly Operation[] = [
       isProductNumberVisible?: boolean
       ecoParticipationPrice?: number|string|null
       shippingSurcharge?: number|string|null
+      durabilityGuarantee?: object|null
+      durabilityGuarantee.years: number
+      durabilityGuarantee.brand: string
+      durabilityGuarantee.model: string
+      durabilityGuarantee.guarantor: string
+      durabilityGuarantee.address: string
+      durabilityGuarantee.termsUrl: string
+      environmentalClaims?: array|null
+      environmentalClaims[].locale: string
+      environmentalClaims[].claim: string
+      environmentalClaims[].source: string
+      repairability?: string|null
+      softwareUpdates?: string|null
+      eprelNumber?: string|null
+      hsCode?: string|null
+      originCountry?: string|null
+      productPassport?: string|null
       energyLabel?: object|null
       energyLabel.classes: string
       energyLabel.best: string
