@@ -517,6 +517,16 @@ const sparse = (text: string) => text.replaceAll(/(?<!~)(?=: [a-z|]*(null|array)
 const productShape = (variant: 'full' | 'list' | 'search') => sparse(allOfProduct(variant));
 
 /** Beyond the contract: only a product that has safety data says so. */
+const legalInfo = shape(
+  object(
+    'durabilityGuarantee',
+    'years: number\nbrand: string\nmodel: string\nguarantor: string\naddress: string\ntermsUrl: string',
+    'object',
+  ),
+  object('environmentalClaim', 'claim: string\nsource: string', 'object'),
+  'repairability: string\nsoftwareUpdates: string\neprelNumber: string\neprelUrl: string\nhsCode: string',
+  'originCountry: string\nproductPassport: string',
+);
 const safetyInfo = shape(
   ...['manufacturer', 'responsiblePerson'].map((party) =>
     shape(`${party}?~: object`, under(party, 'name: string\naddress: string\ncontact: string')),
@@ -584,6 +594,7 @@ const allOfProduct = (variant: 'full' | 'list' | 'search') =>
     minOrder: number
     intervalOrder: number`,
     variant === 'full' ? `safetyInfo?~: object\n${under('safetyInfo', safetyInfo)}` : '',
+    variant === 'full' ? `legalInfo?~: object\n${under('legalInfo', sparse(legalInfo))}` : '',
     `productCode: string|null
     manufacturer: string|null
     upc: string|null
@@ -686,6 +697,13 @@ const makerToken = once(({ service, shopId }) => givenToken(service, shopId));
 /** Somebody who can be forgotten without a trace. */
 const passingCustomer: Fact<string> = async (shop) =>
   customerMadeWith(shop.service, shop.shopId, await makerToken(shop));
+
+const taggedCustomer = once(async (shop) => {
+  const customerId = await passingCustomer(shop);
+  const path = `/manage/shops/${shop.shopId}/customers/${customerId}/tags`;
+  await shop.service.call('PUT', path, { token: await makerToken(shop), body: { tags: ['wholesale'] } });
+  return customerId;
+});
 
 async function customerMadeWith(service: Service, shopId: string, token: string): Promise<string> {
   const body = { billingAddress: { emailAddress: `${freeNumber()}@mail.example` } };
@@ -2062,7 +2080,7 @@ export const OPERATIONS: readonly Operation[] = [
   }),
   operation('GET /manage/customers/{customerId}/tags', 'customers_read', {
     labels: [],
-    params: { customerId: passingCustomer },
+    params: { customerId: taggedCustomer },
     answer: 'tags: array\ntags[]: string',
   }),
   operation('PUT /manage/customers/{customerId}/tags', 'customers_write', {

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox';
+import { Type, type Static, type TObject } from 'typebox';
 import { isDate } from '../../http/dates.ts';
 import { invalid } from '../../http/errors.ts';
 import { Given } from '../../http/request-fields.ts';
@@ -231,6 +231,12 @@ export function guaranteeText({ years: duration, ...texts }: DurabilityGuarantee
 /** The address that the code on every energy label leads to. */
 const eprelAddress = (number: string) => `https://eprel.ec.europa.eu/qr/${number}`;
 
+/** The keys of a schema in its order: PostgreSQL stores them in another one. */
+function inOrderOf<Value extends object>(schema: TObject, value: Value): Value {
+  const keys = Object.keys(schema.properties) as (keyof Value)[];
+  return Object.fromEntries(keys.flatMap((key) => (key in value ? [[key, value[key]]] : []))) as Value;
+}
+
 /** undefined: nothing of it is known. */
 export function legalInfoOf(
   facts: ProductFacts,
@@ -240,12 +246,14 @@ export function legalInfoOf(
   const { durabilityGuarantee, environmentalClaims = {}, eprelNumber: number } = facts;
   const claim = environmentalClaims[locale] ?? environmentalClaims[defaultLocale];
   const info: LegalInfo = {
-    ...(durabilityGuarantee && { durabilityGuarantee }),
+    ...(durabilityGuarantee && {
+      durabilityGuarantee: inOrderOf(DurabilityGuaranteeView, durabilityGuarantee),
+    }),
     ...(claim && { environmentalClaim: claim }),
     ...Object.fromEntries(
       SINGLE_LEGAL_FACTS.flatMap((key) => (facts[key] === undefined ? [] : [[key, facts[key]]])),
     ),
     ...(number !== undefined && { eprelUrl: eprelAddress(number) }),
   };
-  return Object.keys(info).length === 0 ? undefined : info;
+  return Object.keys(info).length === 0 ? undefined : inOrderOf(LegalInfo, info);
 }
