@@ -792,7 +792,7 @@ describe('what goes into carts', () => {
 test.each(aQuarter(OPERATIONS.filter(({ writes, secret }) => writes && !secret)))(
   '$name: an odd Idempotency-Key is refused',
   async (operation) => {
-    const { options } = await validCall(operation, shop);
+    const { options } = await repeatableCall(operation);
     await changesNothing(operation, async (send) => {
       for (const key of ['', ' ', 'a b', 'x'.repeat(256), '\u00e4']) {
         const headers = {
