@@ -6,6 +6,7 @@ import { UNIT_KEYS } from '../src/kernel/units.ts';
 import { ADDRESS_FIELDS } from '../src/shops/countries/address.ts';
 import { ONE_LINE } from '../src/shops/settings/fields.ts';
 import type { SettingsFile } from '../src/shops/settings/file.ts';
+import { ELECTRONIC_FORMATS, REGISTRATION_KINDS } from '../src/shops/settings/schema.ts';
 import { FONTS } from '../src/shops/settings/settings.ts';
 
 const LOCALES = ['en_GB', 'de_DE', 'fr_FR', 'pt_BR'];
@@ -152,6 +153,7 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
     const keyed = <Entry extends { key: string }>(entry: fc.Arbitrary<Entry>, minLength: number) =>
       fc.uniqueArray(entry, { minLength, maxLength: 4, selector: (one) => one.key });
     const country = fc.constantFrom(...COUNTRIES);
+    const account = fc.stringMatching(/^[0-9]{4,8}$/);
     const sections = fc.record({
       name: texts,
       slogan: fc.option(texts, { nil: null }),
@@ -289,13 +291,43 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         fc.constantFrom('https://parcels.example/{code}', 'https://track.example/?c={code}&l=en'),
       ),
       mandatoryAddressFields: fc.subarray(ADDRESS_FIELDS),
-      invoicing: fc.record({
-        company: optional(line),
-        vatId: optional(fc.constantFrom('DE123456789', 'ATU12345678')),
-        taxNumber: optional(line),
-        bank: optional(fc.record({ name: optional(line), iban: fc.constantFrom('DE02120300000000202051') })),
-        paymentDays: optional(fc.integer({ min: 0, max: 365 })),
-        notes: optional(textsOf(line)),
+      invoicing: fc
+        .record({
+          company: optional(line),
+          vatId: optional(fc.constantFrom('DE123456789', 'ATU12345678')),
+          taxNumber: optional(line),
+          bank: optional(
+            fc.record({ name: optional(line), iban: fc.constantFrom('DE02120300000000202051') }),
+          ),
+          paymentDays: optional(fc.integer({ min: 0, max: 365 })),
+          notes: optional(textsOf(line)),
+          electronic: optional(fc.boolean()),
+          electronicFormat: optional(fc.constantFrom(...ELECTRONIC_FORMATS)),
+        })
+        // An electronic invoice must name one of the numbers.
+        .filter(({ vatId, taxNumber, electronic }) => !electronic || (vatId ?? taxNumber) !== undefined),
+      accounting: fc.record({
+        chart: optional(fc.constantFrom('SKR03', 'SKR04')),
+        advisorNumber: optional(fc.integer({ min: 1001, max: 9_999_999 })),
+        clientNumber: optional(fc.integer({ min: 1, max: 99_999 })),
+        fiscalYearStart: optional(fc.constantFrom('01-01', '07-01')),
+        accountLength: optional(fc.integer({ min: 4, max: 8 })),
+        debtors: optional(fc.constantFrom('individual', 'collective')),
+        collectiveDebtor: optional(fc.constant('10000')),
+        bankAccount: optional(account),
+        clearingAccount: optional(account),
+        accounts: optional(
+          fc.array(
+            fc.record({
+              treatment: fc.constantFrom('domestic', 'oss', 'export'),
+              country: optional(country),
+              rate: optional(percent),
+              account,
+              taxKey: optional(fc.constantFrom('3', '240')),
+            }),
+            { maxLength: 3 },
+          ),
+        ),
       }),
       mails: fc.dictionary(
         fc.constantFrom(...EMAIL_KINDS.map(({ name }) => name)),
@@ -329,6 +361,10 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
           safetyText: optional(texts),
         }),
         { maxLength: 3, selector: ({ name }) => name },
+      ),
+      producerRegistrations: fc.array(
+        fc.record({ country, kind: fc.constantFrom(...REGISTRATION_KINDS), number: line }),
+        { maxLength: 3 },
       ),
       deliveryTimes: fc.record({
         cutOffHour: fc.integer({ min: 0, max: 24 }),

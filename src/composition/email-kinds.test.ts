@@ -124,6 +124,11 @@ Storgatan 7
 211 41 Malmö
 SWEDEN
 
+LEGAL GUARANTEE OF CONFORMITY: AT LEAST 2 YEARS
+If a product is defective or not as agreed, the seller, Harbour & Hearth GmbH, is liable to you for at least 2 years from delivery. The law of your country may give you more time.
+You may have it repaired or replaced free of charge. If that does not help, you may ask for a price reduction or your money back.
+Your rights on the pages of the European Union: https://europa.eu/youreurope/citizens/consumers/shopping/guarantees/index_en.htm
+
 ATTACHED TO THIS EMAIL
 Terms and conditions
 Right of withdrawal
@@ -141,6 +146,7 @@ You are receiving this email because an order was placed with this address.
       transfer: null,
       deliveryDays: null,
       shippingAddress: null,
+      legalSections: [],
       legalTexts: [],
     };
     const { text } = rendered('order', 'de_DE', net);
@@ -444,6 +450,14 @@ describe("a shop's own words", () => {
       amount: '€39.90',
       problem:
         'The payment provider could not carry out a refund. Please check your account there, then refund the amount again or pay it back another way.',
+    },
+    documentProblem: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      documentType: 'invoice',
+      documentNumber: '1001',
+      reason: 'e-invoice.be answered 422',
     },
     shipped: {
       shopName: 'Harbour & Hearth',

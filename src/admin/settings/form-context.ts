@@ -56,5 +56,5 @@ export function numberText(value: unknown, { language }: Pick<FormContext, 'lang
 
 /** As in the file, in a form that can be typed again. */
 export function textOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : '';
 }

@@ -136,7 +136,7 @@ describe.each([
   {
     language: 'en',
     texts: {
-      invoices: ['A VAT ID of this country looks like this: DE123456789', 'This IBAN can’t be right'],
+      invoices: ['A VAT ID of this country looks like this: DE123456788', 'This IBAN can’t be right'],
       orders: ['Please enter either an amount or a percentage.', 'Amounts in EUR have at most 2 decimals.'],
       theme: ['its contrast with the background is 1.6:1, and 4.5:1 is needed.'],
       languages: ['The rate of SEK is missing: how much of it 1 EUR is worth.'],
@@ -149,7 +149,7 @@ describe.each([
   {
     language: 'de',
     texts: {
-      invoices: ['Eine USt-IdNr. dieses Landes sieht so aus: DE123456789', 'Diese IBAN kann nicht stimmen'],
+      invoices: ['Eine USt-IdNr. dieses Landes sieht so aus: DE123456788', 'Diese IBAN kann nicht stimmen'],
       orders: ['Bitte geben Sie entweder einen Betrag', 'Beträge in EUR haben höchstens 2 Nachkommastellen.'],
       theme: ['Ihr Kontrast zum Hintergrund ist 1,6:1, nötig sind 4,5:1.'],
       languages: ['Der Kurs von SEK fehlt: wie viel davon 1 EUR wert ist.'],
