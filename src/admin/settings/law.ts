@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../http/html.ts';
-import { guaranteeFolder, readGuaranteeFiles } from '../../shops/legal/guarantee-files.ts';
+import { readGuaranteeFiles } from '../../shops/legal/guarantee-files.ts';
 import { findLegalStates } from '../../shops/legal/queries.ts';
 import { lawOverview, type CountryRequirements, type Requirement } from '../../shops/legal/requirements.ts';
 import { countryName } from '../../shops/countries/countries.ts';
@@ -65,7 +65,6 @@ function requirementItem(visit: ShopVisit, requirement: Requirement): Markup {
       html`<p>
         ${messages.missingNotices({
           languages: missing.join(', '),
-          folder: guaranteeFolder(visit.config),
         })}
       </p>`
     }

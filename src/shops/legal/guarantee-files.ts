@@ -20,7 +20,7 @@ export type GuaranteeFiles = ReadonlyMap<string, GuaranteeFile>;
 const MAX_BYTES = 2_000_000;
 const FILE_NAME = /^([a-z]{2})\.(svg|png)$/;
 
-export function guaranteeFolder({ LEGAL_NOTICE_DIR, KONTOR_DATA }: GuaranteeConfig): string {
+function guaranteeFolder({ LEGAL_NOTICE_DIR, KONTOR_DATA }: GuaranteeConfig): string {
   return path.resolve(LEGAL_NOTICE_DIR ?? path.join(KONTOR_DATA, 'legal-guarantee'));
 }
 
