@@ -1222,7 +1222,7 @@ const editedOrder: Fact<string> = async (shop) => {
 const orderLine: Fact<string> = async ({ service, shopId }, params) => {
   const row = await service.db.one<{ id: string }>(sql`
     select content #>> '{lines,0,lineItemId}' as id from customer_order
-    where shop_id = ${shopId} and order_id::text = lower(${params!['orderId']!})`);
+    where shop_id = ${shopId} and order_id = ${params!['orderId']!}::uuid`);
   return row?.id ?? newId(new Date());
 };
 
@@ -1240,7 +1240,7 @@ const lastingInvoice = once(invoicedOrder);
 const documentOf: Fact<string> = async ({ service, shopId }, params) => {
   const row = await service.db.one<{ id: string }>(sql`
     select upper(document_id::text) as id from order_document
-    where shop_id = ${shopId} and order_id::text = lower(${params!['orderId']!})`);
+    where shop_id = ${shopId} and order_id = ${params!['orderId']!}::uuid`);
   return row?.id ?? newId(new Date());
 };
 

@@ -48,7 +48,10 @@ function countDay(db: Queries, shopId: string, day: string) {
     ) ordered`);
 }
 
-/** Counts the last days of a shop and keeps them. A number never falls: a person may have been erased with a cart. */
+/**
+ * Counts the last days of a shop and keeps them. A number never falls: a person may have been erased with a cart. A day
+ * whose numbers have not grown is not written again.
+ */
 async function keepDays(db: Database, shopId: string): Promise<void> {
   const { now } = db;
   await db.run(sql`
@@ -64,7 +67,9 @@ async function keepDays(db: Database, shopId: string): Promise<void> {
       values (${shopId}, ${day}::date, ${carts}, ${withAddress}, ${ordered}, ${now})
       on conflict (shop_id, day) do update set carts = greatest(cart_day.carts, excluded.carts),
         with_address = greatest(cart_day.with_address, excluded.with_address),
-        ordered = greatest(cart_day.ordered, excluded.ordered), counted_at = excluded.counted_at`);
+        ordered = greatest(cart_day.ordered, excluded.ordered), counted_at = excluded.counted_at
+      where excluded.carts > cart_day.carts or excluded.with_address > cart_day.with_address
+        or excluded.ordered > cart_day.ordered`);
   }
 }
 

@@ -280,6 +280,13 @@ describe('0011_settings_document.sql', () => {
         noTaxesMessage: 'Keine Steuer',
         deliveryThresholdIsActive: true,
         taxFreeOutsideEu: false,
+        // Later versions tax as before: by the rates that the shop has set, and delivery at the standard rate.
+        delivery: 'standard',
+        distanceSales: 'rates',
+        exportPrices: 'asShown',
+        registrations: {},
+        smallBusiness: false,
+        specialTerritories: false,
       },
       taxClasses: [
         { key: 'standard', name: 'normal', default: true, defaultDigital: true, rates: { DE: 19 } },
@@ -299,6 +306,7 @@ describe('0011_settings_document.sql', () => {
       categoriesShowSubcategories: true,
       // What later versions added.
       accessibility: null,
+      accounting: {},
       appScripts: { load: true, necessary: [] },
       carriers: {},
       deliveryTimes: { cutOffHour: 14, handling: { from: 0, to: 0 }, methods: {}, timeZone: 'Europe/Berlin' },
@@ -307,8 +315,10 @@ describe('0011_settings_document.sql', () => {
       home: { promises: [] },
       lowStockLevel: null,
       manufacturers: [],
+      netPrices: { shownTo: 'nobody', groups: [] },
       orderPage: { cancellation: true, returnDays: 30 },
       withdrawal: { days: 14, transitDays: 5 },
+      producerRegistrations: [],
       publicCatalogue: false,
       returns: { refundDelivery: true },
       sellBeyondStock: true,

@@ -66,6 +66,7 @@ test('the order as it was placed', async () => {
     refundedAmount: price(0),
     refundableAmount: price(0),
     outstandingAmount: price(39.9),
+    buyer: { buyerReference: null, purchaseOrderNumber: null, vatCheck: null },
     shipments: [],
     returns: [],
     payments: [],

@@ -241,8 +241,9 @@ describe('the steps of the modules', () => {
         return rows;
       },
     };
-    // The sums of reports are counted by a step, too, which deletes nothing.
-    const steps = cleanupSteps(first.config, options.log).filter(({ name }) => name !== 'report sums');
+    // Some steps count what reports show, shop by shop, and delete nothing.
+    const counting = ['report sums', 'customer totals', 'cart days'];
+    const steps = cleanupSteps(first.config, options.log).filter(({ name }) => !counting.includes(name));
     await runCleanup(db, steps, { ...options, rows: 5 });
     expect(log).toEqual([]);
     const rows = await first.db.many(sql`

@@ -2,7 +2,14 @@ import type { TSchema } from 'typebox';
 import { html, type Markup, type Part } from '../../http/html.ts';
 import { textField } from '../components/form.ts';
 import { kindOf, mapValue, shapeOf, wordPath } from './field-kind.ts';
-import { settingFieldName, numberText, fieldProblemLine, textOf, type FormContext } from './form-context.ts';
+import {
+  bound,
+  settingFieldName,
+  numberText,
+  fieldProblemLine,
+  textOf,
+  type FormContext,
+} from './form-context.ts';
 import type { Path } from '../../shops/settings/rules.ts';
 
 /** Known keys are rows with a fixed title; others are typed. */
@@ -41,6 +48,7 @@ export function mapFields(
           name: settingFieldName([...at, 'value']),
           label: messages.label(`${known}.value`),
           value: textOf(item),
+          ...bound(value),
           isDisabled,
           problem: key === '' ? undefined : context.problemAt([...path, key]),
         })}
@@ -56,6 +64,7 @@ function keyedField(schema: TSchema, value: unknown, path: Path, label: string, 
       name: settingFieldName(path),
       label,
       value: numberText(value, context),
+      ...bound(schema),
       inputMode: 'decimal',
       isDisabled,
       unit: messages.unit(wordPath(path.slice(0, -1))),
@@ -72,6 +81,7 @@ function keyedField(schema: TSchema, value: unknown, path: Path, label: string, 
           name: settingFieldName([...path, key]),
           label: messages.label(`${wordPath(path.slice(0, -1))}.${key}`),
           value: numberText(fields[key], context),
+          ...bound(properties![key]!),
           isDisabled,
           problem: context.problemAt([...path, key]),
         }),
