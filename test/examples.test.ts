@@ -61,6 +61,7 @@ const exampleOf = ({ parameters }: Call, name: string) =>
 const answers = new Map<string, Answer>();
 const ID_IN: Record<string, (answer: Answer) => string> = {
   webhookId: ({ body }) => body.webhookId,
+  documentId: ({ body }) => body.documentId,
 };
 
 function urlOf(call: Call): string {
@@ -88,9 +89,15 @@ function optionsOf(call: Call, options: CallOptions = {}): CallOptions {
 const requiredOf = ({ parameters }: Call) =>
   searchOf(parameters.filter((parameter) => parameter.in === 'query' && parameter.required));
 
-/** What takes something away comes last, so that the others still find it. */
+/**
+ * Operations that need the answer of another come after it. Those that take something away come last, so that the
+ * others still find it.
+ */
 const LAST = ['createOrder', 'endOrderEditing'];
-const rank = ({ name, method }: Call) => (method === 'DELETE' ? 1 : 0) + 2 * (LAST.indexOf(name) + 1);
+function rank({ name, method }: Call): number {
+  const among = method === 'DELETE' ? 2 : examplesFor(name).from ? 1 : 0;
+  return among + 3 * (LAST.indexOf(name) + 1);
+}
 
 /** What the query must have. */
 function searchOf(parameters: readonly Parameter[]): string {

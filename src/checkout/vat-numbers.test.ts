@@ -282,6 +282,22 @@ describe('the back office', () => {
     expect(register.asked).toEqual([]);
   });
 
+  test('repeats its answer for the same key, also once there is no number left to ask about', async () => {
+    const orderId = await placed(NUMBER);
+    const check = () =>
+      service.call('POST', `/manage/shops/${shop.shopId}/orders/${orderId}/vat-check`, {
+        token: shop.token,
+        headers: { 'idempotency-key': `check-${orderId}` },
+      });
+    const first = await check();
+    expect(first.status).toBe(200);
+    await service.db.run(sql`
+      update customer_order set billing_address = (billing_address::jsonb || ${{ vatId: null }}::jsonb)::json
+      where shop_id = ${shop.shopId} and order_id = ${orderId}`);
+    const again = await check();
+    expect([again.status, again.text]).toEqual([200, first.text]);
+  });
+
   test('sets reference and order number of a cart and of its order', async () => {
     const cart = await givenFilledCart();
     await put(cart, NUMBER);

@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import { notFound, Refusal } from '../http/errors.ts';
+import { Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
@@ -65,26 +65,28 @@ export function managedBuyers(api: Operations, vatRegister: VatRegister): void {
   api.write(
     {
       ...checkOrderVatNumber,
-      // The register is asked before the transaction opens, because it may take seconds.
+      // The register is asked before the transaction opens, because it may take seconds. Only the transaction refuses,
+      // because it knows whether the Idempotency-Key has an answer already.
       prepare: async ({ db, shopId, params }) => {
         const [order, settings] = await Promise.all([
           findManagedOrder(db, shopId, params.orderId),
           shopSettings(db, shopId),
         ]);
-        if (!order) throw notFound();
-        const number = numberToCheck(order.billingAddress, settings);
-        if (!number) throw new Refusal('VAT_NUMBER_NOT_CHECKABLE');
-        const prepared = await vatRegister.check(shopId, number, requesterOf(settings));
+        const number = order && numberToCheck(order.billingAddress, settings);
+        const prepared = number && (await vatRegister.check(shopId, number, requesterOf(settings)));
         return { prepared, discard: async () => {} };
       },
     },
     async (call) => {
       const open = await openOrder(call);
       const { order, settings } = open;
-      if (!isCheckOf(call.prepared, order.billingAddress)) throw new Refusal('VAT_NUMBER_NOT_CHECKABLE');
-      const buyer = { ...order.buyer, vatCheck: call.prepared };
+      const vatCheck = call.prepared;
+      if (!vatCheck || !isCheckOf(vatCheck, order.billingAddress)) {
+        throw new Refusal('VAT_NUMBER_NOT_CHECKABLE');
+      }
+      const buyer = { ...order.buyer, vatCheck };
       const changed = await changeOrder(call.tx, call.shopId, order, { buyer });
-      await record(call, open, 'VAT number checked', { result: call.prepared.result });
+      await record(call, open, 'VAT number checked', { result: vatCheck.result });
       return managedOrder(call.tx, call, changed, settings);
     },
   );

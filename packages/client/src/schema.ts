@@ -784,6 +784,8 @@ export interface paths {
          * @description Asks the tax authorities about the VAT number of the billing address, and keeps their answer with the order. Its taxes stay as they are. 409: there is no number of another member state, or the shop has none itself.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no order with a VAT number of another member state.
          */
         post: operations["checkOrderVatNumber"];
         delete?: never;
@@ -806,6 +808,8 @@ export interface paths {
          * @description Takes off the VAT of an order whose VAT number was confirmed after it was placed: the customer then owes the net of what was agreed. Invoices are credited and issued again without tax; `refundableAmount` says what was paid too much. 409: the number is not confirmed, or it changes no tax.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no order with a VAT number that was confirmed too late.
          */
         post: operations["correctOrderTax"];
         delete?: never;
@@ -1074,6 +1078,8 @@ export interface paths {
          * @description Sends an invoice or a credit note through the Peppol network, or sends it again after that has failed. One that is on its way or was delivered is not sent twice. 409: the shop has no account of a provider, or the document lacks facts.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no account of a provider of the Peppol network.
          */
         post: operations["sendElectronicDocument"];
         delete?: never;
@@ -8971,7 +8977,7 @@ export interface components {
          */
         orderId: string;
         /**
-         * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of finaliseInvoice.
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
          */
         documentId: string;
@@ -12591,9 +12597,9 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
-                "X-ePages-Cart-Token": string;
+                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
             };
             path: {
                 /**
@@ -12691,9 +12697,9 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
-                "X-ePages-Cart-Token": string;
+                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
                  * @example my-first-updateCartBuyer
@@ -16847,11 +16853,11 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 * @example 0193F0D0-4000-7007-A580-DFC627CC78BD
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of finaliseInvoice.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 documentId: components["parameters"]["documentId"];
@@ -16879,7 +16885,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/electronic",
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/electronic",
                      *       "status": "Unauthorized"
                      *     }
                      */
@@ -16894,7 +16900,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/electronic",
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/electronic",
                      *       "status": "Forbidden"
                      *     }
                      */
@@ -16909,7 +16915,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/00000000-0000-0000-0000-000000000000/electronic",
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/documents/00000000-0000-0000-0000-000000000000/electronic",
                      *       "status": "Not Found"
                      *     }
                      */
@@ -16926,7 +16932,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/electronic",
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/electronic",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -16954,11 +16960,11 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 * @example 0193F0D0-4000-7007-A580-DFC627CC78BD
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of finaliseInvoice.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 documentId: components["parameters"]["documentId"];
@@ -16984,7 +16990,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
                      *       "status": "Bad Request"
                      *     }
                      */
@@ -17001,7 +17007,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
                      *       "status": "Unauthorized"
                      *     }
                      */
@@ -17016,7 +17022,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
                      *       "status": "Forbidden"
                      *     }
                      */
@@ -17031,7 +17037,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/00000000-0000-0000-0000-000000000000/delivery",
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/documents/00000000-0000-0000-0000-000000000000/delivery",
                      *       "status": "Not Found"
                      *     }
                      */
@@ -17046,7 +17052,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
                      *       "status": "Conflict"
                      *     }
                      */
@@ -17063,7 +17069,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/documents/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/delivery",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -20994,13 +21000,13 @@ export interface operations {
                 /**
                  * @example {
                  *       "customerIds": [
-                 *         "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E"
+                 *         "018BB160-E800-7001-9537-5A420D36DC00"
                  *       ],
                  *       "add": [
                  *         "wholesale"
                  *       ],
                  *       "remove": [
-                 *         "wholesale"
+                 *         "trial"
                  *       ]
                  *     }
                  */
