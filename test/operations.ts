@@ -1220,6 +1220,8 @@ const editedOrder: Fact<string> = async (shop) => {
 
 /** The first of two. */
 const orderLine: Fact<string> = async ({ service, shopId }, params) => {
+  // Sweeps send text that can't be an id, too.
+  if (!isId(params!['orderId']!)) return newId(new Date());
   const row = await service.db.one<{ id: string }>(sql`
     select content #>> '{lines,0,lineItemId}' as id from customer_order
     where shop_id = ${shopId} and order_id = ${params!['orderId']!}::uuid`);
@@ -1238,6 +1240,7 @@ const lastingInvoice = once(invoicedOrder);
 
 /** The document of an order that was invoiced. */
 const documentOf: Fact<string> = async ({ service, shopId }, params) => {
+  if (!isId(params!['orderId']!)) return newId(new Date());
   const row = await service.db.one<{ id: string }>(sql`
     select upper(document_id::text) as id from order_document
     where shop_id = ${shopId} and order_id = ${params!['orderId']!}::uuid`);
@@ -1255,12 +1258,6 @@ const sendableInvoice: Fact<string> = async (shop) => {
   await shop.service.call('POST', path, { token: await makerToken(shop), body: {} });
   return orderId;
 };
-const lastingSentInvoice = once(async (shop) => {
-  const orderId = await sendableInvoice(shop);
-  const path = `/manage/shops/${shop.shopId}/orders/${orderId}/documents/${await documentOf(shop, { orderId })}/delivery`;
-  await shop.service.call('POST', path, { token: await makerToken(shop) });
-  return orderId;
-});
 
 /** An order to which everything has happened that can. */
 /** An order for which a payment provider has reserved money. */
@@ -1908,10 +1905,11 @@ export const OPERATIONS: readonly Operation[] = [
   operation('GET /manage/orders/{orderId}/documents/{documentId}/electronic', 'orders_read', {
     labels: [],
     query: ['format'],
-    params: { orderId: lastingSentInvoice, documentId: documentOf },
+    params: { orderId: lastingInvoice, documentId: documentOf },
     answer: shape(
       'documentId: string\nformat: string\nfileName: string\nxml: string\nsha256: string',
-      object('delivery', documentDelivery, 'object|null'),
+      // A backup leaves deliveries out, so the compared document has none.
+      `delivery~: object|null\n${under('delivery', documentDelivery)}`,
     ),
   }),
   operation('POST /manage/orders/{orderId}/documents/{documentId}/delivery', 'orders_write', {

@@ -42,7 +42,7 @@ beforeAll(async () => {
   shop = await givenSmallShop(service, {
     countries: { default: 'DE', items: ['DE', 'FR', 'CH', 'GB'] },
   });
-  productId = await givenProduct(shop);
+  productId = await givenProduct(shop, { number: 'QUAI-1' });
 });
 afterAll(async () => {
   await service.close();
@@ -490,7 +490,7 @@ describe('the checkout', () => {
         select vat_check as check from customer
         where shop_id = ${shop.shopId} and email_key = 'quai@mail.example'`))!.check;
     expect(await remembered()).toBeNull();
-    const product = async () => mainOf(await visitor.get('/Products/P-1'));
+    const product = async () => mainOf(await visitor.get('/Products/QUAI-1'));
     expect(await product()).toContain('€10.00');
     register.behaviour = 'away';
     await visitor.submit('/checkout', { ...COMPANY, 'billing.vatId': NUMBER });

@@ -26,7 +26,7 @@ test.skipIf(IS_POOLED)(
   'whatever is sent, the number of SQL texts is a constant of the program',
   async () => {
     const { named, unnamed } = recordStatements(service.db);
-    await callInVariations(demoShop(service), 1, 3);
+    await callInVariations(demoShop(service), 1, 5);
     const known = new Set(named);
     expect(known.size).toBeGreaterThan(200);
     expect(known.size).toBeLessThan(MAX_TEXTS);

@@ -24,6 +24,7 @@ beforeAll(async () => {
   service = await startService();
   service.setClock(NOW);
   shop = await givenSmallShop(service, {
+    name: SELLER,
     locales: { default: 'en_GB', items: ['en_GB', 'de_DE'] },
     manufacturers: [
       {
@@ -100,7 +101,7 @@ const GUARANTEE: DurabilityGuarantee = {
   address: '4 Quay Road, Dover',
   termsUrl: 'https://beacon.example/guarantee',
 };
-const SELLER = 'Small1';
+const SELLER = 'Quay Shop';
 const NOTICE =
   `Legal guarantee of conformity At least 2 years If a product is defective or not as agreed, the seller, ${SELLER}, is liable to you for at least 2 years from delivery. ` +
   'The law of your country may give you more time. You may have it repaired or replaced free of charge. ' +
