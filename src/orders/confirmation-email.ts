@@ -15,7 +15,7 @@ import { daySpanText } from '../pricing/delivery-text.ts';
 import { countryName } from '../shops/countries/countries.ts';
 import type { Content } from '../pricing/content.ts';
 import { isGoods } from '../pricing/goods.ts';
-import { guaranteeFileIn, readGuaranteeFiles } from '../shops/legal/guarantee-files.ts';
+import { guaranteeFileIn, guaranteeFiles } from '../shops/legal/guarantee-files.ts';
 import { guaranteeNotice, sellsToEuConsumers } from '../shops/legal/guarantee-notice.ts';
 import { findLegalTexts, type LegalText } from '../shops/legal/queries.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
@@ -221,7 +221,7 @@ export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
     };
   },
   attachments: async (_db, { facts: { legalTexts, hasLegalGuarantee }, locale }, config) => {
-    const notice = hasLegalGuarantee ? guaranteeFileIn(readGuaranteeFiles(config), locale) : undefined;
+    const notice = hasLegalGuarantee ? guaranteeFileIn(guaranteeFiles(config), locale) : undefined;
     return [
       ...legalTexts.map(({ page, title, text }): Attachment => ({
         name: `${page}.txt`,

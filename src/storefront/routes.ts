@@ -4,7 +4,7 @@ import { installationKey } from '../platform/sealing.ts';
 import { logFailure, refusalOf } from '../http/failures.ts';
 import { orderTokens } from '../orders/order-link.ts';
 import { newsletterTokens } from '../people/newsletters/links.ts';
-import { readGuaranteeFiles } from '../shops/legal/guarantee-files.ts';
+import { guaranteeFiles as guaranteeFilesOf } from '../shops/legal/guarantee-files.ts';
 import { previewTokens } from '../shops/shop/preview.ts';
 import { sendPage as sendStartPage } from '../site/start-page/page.ts';
 import { busyPage, notFoundPage, startingPage } from '../site/start-page/start-view.ts';
@@ -88,7 +88,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
           : errorPage(visit, refusal);
       return sendPage(reply.headers(refusal.headers), visit, page);
     });
-    const guaranteeFiles = readGuaranteeFiles(deps.config);
+    const guaranteeFiles = guaranteeFilesOf(deps.config);
     assetRoutes(scope, [STYLESHEET, SCRIPT, PASSKEY_SCRIPT, ...guaranteeFiles.values()]);
     robotsRoutes(scope);
     const pages = createPages(scope, { ...deps, guaranteeFiles, sessions, devices, previewToken });

@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../http/html.ts';
-import { readGuaranteeFiles } from '../../shops/legal/guarantee-files.ts';
+import { guaranteeFiles } from '../../shops/legal/guarantee-files.ts';
 import { findLegalStates } from '../../shops/legal/queries.ts';
 import { lawOverview, type CountryRequirements, type Requirement } from '../../shops/legal/requirements.ts';
 import { countryName } from '../../shops/countries/countries.ts';
@@ -16,7 +16,7 @@ export function lawSettingsPages(pages: ShopPages, format: SettingsFormat): void
     isEven: true,
     beside: async (visit) => {
       const { db, shopId, settings, config } = visit;
-      const files = readGuaranteeFiles(config);
+      const files = guaranteeFiles(config);
       const legalTexts = await findLegalStates(db, shopId);
       const { countries, unknown } = lawOverview({
         settings,

@@ -26,12 +26,22 @@ function guaranteeFolder({ LEGAL_NOTICE_DIR, KONTOR_DATA }: GuaranteeConfig): st
 
 type GuaranteeConfig = Pick<Config, 'LEGAL_NOTICE_DIR' | 'KONTOR_DATA'>;
 
+/** By folder: pages and emails need the files all the time, and reading them would keep other requests waiting. */
+const known = new Map<string, GuaranteeFiles>();
+
 /**
- * Reads `de.svg`, `fr.png` and so on. The notice must be shown as the Commission has designed it, so the files are
- * sent as they are. A missing folder has none; other files in it are left alone.
+ * `de.svg`, `fr.png` and so on, read once: a new file counts after a restart. The notice must be shown as the
+ * Commission has designed it, so the files are sent as they are. A missing folder has none; other files in it are left
+ * alone.
  */
-export function readGuaranteeFiles(config: GuaranteeConfig): GuaranteeFiles {
+export function guaranteeFiles(config: GuaranteeConfig): GuaranteeFiles {
   const folder = guaranteeFolder(config);
+  let files = known.get(folder);
+  if (!files) known.set(folder, (files = readFiles(folder)));
+  return files;
+}
+
+function readFiles(folder: string): GuaranteeFiles {
   const files = new Map<string, GuaranteeFile>();
   for (const name of namesIn(folder)) {
     const [, language = '', extension] = FILE_NAME.exec(name) ?? [];

@@ -7,7 +7,7 @@ import { startService, type Service } from '../../../test/service.ts';
 import { givenVisitor, mainOf } from '../../../test/visitor.ts';
 import type { DurabilityGuarantee, ProductFacts } from '../../catalogue/products/facts.ts';
 import { sql } from '../../db/sql.ts';
-import { readGuaranteeFiles } from '../../shops/legal/guarantee-files.ts';
+import { guaranteeFiles } from '../../shops/legal/guarantee-files.ts';
 import { findSettings } from '../../shops/settings/settings.ts';
 import { legalGuaranteeNotice } from './guarantee.ts';
 
@@ -204,9 +204,9 @@ describe('what consumer law wants to be known', () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'kontor-notice-'));
     await writeFile(path.join(folder, 'de.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
     await writeFile(path.join(folder, 'notes.txt'), 'ignored');
-    const files = readGuaranteeFiles({ LEGAL_NOTICE_DIR: folder, KONTOR_DATA: '.' });
+    const files = guaranteeFiles({ LEGAL_NOTICE_DIR: folder, KONTOR_DATA: '.' });
     expect([...files.keys()]).toEqual(['de']);
-    expect(readGuaranteeFiles({ KONTOR_DATA: folder }).size).toBe(0);
+    expect(guaranteeFiles({ KONTOR_DATA: folder }).size).toBe(0);
     const settings = (await findSettings(service.db, shop.shopId))!;
     const notice = (locale: string) =>
       String(legalGuaranteeNotice({ settings, locale, guaranteeFiles: files }));
