@@ -1,5 +1,5 @@
 import type { Database, Queries } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { sql, type Sql } from '../db/sql.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
 
 /*
@@ -33,19 +33,28 @@ function firstId(moment: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-function countDay(db: Queries, shopId: string, day: string) {
-  const start = Date.parse(day);
-  const end = start + DAY;
-  return db.one<CartDay>(sql`
-    select ${day} as day, left_over.carts + ordered.count as carts,
-      left_over.with_address + ordered.count as "withAddress", ordered.count as ordered
-    from (
-      select count(*) as carts, count(billing_address) as with_address from cart
-      where shop_id = ${shopId} and created_at >= ${new Date(start)} and created_at < ${new Date(end)}
-    ) left_over cross join (
-      select count(*) as count from customer_order
-      where shop_id = ${shopId} and cart_id >= ${firstId(start)}::uuid and cart_id < ${firstId(end)}::uuid
-    ) ordered`);
+/** The day that a cart id begins with. */
+const dayOfCart = sql`
+  (to_timestamp(('x' || left(replace(cart_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0) at time zone 'UTC')::date`;
+
+/** Counts the last days, so many of them with today. */
+function countedDays({ now }: Queries, shopId: string, count: number): Sql {
+  const first = Date.parse(dayOf(now.getTime())) - (count - 1) * DAY;
+  const end = first + count * DAY;
+  return sql`
+    select day::date as day, coalesce(sum(carts), 0)::bigint as carts,
+      coalesce(sum(with_address), 0)::bigint as with_address, coalesce(sum(ordered), 0)::bigint as ordered
+    from generate_series(${dayOf(first)}::date, ${dayOf(end - DAY)}::date, interval '1 day') as day
+    left join (
+      select (created_at at time zone 'UTC')::date as counted_day, count(*) as carts,
+        count(billing_address) as with_address, 0 as ordered
+      from cart
+      where shop_id = ${shopId} and created_at >= ${new Date(first)} and created_at < ${new Date(end)} group by 1
+      union all
+      select ${dayOfCart}, count(*), count(*), count(*) from customer_order
+      where shop_id = ${shopId} and cart_id >= ${firstId(first)}::uuid and cart_id < ${firstId(end)}::uuid group by 1
+    ) counted on counted_day = day::date
+    group by day`;
 }
 
 /**
@@ -56,21 +65,15 @@ async function keepDays(db: Database, shopId: string): Promise<void> {
   const { now } = db;
   await db.run(sql`
     update cart_day_run set due_at = ${new Date(now.getTime() + COUNT_EVERY)} where shop_id = ${shopId}`);
-  for (let age = 0; age < COUNTED_DAYS; age++) {
-    const { day, carts, withAddress, ordered } = (await countDay(
-      db,
-      shopId,
-      dayOf(now.getTime() - age * DAY),
-    ))!;
-    await db.run(sql`
-      insert into cart_day (shop_id, day, carts, with_address, ordered, counted_at)
-      values (${shopId}, ${day}::date, ${carts}, ${withAddress}, ${ordered}, ${now})
-      on conflict (shop_id, day) do update set carts = greatest(cart_day.carts, excluded.carts),
-        with_address = greatest(cart_day.with_address, excluded.with_address),
-        ordered = greatest(cart_day.ordered, excluded.ordered), counted_at = excluded.counted_at
-      where excluded.carts > cart_day.carts or excluded.with_address > cart_day.with_address
-        or excluded.ordered > cart_day.ordered`);
-  }
+  await db.run(sql`
+    insert into cart_day (shop_id, day, carts, with_address, ordered, counted_at)
+    select shop.shop_id, counted.day, counted.carts, counted.with_address, counted.ordered, ${now}::timestamptz
+    from shop cross join (${countedDays(db, shopId, COUNTED_DAYS)}) counted where shop.shop_id = ${shopId}
+    on conflict (shop_id, day) do update set carts = greatest(cart_day.carts, excluded.carts),
+      with_address = greatest(cart_day.with_address, excluded.with_address),
+      ordered = greatest(cart_day.ordered, excluded.ordered), counted_at = excluded.counted_at
+    where excluded.carts > cart_day.carts or excluded.with_address > cart_day.with_address
+      or excluded.ordered > cart_day.ordered`);
 }
 
 /** Counts the carts of each shop some times a day. */
@@ -90,23 +93,21 @@ export const cartDays: CleanupStep = {
 };
 
 /** The days of a period with carts: kept ones, and the last ones as they are now. */
-export async function findCartDays(
+export function findCartDays(
   db: Queries,
   shopId: string,
   { from, to }: { from: string; to: string },
 ): Promise<CartDay[]> {
-  const live = Array.from({ length: LIVE_DAYS }, (_, age) => dayOf(db.now.getTime() - age * DAY)).filter(
-    (day) => day >= from && day <= to,
-  );
-  const [kept, ...now] = await Promise.all([
-    db.many<CartDay>(sql`
-      select day::text as day, carts, with_address as "withAddress", ordered from cart_day
-      where shop_id = ${shopId} and day between ${from}::date and ${to}::date and day <> all (${live}::date[])
-        and carts > 0
-      order by day`),
-    ...live.map((day) => countDay(db, shopId, day)),
-  ]);
-  return [...kept, ...now.toReversed().flatMap((day) => (day && day.carts > 0 ? [day] : []))];
+  return db.many<CartDay>(sql`
+    with live as materialized (${countedDays(db, shopId, LIVE_DAYS)})
+    select day::text as day, carts, with_address as "withAddress", ordered from (
+      select day, carts, with_address, ordered from cart_day
+      where shop_id = ${shopId} and day between ${from}::date and ${to}::date
+        and day < ${dayOf(db.now.getTime() - (LIVE_DAYS - 1) * DAY)}::date
+      union all
+      select day, carts, with_address, ordered from live where day between ${from}::date and ${to}::date
+    ) days
+    where carts > 0 order by day`);
 }
 
 /** The first day whose carts are known; undefined: none is kept yet. */
