@@ -1,7 +1,7 @@
 import type { CouponProblem } from '../src/pricing/coupon-problems.ts';
 import type { CartInput, CouponInput, LineInput, ShopRules } from '../src/pricing/input.ts';
 import type { ServiceTax } from '../src/pricing/service-tax.ts';
-import { TAX_TREATMENTS, type TaxTreatment } from '../src/pricing/tax-treatment.ts';
+import { TAX_TREATMENTS, type TaxTreatment } from '../src/shops/taxes/treatments.ts';
 import type { CartTotals } from '../src/pricing/totals.ts';
 import { currencyDigits } from '../src/kernel/money.ts';
 import type { Prices } from '../src/catalogue/products/facts.ts';
@@ -157,14 +157,16 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
   );
   const basketDiscount = takenOff(discountOfShop, subTotalOfShop, subTotal);
   const rates = lines.map(({ priceRate }) => priceRate);
+  const classes = lines.map(({ taxClass }) => taxClass.taxClassId);
   const discountShares = spread(
     basketDiscount,
     lines.map(({ amount }) => amount),
     rates,
+    classes,
   );
   const left = lines.map(({ amount }, index) => amount - discountShares[index]!);
   const amountsOfShop = ofShop.map(({ amount }) => amount);
-  const sharesOfShop = spread(discountOfShop, amountsOfShop, rates);
+  const sharesOfShop = spread(discountOfShop, amountsOfShop, rates, classes);
   const leftOfShop = amountsOfShop.map((amount, index) => amount - sharesOfShop[index]!);
 
   // How delivery and payment are taxed: as the default class, though as the kind of supply that the cart is about; as
@@ -274,7 +276,7 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
   const deliveryCostOfShop = coupon?.isShippingFree ? 0 : askedDeliveryOfShop;
   const couponable = left.map((amount, index) => (coupon?.isFor[index] ? amount : 0));
   const couponAmount = coupon ? takenOff(coupon.amount, coupon.base, sum(couponable)) : 0;
-  const couponShares = spread(couponAmount, couponable, rates);
+  const couponShares = spread(couponAmount, couponable, rates, classes);
 
   const toPay =
     subTotal -
@@ -674,17 +676,31 @@ function naiveCoupon(
   };
 }
 
-/** First over the rates, then within each rate over its lines. */
-function spread(amount: number, weights: readonly number[], rates: readonly number[]): number[] {
+/** First over the rates, then within each rate over its classes, then within each class over its lines. */
+function spread(
+  amount: number,
+  weights: readonly number[],
+  rates: readonly number[],
+  classes: readonly string[] = rates.map(() => ''),
+): number[] {
   if (amount === 0) return weights.map(() => 0);
-  const distinct = [...new Set(rates)].toSorted((a, b) => a - b);
-  const ofRate = (rate: number) => weights.map((weight, index) => (rates[index] === rate ? weight : 0));
-  const perRate = parts(
-    amount,
-    distinct.map((rate) => sum(ofRate(rate))),
+  const among = (isIn: (index: number) => boolean) =>
+    weights.map((weight, index) => (isIn(index) ? weight : 0));
+  const added = (lists: readonly (readonly number[])[]) =>
+    weights.map((_, line) => sum(lists.map((list) => list[line]!)));
+  const distinctRates = [...new Set(rates)].toSorted((a, b) => a - b);
+  const ofRate = distinctRates.map((rate) => among((index) => rates[index] === rate));
+  const perRate = parts(amount, ofRate.map(sum));
+  return added(
+    distinctRates.map((rate, at) => {
+      const distinctClasses = [...new Set(classes.filter((_, index) => rates[index] === rate))].toSorted();
+      const ofClass = distinctClasses.map((one) =>
+        among((index) => rates[index] === rate && classes[index] === one),
+      );
+      const perClass = parts(perRate[at]!, ofClass.map(sum));
+      return added(ofClass.map((list, place) => parts(perClass[place]!, list)));
+    }),
   );
-  const perLine = distinct.map((rate, index) => parts(perRate[index]!, ofRate(rate)));
-  return weights.map((_, line) => sum(perLine.map((shares) => shares[line]!)));
 }
 
 /** The same as `parts`, for weights that are fractions. */

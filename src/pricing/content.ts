@@ -20,7 +20,7 @@ import type {
 import type { CartProduct } from './cart-product.ts';
 import type { DaySpan } from './delivery-span.ts';
 import { toShownPrice, type AppliedTax } from './tax.ts';
-import type { TaxTreatment } from './tax-treatment.ts';
+import type { TaxTreatment } from '../shops/taxes/treatments.ts';
 import type { ServiceTax } from './service-tax.ts';
 import { ratesOf, sum } from './shares.ts';
 import { cartTotals, type CartTotals, type LineTotals } from './totals.ts';
@@ -417,9 +417,7 @@ function contentTaxClass(tax: AppliedTax, settings: Settings): ContentTaxClass {
 }
 
 /** The taxes of a content by rate alone, as customers read them. */
-export function taxesByRate(
-  taxes: readonly Omit<Content['taxes'][number], 'treatment'>[],
-): { rate: number; amount: number; tax: number }[] {
+export function taxesByRate(taxes: Content['taxes']): { rate: number; amount: number; tax: number }[] {
   return ratesOf(taxes.map(({ rate }) => rate)).map((rate) => {
     const ofRate = taxes.filter((one) => one.rate === rate);
     return {

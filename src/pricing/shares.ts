@@ -1,11 +1,13 @@
 import { allocate } from '../kernel/money.ts';
 import type { TaxType } from '../http/price.ts';
 import { taxOn } from './tax.ts';
-import { TAX_TREATMENTS, type TaxTreatment } from './tax-treatment.ts';
+import { TAX_TREATMENTS, type TaxTreatment } from '../shops/taxes/treatments.ts';
 
 /** An amount that is taxed at a rate, in basis points. */
 export interface Taxed {
   taxRate: number;
+  /** Missing where amounts of several classes are one. */
+  taxClassId?: string;
   amount: number;
 }
 
@@ -15,29 +17,45 @@ export interface TaxedPart extends Taxed {
 }
 
 /**
- * Shares of a discount, first over the tax rates in proportion to their taxed amounts, then over the lines of each
- * rate. They always sum to the whole, and the share of a rate does not depend on the order of the lines.
+ * Shares of a discount, first over the tax rates in proportion to their taxed amounts, then over the classes of each
+ * rate, then over the lines of each class. They always sum to the whole, and the share of a rate or a class does not
+ * depend on the order of the lines. A class is treated in one way, so neither does the share of a treatment.
  */
 export function spread(discount: number, lines: readonly Taxed[]): number[] {
   const shares = lines.map(() => 0);
-  if (discount === 0) return shares;
-  const rates = ratesOf(lines.map(({ taxRate }) => taxRate));
-  const ofRate = rates.map((rate) => [...lines.keys()].filter((index) => lines[index]!.taxRate === rate));
-  const amountsOf = (indexes: number[]) => indexes.map((index) => lines[index]!.amount);
-  const perRate = allocate(
-    discount,
-    ofRate.map((indexes) => sum(amountsOf(indexes))),
-  );
-  for (const [at, indexes] of ofRate.entries()) {
-    if (perRate[at] === 0) continue;
-    const perLine = allocate(perRate[at]!, amountsOf(indexes));
-    for (const [place, index] of indexes.entries()) shares[index] = perLine[place]!;
-  }
+  const share = (part: number, indexes: readonly number[], [keyOf, ...finer]: readonly KeyOf[]): void => {
+    if (part === 0) return;
+    const groups = keyOf
+      ? groupsOf(indexes, (index) => keyOf(lines[index]!))
+      : indexes.map((index) => [index]);
+    const parts = allocate(
+      part,
+      groups.map((group) => sum(group.map((index) => lines[index]!.amount))),
+    );
+    for (const [at, group] of groups.entries()) {
+      if (keyOf) share(parts[at]!, group, finer);
+      else shares[group[0]!] = parts[at]!;
+    }
+  };
+  share(discount, [...lines.keys()], [({ taxRate }) => taxRate, ({ taxClassId = '' }) => taxClassId]);
   return shares;
 }
 
+type KeyOf = (line: Taxed) => number | string;
+
+/** The indexes with the same key, in the order of the keys. */
+function groupsOf(indexes: readonly number[], keyOf: (index: number) => number | string): number[][] {
+  const groups = new Map<number | string, number[]>();
+  for (const index of indexes) {
+    const group = groups.get(keyOf(index));
+    if (group) group.push(index);
+    else groups.set(keyOf(index), [index]);
+  }
+  return [...groups].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, group]) => group);
+}
+
 export function lessShares(parts: readonly Taxed[], shares: readonly number[]): Taxed[] {
-  return parts.map(({ taxRate, amount }, index) => ({ taxRate, amount: amount - shares[index]! }));
+  return parts.map((part, index) => ({ ...part, amount: part.amount - shares[index]! }));
 }
 
 /** The amounts of each rate and treatment, in a fixed order, whatever the order of the parts. */

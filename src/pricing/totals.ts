@@ -18,7 +18,7 @@ import {
   type TaxedPart,
 } from './shares.ts';
 import { appliedTax, taxClassFor, taxOn, toShopPrice, toShownPrice, type AppliedTax } from './tax.ts';
-import type { TaxTreatment } from './tax-treatment.ts';
+import type { TaxTreatment } from '../shops/taxes/treatments.ts';
 import { priceOfQuantity } from './unit-price.ts';
 
 /** The totals of a cart, in minor units of its currency. Discounts are negative. */
@@ -84,8 +84,12 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   const taxOf = agreedTax ?? decidedTaxes(cart, isPickup, shop);
   const priced = cart.lines.map((line) => pricedLine(line, cart, taxOf, shop));
   // Discounts are spread by the rates in the prices: whether a business pays these taxes does not change its shares.
-  const shownLines = priced.map(({ priceRate, amount }) => ({ taxRate: priceRate, amount }));
-  const shopLines = priced.map(({ priceRate, shopAmount }) => ({ taxRate: priceRate, amount: shopAmount }));
+  const shownLines = priced.map(({ priceRate, taxClass: { taxClassId }, amount }) => ({
+    taxRate: priceRate,
+    taxClassId,
+    amount,
+  }));
+  const shopLines = shownLines.map((line, index) => ({ ...line, amount: priced[index]!.shopAmount }));
   const subTotal = sumOf(priced);
   const shopSubTotal = sumOf(shopLines);
 
@@ -264,7 +268,7 @@ function inProportion(part: number, shopWhole: number, shownWhole: number): numb
 
 /** The shares of a coupon as the cart shows them; it is taken off the lines it applies to. */
 function shownCoupon({ amount, isFor, base }: Redeemed, left: readonly Taxed[]): number[] {
-  const eligible = left.map(({ taxRate, amount }, index) => ({ taxRate, amount: isFor[index] ? amount : 0 }));
+  const eligible = left.map((line, index) => ({ ...line, amount: isFor[index] ? line.amount : 0 }));
   return spread(inProportion(amount, base, sumOf(eligible)), eligible);
 }
 
