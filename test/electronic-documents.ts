@@ -1,7 +1,7 @@
 import type { Content, ContentLine } from '../src/pricing/content.ts';
 import { spread, sum } from '../src/pricing/shares.ts';
 import { taxOn } from '../src/pricing/tax.ts';
-import type { TaxTreatment } from '../src/pricing/tax-treatment.ts';
+import type { TaxTreatment } from '../src/shops/taxes/treatments.ts';
 import type { DocumentFacts, DocumentTerms } from '../src/orders/documents/facts.ts';
 import type { Address } from '../src/shops/countries/address.ts';
 

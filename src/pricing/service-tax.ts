@@ -12,7 +12,7 @@ import {
   type Model,
   type Rates,
 } from './tax.ts';
-import type { TaxTreatment } from './tax-treatment.ts';
+import type { TaxTreatment } from '../shops/taxes/treatments.ts';
 
 /**
  * The tax of delivery and payment costs. They belong to the goods, so depending on the shop they are taxed at the

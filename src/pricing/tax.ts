@@ -4,7 +4,8 @@ import { scaled } from '../kernel/money.ts';
 import type { TaxClass } from '../shops/settings/settings.ts';
 import { standardVat } from '../shops/taxes/vat-rates.ts';
 import type { ShopRules } from './input.ts';
-import { decideTax, type TaxedSale, type TaxRules, type TaxTreatment } from './tax-treatment.ts';
+import { decideTax, type TaxedSale, type TaxRules } from './tax-treatment.ts';
+import { type TaxTreatment } from '../shops/taxes/treatments.ts';
 
 /** The product's own class, or else the shop's default. */
 export function taxClassFor(

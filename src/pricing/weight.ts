@@ -17,8 +17,10 @@ const PARTS = 10n ** 20n;
 export const GRAM = NANOGRAMS.gram! * PARTS;
 export const KILOGRAM = NANOGRAMS.kilogram! * PARTS;
 
+type WeighedLine = Pick<LineInput, 'quantity'> & { product: Pick<LineInput['product'], 'deliveryWeight'> };
+
 /** The exact weight of these lines, to be compared with multiples of `GRAM`. */
-export function weightOf(lines: readonly LineInput[]): bigint {
+export function weightOf(lines: readonly WeighedLine[]): bigint {
   return lines.reduce((sum, { quantity, product: { deliveryWeight } }) => {
     if (!deliveryWeight) return sum;
     const amount = parseDecimal(deliveryWeight.amount)!;

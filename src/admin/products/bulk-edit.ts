@@ -11,7 +11,7 @@ import {
   type EditedValue,
 } from '../../catalogue/products/bulk-edit.ts';
 import {
-  countRunningEdits,
+  hasManyRunningEdits,
   findBulkEdits,
   findTargets,
   insertBulkEdit,
@@ -102,7 +102,7 @@ export function bulkEdit(pages: ShopPages): void {
         if (productIds.length > MAX_ITEMS) throw badRequest(words.tooMany({ limit: MAX_ITEMS }));
         if (productIds.length === 0) throw badRequest(words.nothingToChange);
         const editId = await db.transaction(async (tx) => {
-          if (await countRunningEdits(tx, shopId)) throw badRequest(words.stillRunning);
+          if (await hasManyRunningEdits(tx, shopId)) throw badRequest(words.stillRunning);
           const id = await insertBulkEdit(tx, shopId, { author: user.email, action, productIds });
           await recordAction(tx, visit, '/products/bulk-edit', { editId: id });
           return id;

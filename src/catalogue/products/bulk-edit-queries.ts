@@ -46,7 +46,8 @@ export function findBulkEdit(db: Queries, shopId: string, editId: string) {
 /** Edits of a shop that wait or run at the same time. */
 const MAX_RUNNING = 5;
 
-export async function countRunningEdits(tx: Transaction, shopId: string): Promise<boolean> {
+/** Whether another edit has to wait until one of them has ended. */
+export async function hasManyRunningEdits(tx: Transaction, shopId: string): Promise<boolean> {
   const row = await tx.one<{ count: number }>(sql`
     select count(*) as count from bulk_edit where shop_id = ${shopId} and run_at is not null`);
   return row!.count >= MAX_RUNNING;

@@ -1,4 +1,4 @@
-import type { TaxTreatment } from '../../pricing/tax-treatment.ts';
+import type { TaxTreatment } from '../../shops/taxes/treatments.ts';
 import { isInEu } from '../../shops/countries/countries.ts';
 import type { Accounting } from '../../shops/settings/settings.ts';
 import type { TreatedSupply } from '../tax-reports/supplies.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TAX_TREATMENTS } from '../../pricing/tax-treatment.ts';
+import { TAX_TREATMENTS } from '../../shops/taxes/treatments.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import { ledgerOf } from './accounts.ts';
 import { documentBookings, fiscalYearOf, paymentBookings, type BookedDocument } from './bookings.ts';

@@ -2,7 +2,7 @@ import type { PartLine } from '../manage-queries.ts';
 import { serviceParts, type Content, type ContentLine } from '../../pricing/content.ts';
 import { groupByTax, sum } from '../../pricing/shares.ts';
 import { taxOn } from '../../pricing/tax.ts';
-import type { TaxTreatment } from '../../pricing/tax-treatment.ts';
+import type { TaxTreatment } from '../../shops/taxes/treatments.ts';
 import { divideRounded, parseDecimal } from '../../kernel/money.ts';
 
 /** A part of an order, for a document over some of its lines. */

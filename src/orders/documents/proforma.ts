@@ -3,9 +3,9 @@ import { unitText } from '../../http/amount-text.ts';
 import { languageTag } from '../../http/locale.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { formatMoney } from '../../kernel/money.ts';
-import type { UnitKey } from '../../kernel/units.ts';
 import type { ContentLine } from '../../pricing/content.ts';
 import { sum } from '../../pricing/shares.ts';
+import { KILOGRAM, weightOf } from '../../pricing/weight.ts';
 import { inTaxType } from '../../catalogue/products/prices.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { countryName, isInEu } from '../../shops/countries/countries.ts';
@@ -38,19 +38,11 @@ export function customsValue(
   return taxType === 'GROSS' ? inTaxType(paid, taxClass.rate, 'GROSS', 'NET') : paid;
 }
 
-const KILOGRAMS: Partial<Record<UnitKey, number>> = {
-  milligram: 0.000_001,
-  gram: 0.001,
-  kilogram: 1,
-  tone: 1_000,
-  ounce: 0.028_349_523_125,
-  pound: 0.453_592_37,
-};
-
 /** The weight of a line; undefined: it is not known. */
 function kilogramsOf({ weight, quantity }: ContentLine): number | undefined {
-  const unit = weight ? KILOGRAMS[weight.unit] : undefined;
-  return weight && unit !== undefined ? weight.amount * Number(quantity) * unit : undefined;
+  return weight
+    ? Number(weightOf([{ quantity, product: { deliveryWeight: weight } }])) / Number(KILOGRAM)
+    : undefined;
 }
 
 interface Column {

@@ -1,4 +1,4 @@
-import { TAX_TREATMENTS, type TaxTreatment } from '../../pricing/tax-treatment.ts';
+import { TAX_TREATMENTS, type TaxTreatment } from '../../shops/taxes/treatments.ts';
 import { toTreated, vatCountry, type SupplySum, type TreatedSupply } from './supplies.ts';
 
 export interface Amounts {

@@ -1,4 +1,4 @@
-import { TAX_TREATMENTS, type TaxTreatment } from '../../pricing/tax-treatment.ts';
+import { TAX_TREATMENTS, type TaxTreatment } from '../../shops/taxes/treatments.ts';
 import { isInEu } from '../../shops/countries/countries.ts';
 import { taxTerritoryOf } from '../../shops/countries/tax-territories.ts';
 import { reducedVat, standardVat } from '../../shops/taxes/vat-rates.ts';

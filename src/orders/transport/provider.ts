@@ -27,7 +27,7 @@ export interface TransportStatus {
   state: 'stored' | 'sending' | 'delivered' | 'failed';
 }
 
-/** The only one for now; its name is that of the service. */
+/** The names of the services that documents can be sent with; adding one needs nothing else but its provider. */
 export const TRANSPORT_PROVIDERS = ['e-invoice.be'] as const;
 export type TransportName = (typeof TRANSPORT_PROVIDERS)[number];
 

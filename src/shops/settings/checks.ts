@@ -36,6 +36,7 @@ export function* contentProblems(
     country: file.country ?? current?.country,
     shippingMethods: (file.shippingMethods ?? current?.shippingMethods)?.map(({ key }) => key),
     paymentMethods: (file.paymentMethods ?? current?.paymentMethods)?.map(({ key }) => key),
+    customerGroups: file.customerGroups ?? current?.customerGroups.map(({ name }) => name),
     mailTexts: current?.mailTexts,
   };
   yield* shopProblems(file, frame);
@@ -44,6 +45,7 @@ export function* contentProblems(
   for (const country of Object.keys(file.taxes?.registrations ?? {})) {
     yield* countryCodeProblems(['taxes', 'registrations', country], country);
   }
+  yield* netPriceProblems(file.netPrices?.groups ?? [], frame);
   yield* taxClassProblems(file, frame);
   yield* shippingProblems(file, frame);
   yield* paymentProblems(file, frame);
@@ -194,6 +196,18 @@ function* otherProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
   yield* duplicateProblems('newsletters', 'identifier', file.newsletters ?? []);
   for (const section of ['customerGroups', 'mandatoryAddressFields'] as const) {
     yield* repeatedProblems([section], file[section] ?? []);
+  }
+}
+
+function* netPriceProblems(groups: readonly string[], { customerGroups }: Frame): Generator<Problem> {
+  yield* repeatedProblems(['netPrices', 'groups'], groups);
+  for (const [index, group] of groups.entries()) {
+    if (!customerGroups || customerGroups.includes(group)) continue;
+    yield {
+      path: ['netPrices', 'groups', index],
+      text: `is ${group}, which is no customer group of the shop`,
+      rule: { name: 'unknownGroup' },
+    };
   }
 }
 

@@ -967,6 +967,19 @@ describe('a refused file says', () => {
       ],
     ],
     [
+      'customer groups for net prices that are repeated or not there',
+      `customerGroups: [Cafes, Schools]
+netPrices:
+  groups:
+    - Cafes
+    - Restaurants
+    - Cafes`,
+      [
+        'netPrices.groups[2] (line 6): Cafes is named twice',
+        'netPrices.groups[1] (line 5): is Restaurants, which is no customer group of the shop',
+      ],
+    ],
+    [
       'too many domains',
       `domains: [${Array.from({ length: 21 }, (_, index) => `s${index}.example`).join(', ')}]`,
       ['domains (line 1): has more than 20 entries'],

@@ -48,6 +48,7 @@ type PlainRule =
   | 'taxNumberNeeded'
   | 'text'
   | 'timeZone'
+  | 'unknownGroup'
   | 'unknownMethod'
   | 'unknownPaymentMethod'
   | 'unstorable'

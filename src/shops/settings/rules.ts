@@ -17,6 +17,8 @@ export interface Frame {
   /** The keys of the methods. */
   shippingMethods: readonly string[] | undefined;
   paymentMethods: readonly string[] | undefined;
+  /** The names of the groups. */
+  customerGroups: readonly string[] | undefined;
   /** The email texts that are saved now. */
   mailTexts: MailTexts | undefined;
 }

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 import { ADDRESS_FIELDS } from '../countries/address.ts';
 import { Nullable } from '../../http/schemas.ts';
 import { UNIT_KEYS } from '../../kernel/units.ts';
+import { TAX_TREATMENTS } from '../taxes/treatments.ts';
 import {
   Amount,
   byLocale,
@@ -657,23 +658,12 @@ const Invoicing = Section(
   { description: 'The seller on invoices and credit notes. Existing documents do not change.' },
 );
 
-/** The treatments of `pricing/tax-treatment.ts`, which stands above this module. */
-const BOOKED_TREATMENTS = [
-  'domestic',
-  'oss',
-  'local',
-  'intraCommunity',
-  'reverseCharge',
-  'export',
-  'smallBusiness',
-] as const;
-
 /** An account of a chart of accounts without the digits that a longer account adds. */
 const LedgerAccount = (description: string, example: string) =>
   Pattern('^[0-9]{4,8}$', description, example, 8);
 
 const AccountRule = Section({
-  treatment: Type.Enum([...BOOKED_TREATMENTS], {
+  treatment: Type.Enum([...TAX_TREATMENTS], {
     description: 'How the supply is taxed.',
     examples: ['oss'],
   }),
