@@ -208,6 +208,8 @@ const ajv = new Ajv({
   // The schema is our own, and every command waits for this.
   meta: false,
   validateSchema: false,
+  // Shorter code runs no faster, and making it is half of the time.
+  code: { optimize: false },
 });
 
 export function readConfig(environment: Record<string, string | undefined>): Config {

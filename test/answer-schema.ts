@@ -19,7 +19,7 @@ tracingChannel('fastify.request.handler').start.subscribe((message) => {
   if (schema?.response) promised.set(request.raw, schema.response as Responses);
 });
 
-const ajv = new Ajv({ strict: false, validateFormats: false });
+const ajv = new Ajv({ strict: false, validateFormats: false, code: { optimize: false } });
 /** Every service has schemas of its own, with the same texts. */
 const compiledBySchema = new WeakMap<object, ValidateFunction>();
 const compiledByText = new Map<string, ValidateFunction>();

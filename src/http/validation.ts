@@ -11,6 +11,8 @@ const options = {
   // The schemas are our own. Checking them against the schema of schemas would be a twentieth of the start.
   meta: false,
   validateSchema: false,
+  // Shorter code runs no faster, and making it is half of the time.
+  code: { optimize: false },
 } as const;
 
 /**
