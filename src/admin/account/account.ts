@@ -49,7 +49,7 @@ export function account(pages: Pages): void {
       const isRight = await isPassword(typedPassword(form), user?.passwordHash ?? null);
       if (!isRight) throw forbidden(visit.messages.account.wrongPassword);
       const password = typedPassword(form, 'newPassword');
-      requireGoodPassword(password, email, visit.messages);
+      await requireGoodPassword(password, email, visit.messages);
       const hash = await hashPassword(password);
       await visit.db.transaction(async (tx) => {
         await updatePassword(tx, userId, hash);

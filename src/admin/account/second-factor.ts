@@ -1,11 +1,22 @@
+import { hkdfSync } from 'node:crypto';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { secretHash } from '../../kernel/ids.ts';
+import { hashWithSalt } from '../users/password.ts';
 import { seal, unseal } from '../../platform/sealing.ts';
 import { matchingStep, newRecoveryCode, toRecoveryCode } from './totp-code.ts';
 
 const PURPOSE = 'kontor authenticator secrets';
 const RECOVERY_CODES = 10;
+
+/**
+ * Fifty bits can be tried one by one, so a recovery code is hashed like a password. Its salt is derived, because a typed
+ * code is compared with all of the user's at once; without the key of the installation a stolen database has none.
+ */
+function recoveryHash(key: Buffer, userId: string, code: string): Promise<Buffer> {
+  const salt = hkdfSync('sha256', key, userId, 'kontor recovery codes', 16);
+  return hashWithSalt(code, Buffer.from(salt));
+}
 
 /**
  * Whether this is a code of the user's authenticator app, or a recovery code. Each works once: the user's row is
@@ -22,8 +33,10 @@ export async function takeCode(
   if (!user?.sealed) return false;
   const recoveryCode = toRecoveryCode(typed);
   if (recoveryCode !== undefined) {
+    // Codes of earlier versions have a plain hash.
+    const hashes = [await recoveryHash(key, userId, recoveryCode), secretHash(recoveryCode)];
     const deleted = await tx.run(sql`
-      delete from admin_recovery_code where user_id = ${userId} and code_hash = ${secretHash(recoveryCode)}`);
+      delete from admin_recovery_code where user_id = ${userId} and code_hash = any(${hashes}::bytea[])`);
     return deleted > 0;
   }
   const step = matchingStep(
@@ -47,15 +60,16 @@ export async function setTotp(
   await tx.run(sql`
     update admin_user set totp_sealed = ${seal(key, secret, PURPOSE)}, totp_step = ${step}
     where user_id = ${userId}`);
-  return replaceRecoveryCodes(tx, userId);
+  return replaceRecoveryCodes(tx, key, userId);
 }
 
-export async function replaceRecoveryCodes(tx: Transaction, userId: string): Promise<string[]> {
+export async function replaceRecoveryCodes(tx: Transaction, key: Buffer, userId: string): Promise<string[]> {
   const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
+  const hashes = await Promise.all(codes.map((code) => recoveryHash(key, userId, code)));
   await tx.run(sql`delete from admin_recovery_code where user_id = ${userId}`);
   await tx.run(sql`
     insert into admin_recovery_code (user_id, code_hash)
-    select ${userId}::uuid, code_hash from unnest(${codes.map(secretHash)}::bytea[]) as code_hash`);
+    select ${userId}::uuid, code_hash from unnest(${hashes}::bytea[]) as code_hash`);
   return codes;
 }
 

@@ -60,7 +60,7 @@ export function totp(pages: Pages): void {
       if (!user?.hasTotp) return new Redirect('/admin/account');
       const codes = await visit.db.transaction(async (tx) => {
         await recordInAllShops(tx, visit.user, `${HREF}/codes`);
-        return replaceRecoveryCodes(tx, userId);
+        return replaceRecoveryCodes(tx, visit.key, userId);
       });
       return codesPage(visit, codes);
     },

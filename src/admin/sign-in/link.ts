@@ -66,7 +66,7 @@ export function link(pages: Pages): void {
       const email = found.email ?? form.field('email').toLowerCase();
       if (!isEmailAddress(email) || email === DEMO_OWNER) throw badRequest(messages.signIn.wrongEmail);
       const password = typedPassword(form, 'newPassword');
-      requireGoodPassword(password, email, messages);
+      await requireGoodPassword(password, email, messages);
       const hash = await hashPassword(password);
       const isIn = await db.transaction(async (tx) => {
         if (!(await takeLink(tx, found))) throw gone(messages.signIn.linkUsed);

@@ -51,8 +51,12 @@ export function typedPassword(form: FormRequest, name: PasswordField['name'] = '
   return form.fieldList(name)[0] ?? '';
 }
 
-export function requireGoodPassword(password: string, email: string, { signIn }: AdminMessages): void {
-  const problem = passwordProblem(password, email);
+export async function requireGoodPassword(
+  password: string,
+  email: string,
+  { signIn }: AdminMessages,
+): Promise<void> {
+  const problem = await passwordProblem(password, email);
   if (problem === undefined) return;
   const texts = {
     short: signIn.passwordShort({ least: MIN_PASSWORD_LENGTH }),
