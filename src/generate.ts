@@ -15,9 +15,9 @@ async function generate(): Promise<void> {
   const app = await buildApp({ config: readConfig({}), db, log: pino({ level: 'silent' }) });
   await app.ready();
   const root = new URL('../', import.meta.url);
-  await writeFile(new URL('openapi.json', root), openapiText(app));
+  await writeFile(new URL('openapi.json', root), await openapiText(app));
   await mkdir(new URL('schema/', root), { recursive: true });
-  await writeFile(new URL('schema/operations.json', root), operationsText(app));
+  await writeFile(new URL('schema/operations.json', root), await operationsText(app));
   await writeFile(new URL('schema/shop-settings.schema.json', root), settingsSchemaText(settingsFormat));
   await writeFile(new URL('docs/errors.md', root), errorGuide());
   await app.close();

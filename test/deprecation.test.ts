@@ -8,7 +8,8 @@ import { answerFailure } from '../src/http/failures.ts';
 import type { Operation } from '../src/http/operation.ts';
 import { operations } from '../src/http/operations.ts';
 import { rateLimiter } from '../src/http/rate-limit.ts';
-import { openapiText, registerOpenapi } from '../src/openapi/document.ts';
+import { openapiText } from '../src/openapi/document.ts';
+import { registerOpenapi } from '../src/openapi/routes.ts';
 import { givenShop } from './builders.ts';
 import { startService, type Service } from './service.ts';
 
@@ -31,7 +32,7 @@ beforeAll(async () => {
   app = Fastify();
   app.decorateRequest('caller');
   app.setErrorHandler(answerFailure);
-  await registerOpenapi(app);
+  registerOpenapi(app);
   const shared = { config, callers, limiter, isRefusedDemoToken: () => false };
   const authentication = createAuthentication({ ...shared, now: () => db.now });
   const api = operations(app, {
@@ -74,8 +75,8 @@ test.each([
   }).toEqual(expected);
 });
 
-test('the reference marks it', () => {
-  const { paths } = JSON.parse(openapiText(app)) as {
+test('the reference marks it', async () => {
+  const { paths } = JSON.parse(await openapiText(app)) as {
     paths: Record<string, { get: { operationId: string; deprecated?: boolean } }>;
   };
   expect(Object.values(paths).map(({ get }) => [get.operationId, get.deprecated ?? false])).toEqual([

@@ -15,7 +15,7 @@ let document: OpenApiDocument;
 beforeAll(async () => {
   service = await startService();
   await service.app.ready();
-  text = openapiText(service.app);
+  text = await openapiText(service.app);
   document = JSON.parse(text) as OpenApiDocument;
 });
 afterAll(() => service.close());
@@ -48,7 +48,8 @@ describe('openapi.json', () => {
     const committed = await readFile(new URL('../schema/operations.json', import.meta.url), 'utf8').catch(
       () => '',
     );
-    const state = committed === operationsText(service.app) ? 'fresh' : 'it is stale: run npm run generate';
+    const state =
+      committed === (await operationsText(service.app)) ? 'fresh' : 'it is stale: run npm run generate';
     expect(state).toBe('fresh');
   });
 

@@ -57,7 +57,7 @@ import { mediaRoutes } from '../platform/media/routes.ts';
 import { events } from '../platform/events/routes.ts';
 import { createEventWaiting } from '../platform/events/waiting.ts';
 import { newsletterOperations } from '../people/newsletters/routes.ts';
-import { registerOpenapi } from '../openapi/document.ts';
+import { registerOpenapi } from '../openapi/routes.ts';
 import { registerHealth } from '../platform/health.ts';
 import { requestLog } from '../platform/log.ts';
 import { registerMetrics } from '../platform/metrics.ts';
@@ -249,7 +249,7 @@ export async function buildApp({
 
   registerMetrics(app, { config, db });
   registerHealth(app, db, isMigrated);
-  await registerOpenapi(app);
+  registerOpenapi(app);
 
   const media = openMediaStorage(config);
   const policy = receiverPolicy(config, demoAccess);

@@ -31,8 +31,10 @@ export async function migrate(
   { before }: { before?: string } = {},
 ): Promise<void> {
   await createMigrationTable(db);
+  const applied = await appliedChecksums(db);
   for (const migration of await readMigrations()) {
     if (before !== undefined && migration.name >= before) return;
+    if (isApplied(migration, applied.get(migration.name))) continue;
     if (await applyPatiently(db, migration)) log(`migration ${migration.name} applied`);
   }
   await planForLargeShops(db);
@@ -59,6 +61,27 @@ async function createMigrationTable(db: Database): Promise<void> {
     // other one decides which error it is.
     if (!['23505', '42710', '42P07'].includes((error as { code?: string }).code ?? '')) throw error;
   }
+}
+
+/**
+ * The checksums by name. Nearly every start finds that all migrations are there, and asks no further. Another process
+ * that migrates locks the table for as long as it needs.
+ */
+async function appliedChecksums(db: Database): Promise<Map<string, string>> {
+  const results: unknown = await db.pool.query(
+    'set local statement_timeout = 0; select name, checksum from migration',
+  );
+  // A text with two statements is one transaction and has two results, which the types do not know.
+  const { rows } = (results as { rows: { name: string; checksum: string }[] }[])[1]!;
+  return new Map(rows.map(({ name, checksum }) => [name, checksum]));
+}
+
+function isApplied({ name, checksum }: Migration, applied: string | undefined): boolean {
+  if (applied === undefined) return false;
+  if (applied === checksum) return true;
+  throw new Error(
+    `Migration ${name} was changed after it was applied. Restore its text and write a new migration.`,
+  );
 }
 
 /** Milliseconds that a migration waits for a table, and the number of attempts: some five minutes in all. */
@@ -92,12 +115,8 @@ async function applyMigration(db: Database, migration: Migration): Promise<boole
       'select checksum from migration where name = $1',
       [migration.name],
     );
-    if (rows[0] && rows[0].checksum !== migration.checksum) {
-      throw new Error(
-        `Migration ${migration.name} was changed after it was applied. Restore its text and write a new migration.`,
-      );
-    }
-    if (!rows[0]) {
+    const isNew = !isApplied(migration, rows[0]?.checksum);
+    if (isNew) {
       const spreads = await isDistributed(client);
       // A migration changes rows and tables in one transaction, which Citus allows shard by shard.
       if (spreads) await client.query("set local citus.multi_shard_modify_mode = 'sequential'");
@@ -113,7 +132,7 @@ async function applyMigration(db: Database, migration: Migration): Promise<boole
       ]);
     }
     await client.query('commit');
-    return !rows[0];
+    return isNew;
   } catch (error) {
     // A broken connection has no transaction to roll back; the first error is the one to report.
     await client.query('rollback').catch(() => {});

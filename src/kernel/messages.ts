@@ -59,35 +59,39 @@ export const loadMessages = storefrontMessages.load;
 
 /** Opens a folder of texts whose English file has the type `English`. */
 export function openMessages<English>(folder: URL) {
-  const texts = new Map<string, Json>();
+  const files = new Map<string, URL>();
   const catalogues = new Map<string, Catalogue<English>>();
 
-  const catalogue = (language: string): Catalogue<English> => {
-    const own = texts.get(language)!;
+  /** Reads and compiles a language with its first text, so that later ones parse nothing. */
+  const open = (language: string): Catalogue<English> => {
+    const english = readJson(files.get(FALLBACK)!) as Json;
+    const own = language === FALLBACK ? english : (readJson(files.get(language)!) as Json);
     const rules = new Intl.PluralRules(language);
-    const sections = Object.entries(texts.get(FALLBACK)!).map(([name, section]) => {
+    const sections = Object.entries(english).map(([name, section]) => {
       const compiled = compile(section as Json, own[name] as Json | undefined, rules);
       return [name, { ...compiled, language: own[name] ? language : FALLBACK }];
     });
-    return Object.fromEntries(sections) as Catalogue<English>;
+    const catalogue = Object.fromEntries(sections) as Catalogue<English>;
+    catalogues.set(language, catalogue);
+    return catalogue;
   };
 
-  /** The texts are compiled here, so a page that uses them parses nothing. */
   const load = (from: URL): void => {
-    const languages = readdirSync(from)
-      .filter((file) => file.endsWith('.json'))
-      .map((file) => file.slice(0, -'.json'.length));
-    for (const language of languages) {
-      texts.set(language, readJson(new URL(`${language}.json`, from)) as Json);
+    for (const file of readdirSync(from).filter((each) => each.endsWith('.json'))) {
+      files.set(file.slice(0, -'.json'.length), new URL(file, from));
     }
-    for (const language of languages) catalogues.set(language, catalogue(language));
+    // One that was opened before may have new texts.
+    catalogues.clear();
   };
 
   load(folder);
   return {
     load,
-    in: (locale: string): Catalogue<English> =>
-      catalogues.get(locale.slice(0, 2).toLowerCase()) ?? catalogues.get(FALLBACK)!,
+    in: (locale: string): Catalogue<English> => {
+      const asked = locale.slice(0, 2).toLowerCase();
+      const language = files.has(asked) ? asked : FALLBACK;
+      return catalogues.get(language) ?? open(language);
+    },
   };
 }
 

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import swagger from '@fastify/swagger';
-import type { FastifyContextConfig, FastifyInstance } from 'fastify';
+import Fastify, { type FastifyContextConfig, type FastifyInstance } from 'fastify';
 import { errorBody, Refusal } from '../http/errors.ts';
-import { etagOf } from '../http/raw-json.ts';
 import { ErrorBody } from '../http/schemas.ts';
 import {
   ANONYMOUS_SCOPES,
@@ -27,20 +25,19 @@ import {
 
 type Facts = NonNullable<FastifyContextConfig['operation']>;
 
-/** `npm run generate` writes it; at the root, where the compiled program finds it as well. */
-const FILE = new URL('../../openapi.json', import.meta.url);
-
 /**
- * The reference as an OpenAPI 3.1 document, from the schemas that also validate and serialise. Must be registered
- * before the modules, whose routes it collects. Building the document takes a second of processor time, so a running
- * service sends the file that was built from the same code.
+ * The reference as an OpenAPI 3.1 document, from the schemas that also validate and serialise. Building it takes a
+ * second of processor time and a library that nothing else needs, so a running service sends the file that was built
+ * from the same code. The operations are registered once more, in an app that only describes them.
  */
-export async function registerOpenapi(app: FastifyInstance): Promise<void> {
-  const factsOf = new Map<string, Facts>();
-  app.addHook('onRoute', ({ config }) => {
-    if (config?.operation) factsOf.set(config.operation.name, config.operation);
-  });
-  await app.register(swagger, {
+async function buildDocument({ operationRoutes }: FastifyInstance): Promise<object> {
+  const factsOf = new Map(
+    operationRoutes.map(({ config }) => [config!.operation!.name, config!.operation!] as const),
+  );
+  const described = Fastify({ exposeHeadRoutes: false });
+  described.setValidatorCompiler(() => () => true);
+  described.setSerializerCompiler(() => () => '');
+  await described.register(swagger, {
     openapi: { openapi: '3.1.1' },
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new Error('This document is OpenAPI, not Swagger 2');
@@ -48,26 +45,23 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
       return finished(paths, factsOf);
     },
   });
-
-  let etag: string | undefined;
-  app.get('/openapi.json', { schema: { hide: true } }, async (request, reply) => {
-    const bytes = await readFile(FILE);
-    etag ??= `"${etagOf(bytes)}"`;
-    // Tools in browsers (editors, generators) may load it from anywhere: it holds nothing of a shop.
-    reply.headers({ etag, 'cache-control': 'no-cache', 'access-control-allow-origin': '*' });
-    if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send();
-    return reply.type('application/json; charset=utf-8').send(bytes);
-  });
+  for (const { method, url, schema } of operationRoutes) {
+    described.route({ method, url, schema: schema!, handler: async () => undefined });
+  }
+  await described.ready();
+  const document = described.swagger();
+  await described.close();
+  return document;
 }
 
 /** The document as the file openapi.json holds it. The app must be ready. */
-export function openapiText(app: FastifyInstance): string {
-  return `${JSON.stringify(app.swagger(), null, 2)}\n`;
+export async function openapiText(app: FastifyInstance): Promise<string> {
+  return `${JSON.stringify(await buildDocument(app), null, 2)}\n`;
 }
 
 /** The list of operations as the file schema/operations.json holds it. The app must be ready. */
-export function operationsText(app: FastifyInstance): string {
-  const document = app.swagger() as unknown as Parameters<typeof operationsOf>[0];
+export async function operationsText(app: FastifyInstance): Promise<string> {
+  const document = (await buildDocument(app)) as Parameters<typeof operationsOf>[0];
   return `${JSON.stringify(operationsOf(document), null, 2)}\n`;
 }
 

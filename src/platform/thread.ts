@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { busy } from '../http/errors.ts';
 
@@ -33,7 +35,7 @@ export function runInThread<Answer>(module: URL, input: unknown): Promise<Answer
 /** Tests and development run TypeScript, which a thread compiles only on request. */
 function startWorker(module: URL, options: WorkerOptions): Worker {
   if (!module.pathname.endsWith('.ts')) return new Worker(module, options);
-  const compiler = import.meta.resolve('tsx/esm/api');
+  const compiler = pathToFileURL(createRequire(import.meta.url).resolve('tsx/esm/api')).href;
   const start = `import('${compiler}').then(({ register }) => { register(); return import('${module.href}'); });`;
   return new Worker(start, { ...options, eval: true });
 }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { hasDemoTokens } from '../../src/commands/demo/demo-shop.ts';
+import { hasDemoTokens } from '../../src/commands/demo/find-access.ts';
 import { sql } from '../../src/db/sql.ts';
 import { DEMO_TOKENS } from '../../src/http/demo-tokens.ts';
 import { givenToken } from '../builders.ts';

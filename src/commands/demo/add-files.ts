@@ -23,16 +23,6 @@ export async function addDemoFiles(db: Database, config: Config, shopId: string)
   });
 }
 
-/** Adds the files of a demo shop that has none, because it is new or because the first start was killed too early. */
-export async function completeDemoShop(db: Database, config: Config): Promise<void> {
-  const incomplete = await db.one(sql`
-    select from shop
-    where shop_id = 'DemoShop' and settings ->> 'logoUrl' is null
-      and exists (select from product where shop_id = 'DemoShop' and product_number = 'AP-110')
-      and not exists (select from product_image where shop_id = 'DemoShop')`);
-  if (incomplete) await addDemoFiles(db, config, 'DemoShop');
-}
-
 /**
  * Citus refuses functions that build JSON in a `case` or `coalesce` of an update, so the current value is read first.
  */

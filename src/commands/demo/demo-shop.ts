@@ -3,10 +3,10 @@ import { isPrivate, type Config } from '../../config.ts';
 import type { DemoCredentials } from '../../main.ts';
 import { toSeconds } from '../../http/dates.ts';
 import { toAddress } from '../../shops/countries/address.ts';
-import type { Database, Queries, Transaction } from '../../db/database.ts';
+import type { Database, Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { sql } from '../../db/sql.ts';
-import { DEMO_TOKENS, type DemoCartToken, type DemoToken } from '../../http/demo-tokens.ts';
+import type { DemoToken } from '../../http/demo-tokens.ts';
 import { tokenCaller } from '../../http/rate-limit.ts';
 import { SCOPES, type Scope } from '../../http/scopes.ts';
 import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
@@ -70,27 +70,6 @@ export async function createDemoShops(db: Database, config: Config): Promise<Dem
     if (violatedConstraint(error) === 'shop_pkey') return undefined;
     throw error;
   }
-}
-
-/** The access data printed by a first start, if it still exists. */
-export async function findDemoAccess(db: Queries): Promise<DemoCredentials | undefined> {
-  const [token, cartToken] = ['demo-all', 'demo-cart-a'] satisfies [DemoToken, DemoCartToken];
-  const known = await db.one(sql`
-    select from token where shop_id = ${'DemoShop'} and token_hash = ${secretHash(token)}`);
-  if (!known) return undefined;
-  const cart = await db.one<{ cartId: string }>(sql`
-    select upper(cart_id::text) as "cartId" from cart
-    where shop_id = ${'DemoShop'} and token_hash = ${secretHash(cartToken)} and not exists (
-      select from customer_order placed where placed.shop_id = ${'DemoShop'} and placed.cart_id = cart.cart_id)`);
-  return { token, cart: cart && { ...cart, token: cartToken } };
-}
-
-/** Whether the demo shop of a first start still exists with the well-known tokens. */
-export async function hasDemoTokens(db: Queries): Promise<boolean> {
-  const row = await db.one<{ count: number }>(sql`
-    select count(*) as count from token
-    where shop_id = ${'DemoShop'} and token_hash = any(${DEMO_TOKENS.map(secretHash)}::bytea[])`);
-  return row!.count > 0;
 }
 
 /** Inserts all rows of a demo shop and returns the token with all scopes. `addDemoFiles` adds the pictures. */

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createTransport } from 'nodemailer';
 import { syncFolder } from '../../db/embedded-init.ts';
-import { mimeBytes } from './mime.ts';
 
 export interface Attachment {
   name: string;
@@ -41,8 +39,9 @@ const DEADLINE = 45_000;
 export function smtpDelivery(url: string, deadline = DEADLINE): EmailDelivery {
   // Checked here, because Node's own error contains the address with its password.
   if (!URL.canParse(url)) throw new Error('SMTP_URL is not an address such as smtp://user:password@host:587');
-  const open = () =>
-    createTransport({
+  const open = async () => {
+    const { createTransport } = await import('nodemailer');
+    return createTransport({
       url,
       pool: true,
       // A password must not cross the network in clear; `?requireTLS=false` in the address allows it.
@@ -53,31 +52,39 @@ export function smtpDelivery(url: string, deadline = DEADLINE): EmailDelivery {
       disableFileAccess: true,
       disableUrlAccess: true,
     });
-  let transport = open();
+  };
+  let transport: ReturnType<typeof open> | undefined;
   return {
     deliver: async (message) => {
-      const used = transport;
+      const opened = (transport ??= open());
+      const used = await opened;
       // A server that sends a byte now and then would hold a connection for ever.
       const timer = setTimeout(() => {
-        if (transport === used) transport = open();
+        if (transport === opened) transport = undefined;
         used.close({ force: true });
       }, deadline);
       try {
         const mail = headersAndParts(message);
-        await used.sendMail({ envelope: { from: mail.from, to: mail.to }, raw: mimeBytes(mail) });
+        await used.sendMail({ envelope: { from: mail.from, to: mail.to }, raw: await bytesOf(mail) });
       } finally {
         clearTimeout(timer);
       }
     },
-    close: () => transport.close({ force: true }),
+    close: () => void transport?.then((opened) => opened.close({ force: true })),
   };
+}
+
+/** The library is loaded with the first email. */
+async function bytesOf(mail: ReturnType<typeof headersAndParts>): Promise<Buffer> {
+  const { mimeBytes } = await import('./mime.ts');
+  return mimeBytes(mail);
 }
 
 /** Writes one file per email, named by its id, so that a second delivery replaces the first. */
 export function fileDelivery(folder: string): EmailDelivery {
   return {
     deliver: async (message) => {
-      const bytes = mimeBytes(headersAndParts(message));
+      const bytes = await bytesOf(headersAndParts(message));
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeWhole(folder, `${message.id}.eml`, bytes);
     },

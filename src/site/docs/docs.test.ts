@@ -6,6 +6,7 @@ import { startService, type Service } from '../../../test/service.ts';
 import { buildApp } from '../../composition/app.ts';
 import { PROBLEM_CODES } from '../../http/errors.ts';
 import { REFUSALS } from '../../http/refusals.ts';
+import { openapiText } from '../../openapi/document.ts';
 import type { SearchEntry } from './search.ts';
 
 const FOLDER = new URL('../../../docs/', import.meta.url);
@@ -174,14 +175,14 @@ describe('the search', () => {
         .replaceAll(/```.*?```/gs, '')
         .matchAll(/^#+ /gm),
     ]);
-    const { paths } = service.app.swagger() as { paths: Record<string, object> };
+    const { paths } = JSON.parse(await openapiText(service.app)) as { paths: Record<string, object> };
     const operations = Object.values(paths).flatMap((item) => Object.keys(item));
     expect(entries).toHaveLength(headings.length + operations.length);
   });
 
   test('can be done without: the overview lists every operation', async () => {
     const { text } = await get('/docs');
-    const { paths } = service.app.swagger() as { paths: Record<string, object> };
+    const { paths } = JSON.parse(await openapiText(service.app)) as { paths: Record<string, object> };
     for (const [path, item] of Object.entries(paths)) {
       for (const method of Object.keys(item))
         expect(text).toContain(`${method.toUpperCase()} ${path}</code>`);
