@@ -22,11 +22,12 @@ export async function install(folder: string): Promise<void> {
   const options = ['--noEmit', 'false', '--noCheck', '--rootDir', ROOT, '--outDir', folder];
   await promisify(execFile)(process.execPath, [compiler, '-p', path.join(ROOT, 'tsconfig.json'), ...options]);
   await rename(path.join(folder, 'src'), path.join(folder, 'compiled'));
+  // First, because the bundle holds the parts of typebox that are used, as in production.
+  await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
   await bundle(path.join(folder, 'compiled'), path.join(folder, 'dist'));
   for (const name of ['bin', 'assets', 'package.json', 'migrations', 'schema', 'openapi.json']) {
     await cp(path.join(ROOT, name), path.join(folder, name), { recursive: true }).catch(ignoreMissing);
   }
-  await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

@@ -3,11 +3,13 @@ import type { Call, Memory, Step } from './targets.ts';
 import { percentile } from './timing.ts';
 
 export interface Round {
+  requests: number;
   requestsPerSecond: number;
   p50Ms: number;
+  p95Ms: number;
   p99Ms: number;
   /** Of the steps of a flow. */
-  stepP99Ms?: Record<string, number>;
+  stepMs?: Record<string, { p95: number; p99: number }>;
 }
 
 /** What is measured: calls to one server. */
@@ -17,6 +19,8 @@ export interface Subject {
   token: string;
   calls: Call[];
   flow?: Step[];
+  /** How many clients ask at the same time; 32 when it is not given. */
+  connections?: number;
   /** A peer may be so slow that it answers nothing in a short round, which then counts as it is. */
   mayBeSilent?: boolean;
 }
@@ -25,30 +29,31 @@ const CONNECTIONS = 32;
 
 /** One round of load. Any answer but a 2xx makes it worthless, so it throws. */
 export async function load(
-  { name, origin, token, calls, flow, mayBeSilent = false }: Subject,
+  { name, origin, token, calls, flow, connections = CONNECTIONS, mayBeSilent = false }: Subject,
   seconds: number,
 ): Promise<Round> {
+  const allTimes: number[] = [];
   const times = new Map<string, number[]>(flow?.map((step) => [step.name, []]));
   const requests: Request[] = flow
     ? flowRequests(flow, token)
     : calls.map((call) => ({ ...call, headers: headersOf(call, token) }));
   const parts = flow
-    ? Array.from({ length: CONNECTIONS }, () => requests.map((request) => ({ ...request }))).values()
-    : partsOf(requests, CONNECTIONS).values();
+    ? Array.from({ length: connections }, () => requests.map((request) => ({ ...request }))).values()
+    : partsOf(requests, connections).values();
   const result = await autocannon({
     url: origin,
-    connections: CONNECTIONS,
+    connections,
     duration: seconds,
     // A round ends at a sample, so that short samples make it as long as it should be.
     sampleInt: 100,
     requests: requests.slice(0, 1),
     setupClient: (client) => {
       client.setRequests(parts.next().value!);
-      if (!flow) return;
       let answers = 0;
-      client.on('response', (_status, _bytes, ms) =>
-        times.get(flow[answers++ % flow.length]!.name)!.push(ms),
-      );
+      client.on('response', (_status, _bytes, ms) => {
+        allTimes.push(ms);
+        if (flow) times.get(flow[answers++ % flow.length]!.name)!.push(ms);
+      });
     },
   });
   const failed = result.non2xx + result.errors + result.timeouts;
@@ -59,11 +64,15 @@ export async function load(
     );
   }
   return {
+    requests: result['2xx'],
     requestsPerSecond: result['2xx'] / result.duration,
     p50Ms: result.latency.p50,
+    p95Ms: percentile(allTimes, 0.95),
     p99Ms: result.latency.p99,
     ...(flow && {
-      stepP99Ms: Object.fromEntries([...times].map(([step, ms]) => [step, percentile(ms, 0.99)])),
+      stepMs: Object.fromEntries(
+        [...times].map(([step, ms]) => [step, { p95: percentile(ms, 0.95), p99: percentile(ms, 0.99) }]),
+      ),
     }),
   };
 }

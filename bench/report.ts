@@ -1,4 +1,5 @@
 import os from 'node:os';
+import type { Change } from './against.ts';
 import type { Compared } from './compare.ts';
 import type { Round } from './load.ts';
 import type { StartTimes } from './start-times.ts';
@@ -59,7 +60,7 @@ export function slowestStep(
   { step, belowMs }: { step: string; belowMs: number },
   rounds: Round[],
 ): Verdict {
-  const value = Math.round(median(rounds.map(({ stepP99Ms }) => stepP99Ms![step]!)));
+  const value = Math.round(median(rounds.map(({ stepMs }) => stepMs![step]!.p99)));
   return { name: `${flow}: p99 of ${step}, ms`, value, goal: belowMs, ok: value < belowMs };
 }
 
@@ -121,6 +122,20 @@ export function comparisonTable(peer: string, rows: readonly Compared[]): string
       rate(times),
       String(kontorP99Ms),
       String(peerP99Ms),
+    ]),
+  ]);
+}
+
+export function changeTable(commit: string, rows: readonly Change[]): string {
+  const figure = (value: number) => (value < 100 ? value.toPrecision(3) : String(Math.round(value)));
+  return table([
+    ['median of the rounds', 'now', commit, 'ratio', 'spread'],
+    ...rows.map(({ name, now, before, ratio, spread }) => [
+      name,
+      figure(now),
+      figure(before),
+      ratio.toFixed(2),
+      spread.map((end) => end.toFixed(2)).join(' to '),
     ]),
   ]);
 }

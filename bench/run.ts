@@ -1,9 +1,9 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|scale|orders|admin|shops|growth|statements|webhooks|pages|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, or `npm run bench -- --compare vendure=FOLDER [-- --quick]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|scale|orders|admin|shops|growth|statements|webhooks|pages|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
  * whether cost grows with the number of products, of orders and of shops, whether a new shop stays fast while it grows, what
  * many different searches leave in PostgreSQL, how soon webhooks are called, how soon a shopper sees a page, and what the pages
- * of a merchant cost in a large shop; or the same jobs beside another shop system. Needs nothing but `npm ci`; listens on 127.0.0.1 only; writes bench/results.json. With DATABASE_URL, an empty database, the growth is measured there; with KONTOR_TEST_CITUS_URL, the coordinator of a cluster, what it costs to be distributed.
+ * of a merchant cost in a large shop; the same jobs beside another shop system; or this version beside an older one. Needs nothing but `npm ci`; listens on 127.0.0.1 only; writes bench/results.json. With DATABASE_URL, an empty database, the growth is measured there; with KONTOR_TEST_CITUS_URL, the coordinator of a cluster, what it costs to be distributed.
  */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,6 +18,7 @@ import { sql } from '../src/db/sql.ts';
 import { CITUS_URL, createClusterDatabase, dropDatabase, findNodes } from '../test/cluster.ts';
 import { startSmtp } from '../test/smtp.ts';
 import { measureAdmin } from './admin.ts';
+import { measureAgainst, type Contender } from './against.ts';
 import { createAdminShop } from './admin-shop.ts';
 import { distributeForBench, measureCluster } from './cluster.ts';
 import { createComparedShop, measureComparison, readPeer } from './compare.ts';
@@ -28,6 +29,7 @@ import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
 import { measurePages } from './pages.ts';
 import { atEnd, endEverything, endOnSignals, startServer } from './processes.ts';
 import {
+  changeTable,
   machine,
   type Verdict,
   slowestStep,
@@ -52,10 +54,11 @@ import {
 } from './shops.ts';
 import type { Site } from './sites.ts';
 import { createSearchedShop, measureStatements } from './statements.ts';
-import { createBareShop, createBenchShop, placeOrders } from './shop.ts';
+import { createBareShop, type BenchShop } from './shop.ts';
 import { measureWebhooks } from './webhooks.ts';
 import { measureStarts, residentMegabytes } from './start-times.ts';
 import { baselines, targets, type Target } from './targets.ts';
+import { checkOut, loadVersion, type Version } from './version.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -71,6 +74,8 @@ const { values: options } = parseArgs({
     match: { type: 'string' },
     /** `vendure=FOLDER`: only this: the same jobs for Kontor and for another shop system that is installed there. */
     compare: { type: 'string' },
+    /** Only this: the load for this version and for the one of a commit, in alternating rounds. */
+    against: { type: 'string' },
     /** Where to put a CPU profile of Kontor; the numbers of such a run are lower. */
     profile: { type: 'string' },
   },
@@ -106,6 +111,7 @@ const GROWTH = options.quick
 const COMPARISON = options.quick
   ? { products: 100, rounds: 2, seconds: 10 }
   : { products: 1_000, rounds: 7, seconds: 6 };
+const AGAINST = options.quick ? { rounds: 5, seconds: 2 } : { rounds: 11, seconds: 4 };
 const CLUSTER = { calls: options.quick ? 20 : 300 };
 const WEBHOOKS = { seconds: options.quick ? 5 : 30, perSecond: 1_000 };
 const STATEMENTS = { searches: options.quick ? 2_000 : 20_000 };
@@ -131,6 +137,8 @@ async function bench(): Promise<void> {
   await install(installation);
 
   if (options.compare !== undefined) return benchComparison(options.compare, installation, workFolder);
+
+  if (options.against !== undefined) return benchAgainst(options.against, installation, workFolder);
 
   const isAsked = (part: string) => options.only === undefined || options.only === part;
   const starts = isAsked('start') ? await benchStarts(installation, workFolder) : undefined;
@@ -216,6 +224,32 @@ async function benchComparison(given: string, installation: string, workFolder: 
   say(comparisonTable(peer, compared));
 }
 
+async function benchAgainst(commit: string, installation: string, workFolder: string): Promise<void> {
+  if (options.only !== undefined && options.only !== 'load')
+    throw new Error('--against measures the part load; choose among its targets with --match');
+  say(
+    `Against ${commit}: the same calls for both, ${AGAINST.rounds} rounds of ${AGAINST.seconds} s each ...`,
+  );
+  const folder = path.join(workFolder, 'before');
+  const before = await loadVersion(await checkOut(commit, folder));
+  const olderInstallation = path.join(folder, 'kontor');
+  await before.install(olderInstallation);
+  const contenders: Contender[] = [];
+  for (const [name, version, installed] of [
+    ['now', await loadVersion(), installation],
+    ['before', before, olderInstallation],
+  ] as const) {
+    const { kontor, shop, db } = await startBenchShop(version, installed, workFolder, name);
+    const subjects = askedTargets().map((target) => subjectOf(target, kontor.origin, shop));
+    contenders.push({ pid: kontor.pid, db, subjects, settle: () => mailsSent(db) });
+  }
+  const [ours, theirs] = contenders as [Contender, Contender];
+  const changes = await measureAgainst(ours, theirs, AGAINST, say);
+  const { cpu, cores, platform, node } = machine();
+  say(`\n${new Date().toISOString().slice(0, 10)}, ${platform}, ${cores} cores, ${cpu}, Node ${node}\n`);
+  say(changeTable(commit, changes));
+}
+
 async function benchStarts(installation: string, workFolder: string) {
   say('Start times: first start, restarts, memory after 10 s of idling ...');
   const times = await measureStarts(installation, workFolder, RESTARTS);
@@ -240,7 +274,7 @@ async function benchLoads(installation: string, workFolder: string) {
   const slowest = [...subjects].flatMap(([{ name, slowest }, subject]) =>
     slowest ? [slowestStep(name, slowest, rounds.get(subject)!)] : [],
   );
-  const flow = all.find((subject) => subject.flow);
+  const flow = [...subjects].find(([target]) => target.slowest)?.[1];
   const costs = flow ? await measureFlow(flow, flow.flow!.length, { pid: kontor.pid, db }) : [];
   const memory = Math.round(await residentMegabytes(kontor.pid));
   const afterLoad = { name: 'memory after load, MB', value: memory, goal: 250, ok: memory < 250 };
@@ -440,7 +474,17 @@ async function benchCluster(installation: string, workFolder: string): Promise<V
 type Installed = Awaited<ReturnType<typeof startDatabase>>;
 
 /** A PostgreSQL of its own or the one of this address, and how to start a server on it. */
-async function startDatabase(installation: string, workFolder: string, folder: string, url?: string) {
+async function startDatabase(
+  installation: string,
+  workFolder: string,
+  folder: string,
+  url?: string,
+  version: Pick<Version, 'startEmbedded' | 'openDatabase' | 'migrate'> = {
+    startEmbedded,
+    openDatabase,
+    migrate,
+  },
+) {
   if (url !== undefined) {
     const db = openDatabase({ connection: { connectionString: url } });
     await migrate(db, () => {});
@@ -450,11 +494,11 @@ async function startDatabase(installation: string, workFolder: string, folder: s
       ...serversOn(db, { DATABASE_URL: url, DATABASE_POOL: POOL }, installation, workFolder),
     };
   }
-  const starting = startEmbedded(path.join(workFolder, folder), { log: () => {} });
+  const starting = version.startEmbedded(path.join(workFolder, folder), { log: () => {} });
   atEnd(async () => (await starting).stop());
   const postgres = await starting;
-  const db = openDatabase({ connection: postgres.connection });
-  await migrate(db, () => {});
+  const db = version.openDatabase({ connection: postgres.connection });
+  await version.migrate(db, () => {});
   const { connection } = postgres;
   const environment = { DATABASE_URL: urlOf(connection), DATABASE_POOL: POOL };
   return { connection, ...serversOn(db, environment, installation, workFolder) };
@@ -498,24 +542,45 @@ function kontorSettings(workFolder: string): Record<string, string> {
   };
 }
 
-/** The servers, and what is asked of each of them. */
-async function startSubjects(installation: string, workFolder: string) {
-  const { db, start } = await startDatabase(installation, workFolder, 'data');
-  const bareShop = await createBenchShop(db);
+/** A version of Kontor that serves a shop with customers, products, carts and orders, on a database of its own. */
+async function startBenchShop(version: Version, installation: string, workFolder: string, name = 'kontor') {
+  const folder = `${name}-database`;
+  const { db, start } = await startDatabase(installation, workFolder, folder, undefined, version);
+  const bareShop = await version.createBenchShop(db);
   atEnd(() => db.close());
-
-  const customer = `/${bareShop.shopId}/${bareShop.customerIds[0]}`;
-  const constant = await start('constant', ['bench/servers/constant.js'], '/');
-  const select = await start('select', ['bench/servers/select.js'], customer);
-  const write = await start('write', ['bench/servers/write.js'], '/health');
   // As in production, a mail server takes the confirmations of orders.
   const smtp = await startSmtp();
   atEnd(() => smtp.close());
-  const kontor = await start('kontor', [...profiling(), 'bin/kontor.js', 'serve'], '/ready', {
-    ...kontorSettings(workFolder),
+  const kontor = await start(name, [...profiling(), 'bin/kontor.js', 'serve'], '/ready', {
+    ...kontorSettings(path.join(workFolder, `${name}-files`)),
     SMTP_URL: `smtp://${smtp.host}`,
   });
-  const shop = { ...bareShop, orderIds: await placeOrders(kontor.origin, bareShop) };
+  const shop: BenchShop = { ...bareShop, orderIds: await version.placeOrders(kontor.origin, bareShop) };
+  return { db, start, kontor, shop };
+}
+
+function askedTargets(): Target[] {
+  return targets.filter(({ name }) => name.includes(options.match ?? ''));
+}
+
+function subjectOf({ name, connections, calls, flow }: Target, origin: string, shop: BenchShop): Subject {
+  return {
+    name,
+    origin,
+    token: shop.token,
+    calls: calls(shop),
+    ...(flow && { flow: flow(shop) }),
+    ...(connections !== undefined && { connections }),
+  };
+}
+
+/** The servers, and what is asked of each of them. */
+async function startSubjects(installation: string, workFolder: string) {
+  const { db, start, kontor, shop } = await startBenchShop(await loadVersion(), installation, workFolder);
+  const customer = `/${shop.shopId}/${shop.customerIds[0]}`;
+  const constant = await start('constant', ['bench/servers/constant.js'], '/');
+  const select = await start('select', ['bench/servers/select.js'], customer);
+  const write = await start('write', ['bench/servers/write.js'], '/health');
   const list = await fetch(`${kontor.origin}${shop.root}/products?resultsPerPage=20`, {
     headers: { authorization: `Bearer ${shop.token}` },
   });
@@ -525,17 +590,11 @@ async function startSubjects(installation: string, workFolder: string) {
 
   const subject = (target: Target, { origin }: { origin: string }): [Target, Subject] => [
     target,
-    {
-      name: target.name,
-      origin,
-      token: shop.token,
-      calls: target.calls(shop),
-      ...(target.flow && { flow: target.flow(shop) }),
-    },
+    subjectOf(target, origin, shop),
   ];
-  const asked = targets.filter(({ name }) => name.includes(options.match ?? ''));
+  const asked = askedTargets();
   const compared = new Set(asked.map(({ baseline = 'select' }) => baseline));
-  const servers = { constant, select, page, write };
+  const servers = { constant, select, selectAlone: select, page, pageAlone: page, write };
   const names = Object.keys(servers) as (keyof typeof servers)[];
   const subjects = new Map([
     ...names

@@ -25,6 +25,8 @@ export interface Target {
   goal?: number;
   /** What it is compared with; absent: one select. */
   baseline?: keyof typeof baselines;
+  /** How many clients ask at the same time; 32 when it is not given. */
+  connections?: number;
   /** The connections share these calls and each repeats its part, so many calls touch many rows. */
   calls: (shop: BenchShop) => Call[];
   /** Instead of the calls, each connection goes through these steps again and again. */
@@ -46,6 +48,13 @@ export const targets: Target[] = [
     goal: 0.85,
     calls: ({ root, productIds }) => productIds.slice(0, 100).map((id) => get(`${root}/products/${id}`)),
   },
+  {
+    name: 'GET product, one of 100, 1 connection',
+    goal: 0.75,
+    baseline: 'selectAlone',
+    connections: 1,
+    calls: ({ root, productIds }) => productIds.slice(0, 100).map((id) => get(`${root}/products/${id}`)),
+  },
   // More than are asked for twice in a run, so most of them are rendered for the call.
   {
     name: 'GET product, any',
@@ -56,6 +65,13 @@ export const targets: Target[] = [
     name: 'GET products, 20 a page',
     goal: 0.75,
     baseline: 'page',
+    calls: ({ root }) => [get(`${root}/products?resultsPerPage=20`)],
+  },
+  {
+    name: 'GET products, 20 a page, 1 connection',
+    goal: 0.5,
+    baseline: 'pageAlone',
+    connections: 1,
     calls: ({ root }) => [get(`${root}/products?resultsPerPage=20`)],
   },
   {
@@ -94,6 +110,12 @@ export const targets: Target[] = [
         headers: { 'x-epages-cart-token': token },
         body: JSON.stringify({ productId: saleIds[(7 * index + 1) % saleIds.length], quantity: 1 }),
       })),
+  },
+  {
+    name: 'cart with a line (2 writes)',
+    baseline: 'write',
+    calls: () => [],
+    flow: (shop) => checkout(shop).slice(0, 2),
   },
   {
     name: 'checkout (7 writes)',
@@ -156,8 +178,18 @@ export const baselines = {
     name: 'Fastify + one select',
     calls: ({ shopId, customerIds }) => customerIds.map((id) => get(`/${shopId}/${id}`)),
   },
+  selectAlone: {
+    name: 'Fastify + one select, 1 connection',
+    connections: 1,
+    calls: ({ shopId, customerIds }) => customerIds.map((id) => get(`/${shopId}/${id}`)),
+  },
   page: {
     name: 'Fastify + one select + a page of text',
+    calls: ({ shopId, customerIds }) => customerIds.map((id) => get(`/${shopId}/${id}`)),
+  },
+  pageAlone: {
+    name: 'Fastify + one select + a page of text, 1 connection',
+    connections: 1,
     calls: ({ shopId, customerIds }) => customerIds.map((id) => get(`/${shopId}/${id}`)),
   },
   write: {

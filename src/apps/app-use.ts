@@ -15,6 +15,7 @@ const KEPT_DAYS = 90;
 
 interface Use {
   appId: string;
+  /** Such as 2026-11-18, in UTC. */
   day: string;
   calls: number;
   errors: number;
@@ -46,8 +47,17 @@ export function createAppUseCounter(db: Database, onFailure: (error: unknown) =>
   const writeNext = () => (writing = writing.then(write));
   const timer = setInterval(() => void writeNext(), WRITE_EVERY).unref();
 
+  // The same text for every call of a day.
+  let today = { number: 0, day: '' };
+  const currentDay = () => {
+    const now = db.now;
+    const number = Math.floor(now.getTime() / DAY);
+    if (today.number !== number) today = { number, day: dayOf(now) };
+    return today.day;
+  };
+
   const useOf = (shopId: string, appId: string): Use | undefined => {
-    const day = dayOf(db.now);
+    const day = currentDay();
     const key = `${appId} ${day}`;
     const uses = counted.get(shopId) ?? new Map<string, Use>();
     const known = uses.get(key);

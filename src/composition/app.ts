@@ -37,7 +37,7 @@ import { documents } from '../orders/documents/routes.ts';
 import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from '../http/answer-headers.ts';
 import { BODY_LIMIT, registerBodyParsers } from '../http/body.ts';
 import { createCallerDirectory, type Caller } from '../http/callers.ts';
-import { compressAnswer, isCompressible } from '../http/compression.ts';
+import { compressAnswer, negotiateEncoding } from '../http/compression.ts';
 import { createDemoAccess } from '../http/demo-access.ts';
 import { demoTokenCheck } from '../http/demo-tokens.ts';
 import { EMAIL_KINDS } from './email-kinds.ts';
@@ -224,16 +224,13 @@ export async function buildApp({
     else done(null, payload);
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (!isCompressible(reply, payload)) {
+    const encoding = negotiateEncoding(request, reply, payload);
+    if (encoding === undefined) {
       done(null, payload);
       return;
     }
-    compressAnswer(
-      db.caches,
-      request,
-      reply,
-      typeof payload === 'string' ? Buffer.from(payload) : payload,
-    ).then(
+    const bytes = typeof payload === 'string' ? Buffer.from(payload) : (payload as Buffer);
+    compressAnswer(db.caches, request, reply, bytes, encoding).then(
       (bytes) => done(null, bytes),
       (error: unknown) => done(error as Error),
     );

@@ -283,32 +283,72 @@ export function openDatabase(options: DatabaseOptions): Database {
   const shares = createShopShares(poolSize);
   const shared = createSharedReads();
 
-  return {
+  const whole: Database & Attempting = {
     ...direct,
     caches,
     shared,
+    attempt,
     get now() {
       return clock();
     },
     transaction: (work, transactionOptions) => retried(() => attempt(work, transactionOptions)),
-    ofShop: (shopId) => ({
-      caches,
-      shared,
-      get now() {
-        return clock();
-      },
-      many: (query) => shares.run(shopId, 'statement', () => direct.many(query)),
-      search: (query) => shares.run(shopId, 'search', () => direct.search(query)),
-      one: (query) => shares.run(shopId, 'statement', () => direct.one(query)),
-      run: (query) => shares.run(shopId, 'statement', () => direct.run(query)),
-      transaction: (work, transactionOptions) =>
-        retried(() => shares.run(shopId, 'transaction', () => attempt(work, transactionOptions))),
-    }),
+    ofShop: (shopId) => new SharedByShop(whole, shopId),
     shares,
     notices,
     pool,
     close: () => pool.end(),
   };
+  return whole;
+}
+
+interface Attempting {
+  /** Runs a transaction once. */
+  attempt: ShopDatabase['transaction'];
+}
+
+/** The database with one shop's share of its connections. Every request makes one, so it holds two fields. */
+class SharedByShop implements ShopDatabase {
+  readonly #whole: Database & Attempting;
+  readonly #shopId: string;
+
+  constructor(whole: Database & Attempting, shopId: string) {
+    this.#whole = whole;
+    this.#shopId = shopId;
+  }
+
+  get caches() {
+    return this.#whole.caches;
+  }
+
+  get shared() {
+    return this.#whole.shared;
+  }
+
+  get now() {
+    return this.#whole.now;
+  }
+
+  many<Row>(query: Sql): Promise<Row[]> {
+    return this.#whole.shares.run(this.#shopId, 'statement', () => this.#whole.many<Row>(query));
+  }
+
+  search<Row>(query: Sql): Promise<Row[]> {
+    return this.#whole.shares.run(this.#shopId, 'search', () => this.#whole.search<Row>(query));
+  }
+
+  one<Row>(query: Sql): Promise<Row | undefined> {
+    return this.#whole.shares.run(this.#shopId, 'statement', () => this.#whole.one<Row>(query));
+  }
+
+  run(query: Sql): Promise<number> {
+    return this.#whole.shares.run(this.#shopId, 'statement', () => this.#whole.run(query));
+  }
+
+  transaction<Result>(work: (tx: Transaction) => Promise<Result>, options?: TransactionOptions) {
+    return retried(() =>
+      this.#whole.shares.run(this.#shopId, 'transaction', () => this.#whole.attempt(work, options)),
+    );
+  }
 }
 
 /** Retries when PostgreSQL asks for it, a little later each time. */

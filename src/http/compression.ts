@@ -21,16 +21,26 @@ type Encoding = keyof typeof ENCODINGS;
 /** Compressed answers by the hash of their source, so an answer for many clients is compressed once. */
 const compressedAnswers: CacheKind<Buffer> = { name: 'compressed answers', limit: { megabytes: 16 } };
 
+/** The encoding for an answer; undefined: it is not compressed. Caches must know that it depends on the client. */
+export function negotiateEncoding(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): Encoding | undefined {
+  if (!isCompressible(reply, payload)) return undefined;
+  reply.header('vary', withEncoding(reply.getHeader('vary')));
+  const accepted = headers['accept-encoding'];
+  return accepted === undefined ? undefined : chosenEncoding(accepted);
+}
+
 /** Compresses an answer for a client that asks for it. */
 export async function compressAnswer(
   caches: Caches,
   request: FastifyRequest,
   reply: FastifyReply,
   bytes: Buffer,
+  encoding: Encoding,
 ): Promise<Buffer> {
-  reply.header('vary', withEncoding(reply.getHeader('vary')));
-  const encoding = chosenEncoding(request.headers['accept-encoding'] ?? '');
-  if (encoding === undefined) return bytes;
   // Not the ETag of the answer: a route may set its own, which says nothing about other routes.
   const key = `${encoding} ${etagOf(bytes)}`;
   const cache = caches.of(compressedAnswers);
@@ -55,7 +65,7 @@ export async function compressAnswer(
  * compressed page can reveal its content to an attacker who makes a browser open it with chosen words. Streams are
  * sent as they come.
  */
-export function isCompressible(reply: FastifyReply, payload: unknown): payload is Buffer | string {
+function isCompressible(reply: FastifyReply, payload: unknown): payload is Buffer | string {
   return (
     (Buffer.isBuffer(payload) || typeof payload === 'string') &&
     payload.length >= MIN_SIZE &&

@@ -10,7 +10,7 @@ import type {
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { recordEntry, type AuditEntry } from './audit-entry.ts';
 import type { Config } from '../config.ts';
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database, Queries, Transaction } from '../db/database.ts';
 import { isDatabaseAway } from '../db/failure.ts';
 import { isId, newId } from '../kernel/ids.ts';
 import type { Authentication, Produces } from './authentication.ts';
@@ -90,6 +90,8 @@ interface Incoming extends Call<never, never, never> {
   joined: JoinedTransaction | undefined;
   /** The headers that the handler has set. */
   headers: Record<string, string>;
+  /** Set for an operation that reads. */
+  db: Queries | undefined;
   /** The request over the network: of the operation itself, or of the page. */
   request: FastifyRequest;
   /** Undefined: the caller is inside the process and takes the answer as it is. */
@@ -159,8 +161,16 @@ export function operations(app: FastifyInstance, deps: Deps) {
   /** A request over the network. */
   const incomingFrom = (request: FastifyRequest, reply: FastifyReply, operation: Operation): Incoming => {
     const { shopId } = request.params as { shopId: string };
+    const origin = originOf(request, publicUrl);
+    const { link, headers, header } = answering(shopId, origin);
+    // Every request makes one. A literal without a spread has its shape from the start, which takes a tenth of the time.
     return {
-      ...answering(shopId, originOf(request, publicUrl)),
+      shopId,
+      origin,
+      link,
+      headers,
+      header,
+      db: undefined,
       params: request.params as never,
       query: request.query as never,
       body: request.body as never,
@@ -192,8 +202,14 @@ export function operations(app: FastifyInstance, deps: Deps) {
     { idempotencyKey, cartToken }: InternalRequest<unknown, unknown, unknown>,
   ): Incoming => {
     const caller = { app: user, publicCatalogue: false, isSuspended: false };
+    const { link, headers, header } = answering(shopId, origin);
     return {
-      ...answering(shopId, origin),
+      shopId,
+      origin,
+      link,
+      headers,
+      header,
+      db: undefined,
       params: params as never,
       query: query as never,
       body: body as never,
@@ -306,7 +322,8 @@ export function operations(app: FastifyInstance, deps: Deps) {
       register(operation, false, async (incoming) => {
         const { headers, reply } = incoming;
         const queries = queriesOf(incoming);
-        const value = await handler(Object.assign(incoming, { db: queries }));
+        incoming.db = queries;
+        const value = await handler(incoming as typeof incoming & { db: Queries });
         if (operation.isReadAudited) await recordEntry(queries, entryOf(incoming, operation, db.now));
         const isText = reply && !(value instanceof RawJson || value instanceof Readable);
         const body = isText ? textOf(value, operation, reply) : null;
@@ -537,8 +554,6 @@ function answering(shopId: string, origin: string) {
   const base = shopUrl(origin, shopId);
   const headers: Record<string, string> = {};
   return {
-    shopId,
-    origin,
     link: (path: string) => base + path,
     headers,
     header: (name: string, value: string) => {

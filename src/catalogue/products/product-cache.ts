@@ -2,13 +2,7 @@ import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import { paged, type PageRange } from '../../http/paging.ts';
 import { newPauses } from '../../http/pauses.ts';
-import {
-  fillRawTemplate,
-  joinRawJson,
-  toRawTemplate,
-  type RawTemplate,
-  type RawJson,
-} from '../../http/raw-json.ts';
+import { joinRawJson, RawTemplate, type RawJson } from '../../http/raw-json.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { parseVersions, type ProductPage } from './listing-page.ts';
 import {
@@ -130,8 +124,8 @@ function renderRow<Form>(
 }
 
 function toTemplate(product: Product): { form: RawTemplate; bytes: number } {
-  const form = toRawTemplate(product, STOCK_FIELDS);
-  return { form, bytes: form.parts.reduce((sum, part) => sum + part.length, 0) };
+  const form = new RawTemplate(product, STOCK_FIELDS);
+  return { form, bytes: form.size };
 }
 
 function renderTemplates(
@@ -147,7 +141,7 @@ function toJson(
   { form, stockContext, stock }: FoundProduct<RawTemplate>,
   { locale }: RenderOptions,
 ): RawJson {
-  return fillRawTemplate(form, stockFields(stockContext, stock, locale));
+  return form.fill(stock, () => stockFields(stockContext, stock, locale));
 }
 
 /** A product read at the same moment as the version of the settings. */
