@@ -55,6 +55,9 @@ function encodingOf(start: Buffer, isWhole: boolean): Encoding {
 /** Bytes or characters that are decoded or parsed at once, which takes at most a few milliseconds. */
 const PIECE = 16_384;
 
+/** Bytes of a file that are read at once: each read costs as much as parsing a piece. */
+const READ_AT_ONCE = 16 * PIECE;
+
 function* piecesOf<Piece>(length: number, cut: (start: number, end: number) => Piece): Generator<Piece> {
   for (let start = 0; start < length; start += PIECE) yield cut(start, start + PIECE);
 }
@@ -99,10 +102,17 @@ export async function openProductFile(path: string): Promise<ProductFile> {
       name: path,
       delimiter: delimiterOf(new TextDecoder(encoding).decode(start)),
       limits: MACHINE_LIMITS,
-      read: () => decodedPieces(createReadStream(path, { highWaterMark: PIECE }), encoding),
+      read: () => decodedPieces(piecesIn(path), encoding),
     };
   } finally {
     await file.close();
+  }
+}
+
+async function* piecesIn(path: string): AsyncGenerator<Buffer> {
+  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: READ_AT_ONCE });
+  for await (const chunk of chunks) {
+    yield* piecesOf(chunk.length, (start, end) => chunk.subarray(start, end));
   }
 }
 

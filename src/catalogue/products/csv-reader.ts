@@ -64,9 +64,22 @@ export class CsvReader {
   *read(piece: string): Generator<FileRow> {
     const skipped = this.#isBeginning && piece.startsWith(BYTE_ORDER_MARK) ? 1 : 0;
     if (piece !== '') this.#isBeginning = false;
+    const delimiter = this.#delimiter;
     /** The part that the cell does not have yet; the end is only known after a quote. */
     let [start, end] = [skipped, skipped];
     for (let at = skipped; at < piece.length; at++) {
+      // Most characters are inside of cells, where they mean nothing: this loop passes over them.
+      if (this.#state === 'plain' || this.#state === 'quoted') {
+        const first = at;
+        const isQuoted = this.#state === 'quoted';
+        for (; at < piece.length; at++) {
+          const code = piece.charCodeAt(at);
+          if (code === QUOTE || code === LINE_FEED || code === RETURN) break;
+          if (code === delimiter && !isQuoted) break;
+        }
+        if (at > first) this.#isAfterReturn = false;
+        if (at === piece.length) break;
+      }
       const code = piece.charCodeAt(at);
       const isBreak = code === LINE_FEED || code === RETURN;
       const isSecondHalf = code === LINE_FEED && this.#isAfterReturn;
@@ -83,7 +96,7 @@ export class CsvReader {
         }
         if (this.#state === 'start') start = at + 1;
         this.#state = 'quoted';
-      } else if (isBreak || code === this.#delimiter) {
+      } else if (isBreak || code === delimiter) {
         if (this.#state !== 'start') this.#addToCell(piece.slice(start, this.#state === 'plain' ? at : end));
         if (!isBreak) this.#endCell();
         else if (this.#state !== 'start' || this.#cells.length > 0) yield this.#endRow();

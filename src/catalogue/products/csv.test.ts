@@ -5,11 +5,13 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WITHDRAWAL_EXCLUSIONS } from './facts.ts';
 import { givenShop, givenToken } from '../../../test/builders.ts';
+import { SEED } from '../../../test/seed.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { applySettings } from '../../shops/settings/file.ts';
 import { FileProblem } from './file-problem.ts';
 import { importFile } from './import.ts';
+import { refreshListing } from './listing.ts';
 
 let service: Service;
 let token: string;
@@ -90,6 +92,111 @@ const everything = () =>
         (await service.db.pool.query(`select to_jsonb(t)::text as row from ${table} t order by 1`)).rows,
     ),
   );
+
+/** A generator of whole numbers below a bound. */
+function newRandom(seed: number): (bound: number) => number {
+  let state = seed;
+  return (bound) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * bound);
+  };
+}
+
+type Random = ReturnType<typeof newRandom>;
+const NOUNS = ['Anchor', 'Buoy', 'Compass', 'Lantern', 'Rope'];
+const PATHS = ['', 'Deck', 'Deck > Ropes', 'Cabin > Lamps | Sale', 'Sale', 'Cabin'];
+const of = <Entry>(entries: readonly Entry[], random: Random) => entries[random(entries.length)]!;
+
+/** Every sixth is a variation of the one before it. Each has another price, so that every list has one order. */
+function newFileRow(index: number, random: Random) {
+  const isVariation = index % 6 === 5;
+  return {
+    Alias: `N-${index}`,
+    SuperProduct: isVariation ? `N-${index - 1}` : '',
+    Class: of(['Default', 'Gear'], random),
+    'Name/en': `${of(NOUNS, random)} ${index}`,
+    'Name/de': random(2) === 0 ? '' : `${of(NOUNS, random)}, klein`,
+    'Text/en': `<p>A ${of(NOUNS, random).toLowerCase()} for every boat</p>`,
+    'ListPrices/EUR/gross': `${100 + index}.00`,
+    Manufacturer: of(['', 'Tide', 'Beacon'], random),
+    // Some rows are refused.
+    StockLevel: of(['', '0', '3', '25', 'many'], random),
+    MinStock: of(['', '5'], random),
+    Visible: of(['1', '1', '0'], random),
+    Categories: isVariation ? '' : of(PATHS, random),
+  };
+}
+
+/** A third of the rows stays as it is, others change in one respect. */
+function changedFileRow(row: ReturnType<typeof newFileRow>, random: Random): typeof row {
+  const price = Number(row['ListPrices/EUR/gross']) + of([-40, 40], random) + random(100) / 100;
+  const changes: Partial<typeof row>[] = [
+    {},
+    {},
+    {},
+    { 'ListPrices/EUR/gross': price.toFixed(2) },
+    { StockLevel: String(random(30)) },
+    { Visible: row.Visible === '1' ? '0' : '1' },
+    { 'Name/en': `${of(NOUNS, random)} ${row.Alias}` },
+    { 'Text/en': `<p>Another ${of(NOUNS, random).toLowerCase()}</p>` },
+    { Categories: row.SuperProduct === '' ? of(PATHS, random) : '' },
+  ];
+  return { ...row, ...of(changes, random) };
+}
+
+/** Everything that follows from the products of a shop. Numbers and aliases stand for ids, and times are left out. */
+async function contentOf(shopId: string, as: string) {
+  const inCategories = (table: string) => `
+    select alias, locale, product_number, entry.visible, entry.name, entry.price from ${table} entry
+    join category using (shop_id, category_id) join product using (shop_id, product_id) where shop_id = $1`;
+  const statements = [
+    `select product.product_number, product.kind, master.product_number as master, product.selection, product.visible,
+      product.stock, product.min_stock, product.prices, product.facts, alias,
+      product.attributes_changed_at is null as attributes_same, product.stock_changed_at is null as stock_same
+    from product left join product_type using (shop_id, product_type_id)
+    left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
+    where product.shop_id = $1`,
+    `select product_number, currency, array_agg(price order by valid_from) as history
+    from price_history join product using (shop_id, product_id) where shop_id = $1 group by product_number, currency`,
+    `select product_number, locale, listing.visible, name, price, text, words, listing.facets
+    from listing join product using (shop_id, product_id) where shop_id = $1`,
+    `select product_number, alias, product_category.position from product_category
+    join product using (shop_id, product_id) join category using (shop_id, category_id) where shop_id = $1`,
+    inCategories('category_listing'),
+    inCategories('subcategory_listing'),
+    `select alias, listing_size.visible, products, products_below
+    from listing_size left join category using (shop_id, category_id)
+    where shop_id = $1 and (products, products_below) <> (0, 0)`,
+    'select locale, word from listing_word where shop_id = $1',
+    'select alias, number, position, name, visible from category where shop_id = $1',
+    // A master has an event for each file that adds variations to it.
+    `select distinct product_number, type, jsonb_array_elements_text(coalesce(data -> 'changed', '[""]')) as field
+    from event join product on product.shop_id = event.shop_id and product.product_id = event.resource_id
+    where event.shop_id = $1`,
+  ];
+  const rows = async (statement: string) => {
+    const found = await service.db.pool.query(
+      `select to_jsonb(entry)::text as row from (${statement}) entry order by 1`,
+      [shopId],
+    );
+    return found.rows.map(({ row }: { row: string }) => row);
+  };
+  const answer = async (method: string, place: string, body?: object) => {
+    const { status, text } = await service.call(method, `/${shopId}${place}`, { token: as, body });
+    expect(status).toBe(200);
+    const anonymous = text.replaceAll(/[\dA-F]{8}(?:-[\dA-F]{4}){3}-[\dA-F]{12}/gi, 'ID');
+    return anonymous.replaceAll(shopId, 'SHOP');
+  };
+  return Promise.all([
+    ...statements.map(rows),
+    answer('GET', '/products?resultsPerPage=100&sort=name'),
+    answer('GET', '/products?resultsPerPage=50&page=2&sort=price&direction=desc'),
+    answer('GET', '/products/export'),
+    answer('GET', '/categories'),
+    answer('POST', '/search/products', { query: 'boat' }),
+    answer('POST', '/search/products', { query: 'anchor' }),
+  ]);
+}
 
 const KEYS = `Class Alias ListPrices/EUR/gross ListPrices/GBP/gross ManufacturerPrices/EUR/gross
   ManufacturerPrices/GBP/gross RefUnit RefAmount RefContentAmount Manufacturer ManufacturerSKU UPCEAN StockLevel
@@ -326,6 +433,50 @@ describe('the import', () => {
     expect(variations.body.results).toBe(2);
     const types = (await call('GET', '/producttypes')).body.items;
     expect(types.map(({ alias }: { alias: string }) => alias).toSorted()).toEqual(['Default', 'Shoe']);
+  });
+
+  test(`ends in the same, whether rows come at once or a few at a time (seed ${SEED})`, async () => {
+    const random = newRandom(SEED);
+    const quay = await givenToken(service, 'Quay');
+    let products = Array.from({ length: 120 }, (_, index) => newFileRow(index, random));
+    let numberOfFiles = 0;
+    for (const round of ['new', 'changed', 'changed', 'unchanged'] as const) {
+      if (round === 'changed') products = products.map((product) => changedFileRow(product, random));
+      // Variations after the others, as the import reads them.
+      const rows = [false, true].flatMap((isVariation) =>
+        products
+          .filter(({ SuperProduct }) => (SuperProduct !== '') === isVariation)
+          .map((product) => Object.values(product).join(';')),
+      );
+      const header = Object.keys(products[0]!).join(';');
+      const whole = await imported(`${[header, ...rows].join('\n')}\n`);
+      const parts = { created: 0, changed: 0, unchanged: 0, refused: 0 };
+      for (let from = 0; from < rows.length;) {
+        const until = from + 1 + random(12);
+        const part = await imported(`${[header, ...rows.slice(from, until)].join('\n')}\n`, 'Quay');
+        for (const key of ['created', 'changed', 'unchanged'] as const) parts[key] += part[key];
+        parts.refused += part.problems.length;
+        from = until;
+        numberOfFiles++;
+      }
+      const { created, changed, unchanged, problems } = whole;
+      expect(parts).toEqual({ created, changed, unchanged, refused: problems.length });
+      const content = await contentOf('Harbour', token);
+      expect(await contentOf('Quay', quay)).toEqual(content);
+      // Lists that are rendered anew are the same, so no change was left out.
+      await service.db.transaction(async (tx) => {
+        const ids = await tx.many<{ id: string }>(
+          sql`select product_id as id from product where shop_id = 'Harbour'`,
+        );
+        await refreshListing(
+          tx,
+          'Harbour',
+          ids.map(({ id }) => id),
+        );
+      });
+      expect(await contentOf('Harbour', token)).toEqual(content);
+    }
+    expect(numberOfFiles).toBeGreaterThan(40);
   });
 
   test('takes what no patch can write', async () => {

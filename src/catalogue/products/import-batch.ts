@@ -29,7 +29,7 @@ import {
 } from './product-events.ts';
 import { storedColumns, type StoredProduct } from './queries.ts';
 import { CellProblem, rowProblem, tooLong, type RowProblem } from './row-problem.ts';
-import { isBackInStock } from './save-product.ts';
+import { isBackInStock, isListedChange } from './save-product.ts';
 
 /** A row of a product file, with its identifying data. */
 export interface ImportRow {
@@ -113,8 +113,8 @@ export async function planRows(
       const after = before
         ? { ...before }
         : fileProduct(newRow(tx, row, visible, master), row.master, master, aliases, paths);
-      applyCells(after, row, reading);
-      if (before && JSON.stringify(before) === JSON.stringify(after)) plan.unchanged++;
+      const isWritten = applyCells(after, row, reading);
+      if (before && (!isWritten || JSON.stringify(before) === JSON.stringify(after))) plan.unchanged++;
       else plan.changes.push({ before, after });
     } catch (error) {
       if (!(error instanceof RowRefusal)) throw error;
@@ -229,8 +229,13 @@ const MAX_NUMBER = 100;
 const SELECTED_BY = 'Variation';
 const CONTROL = /\p{Cc}/u;
 
-/** Cells equal to the product's values are skipped. */
-function applyCells(product: FileProduct, { cells }: ImportRow, { columns, decimalSign }: RowReading): void {
+/** Returns whether a cell was applied. Cells equal to the product's values are skipped. */
+function applyCells(
+  product: FileProduct,
+  { cells }: ImportRow,
+  { columns, decimalSign }: RowReading,
+): boolean {
+  let isWritten = false;
   for (const { column, place } of columns) {
     const written = cells[place] ?? '';
     const present = column.cell(product);
@@ -242,11 +247,13 @@ function applyCells(product: FileProduct, { cells }: ImportRow, { columns, decim
       if (cell === present) continue;
       const isKey = column.key === 'Alias' || column.key === 'SuperProduct';
       column.apply(product, isKey ? cell.trim() : cell);
+      isWritten = true;
     } catch (error) {
       if (error instanceof CellProblem) throw new RowRefusal(column.key, error, written);
       throw error;
     }
   }
+  return isWritten;
 }
 
 async function lockByNumber(tx: Transaction, shopId: string, numbers: readonly string[]) {
@@ -303,10 +310,14 @@ async function save(tx: Transaction, settings: Settings, plan: BatchPlan): Promi
   await recordPrices(tx, shopId, created.map(priceChange));
   const changedMasters = await updateMasters(tx, shopId, changes, masters);
   await saveCategories(tx, settings, plan);
+  const fields = changedRows.map((row, index) => changedFields(changed[index]!.before!, row));
+  const listed = changed.filter(
+    (change, index) => isMoved(change) || isListedChange(change.before!, changedRows[index]!, fields[index]!),
+  );
   await refreshListing(
     tx,
     shopId,
-    changes.map(({ after }) => after.productId),
+    [...created, ...listed].map(({ after }) => after.productId),
   );
   const back = changed.filter(({ before, after }) => isBackInStock(before!.stock, after.stock));
   if (back.length > 0) {
@@ -322,12 +333,9 @@ async function save(tx: Transaction, settings: Settings, plan: BatchPlan): Promi
     created.map(({ after }) => after.productId),
   );
   recordChangedProducts(tx, shopId, [
-    ...changedRows.map((row, index) => ({
-      productId: row.productId,
-      changed: [
-        ...changedFields(changed[index]!.before!, row),
-        ...(isMoved(changed[index]!) ? ['categories'] : []),
-      ],
+    ...changed.map((change, index) => ({
+      productId: change.after.productId,
+      changed: [...fields[index]!, ...(isMoved(change) ? ['categories'] : [])],
     })),
     ...changedMasters,
   ]);

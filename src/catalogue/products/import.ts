@@ -96,9 +96,10 @@ export async function importProducts(db: Database, options: ImportOptions): Prom
   const atOnce = onBatch || isCheck ? 1 : BATCHES_AT_ONCE;
   let isAnalysed = isCheck;
   let rowsBefore = 0;
-  const seen = new NumberLines();
-  // Variations need their masters, wherever these are in the file: so it is read twice.
+  const seen: SeenRows = { numbers: new NumberLines(), hasVariations: false };
+  // Variations need their masters, wherever these are in the file: so it is read twice, if it has any.
   for (const variations of [false, true]) {
+    if (variations && !seen.hasVariations) break;
     const underWay = new Set<Promise<void>>();
     try {
       for await (const batch of batchesOf(options, columns, variations, seen)) {
@@ -141,27 +142,30 @@ interface Batch {
   problems: RowProblem[];
 }
 
+/** The rows that were read so far. */
+interface SeenRows {
+  numbers: NumberLines;
+  hasVariations: boolean;
+}
+
 /** The rows of variations, or all others, in batches; a number that was seen before is reported instead. */
 async function* batchesOf(
   { file, onProgress }: ImportOptions,
   columns: readonly FileColumn[],
   variations: boolean,
-  seen: NumberLines,
+  seen: SeenRows,
 ): AsyncGenerator<Batch> {
   let batch: Batch = { rows: [], problems: [] };
   let characters = 0;
   for await (const { row, bytes } of rowsOf(file)) {
-    onProgress?.(0, bytes / 2);
     if (!row) continue;
     const read = readRow(row, columns);
+    if (read.master !== '') seen.hasVariations = true;
     if ((read.master !== '') !== variations) continue;
-    onProgress?.(1, 0);
-    const problem = numberProblem(read, seen);
+    onProgress?.(1, bytes);
+    const problem = numberProblem(read, seen.numbers);
     if (problem) batch.problems.push(rowProblem(read.line, 'Alias', problem, read.number));
-    else {
-      seen.set(read.number, read.line);
-      batch.rows.push(read);
-    }
+    else batch.rows.push(read);
     characters += row.cells.reduce((sum, cell) => sum + cell.length, 0);
     if (batch.rows.length + batch.problems.length === ROWS_AT_ONCE || characters >= CHARACTERS_AT_ONCE) {
       yield batch;
@@ -178,9 +182,10 @@ function withoutFirst({ rows, problems }: Batch, done: number): Batch {
   return { problems: problems.slice(done), rows: rows.slice(Math.max(0, done - problems.length)) };
 }
 
-function numberProblem({ number }: ImportRow, seen: NumberLines): CellProblem | undefined {
+/** Notes the line of a number that was not seen before. */
+function numberProblem({ number, line }: ImportRow, seen: NumberLines): CellProblem | undefined {
   if (number === '') return new CellProblem('noNumber', 'is empty');
-  const first = seen.lineOf(number);
+  const first = seen.add(number, line);
   if (first === undefined) return undefined;
   return new CellProblem('twice', `${number} is in line ${first} already`, { first });
 }

@@ -1,5 +1,6 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
+import { newPauses } from '../../http/pauses.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { requestListingRebuild } from '../../shops/settings/writes.ts';
 import {
@@ -39,33 +40,46 @@ export async function refreshListing(
   shopId: string,
   productIds: readonly string[],
 ): Promise<void> {
+  const lockedIds = await lockListed(tx, shopId, productIds);
+  if (lockedIds.length === 0) return;
+  const findBatch = (from: number) => findListedProducts(tx, shopId, lockedIds.slice(from, from + BATCH));
+  let found = findBatch(0);
+  // Read after the lock: concurrent changes of settings or of these products write the lists afterwards.
+  const [settings, tree] = await Promise.all([
+    shopSettings(tx, shopId),
+    findCategoryTree(tx, shopId, lockedIds),
+    found,
+  ]);
   const changes: SizeChange[] = [];
-  const words: ListingWord[] = [];
+  const words = new Map<string, ListingWord>();
+  const pause = newPauses();
   let saved = Promise.resolve(false);
   let isChanged = false;
-  for (let from = 0; from < productIds.length; from += BATCH) {
+  for (let from = 0; from < lockedIds.length; from += BATCH) {
+    const products = await found;
+    // Sent before the rows of this batch: PostgreSQL saves these while the next ones are computed.
+    if (from + BATCH < lockedIds.length) found = throwLater(findBatch(from + BATCH));
+    const listed: NewListing[] = [];
+    for (const product of products) {
+      await pause();
+      const entries = listingEntries(product, tree, settings);
+      listed.push({ ...product, above: categoriesAbove(product, tree), entries });
+      for (const entry of entries) addWords(words, entry);
+    }
     isChanged = (await saved) || isChanged;
-    const lockedIds = await lockListed(tx, shopId, productIds.slice(from, from + BATCH));
-    if (lockedIds.length === 0) continue;
-    // Read after the lock: concurrent changes of settings or of these products write the lists afterwards.
-    const [settings, products, tree] = await Promise.all([
-      shopSettings(tx, shopId),
-      findListedProducts(tx, shopId, lockedIds),
-      findCategoryTree(tx, shopId, lockedIds),
-    ]);
-    const listed = products.map((product) => ({
-      ...product,
-      above: categoriesAbove(product, tree),
-      entries: listingEntries(product, tree, settings),
-    }));
-    saved = saveListing(tx, settings, listed);
-    changes.push(...listed.flatMap(sizeChanges));
-    words.push(...listed.flatMap(({ entries }) => entries.flatMap(wordsOf)));
+    saved = throwLater(saveListing(tx, settings, listed));
+    for (const product of listed) changes.push(...sizeChanges(product));
   }
   // The words are sent after the last rows without waiting for them.
-  const [isLastChanged] = await Promise.all([saved, insertWords(tx, shopId, words)]);
+  const [isLastChanged] = await Promise.all([saved, insertWords(tx, shopId, [...words.values()])]);
   if (isChanged || isLastChanged) changes.push(CONTENT_CHANGE);
   await updateSizes(tx, shopId, changes);
+}
+
+/** A failure is thrown where the result is awaited, or not at all if another statement has failed before. */
+function throwLater<Result>(result: Promise<Result>): Promise<Result> {
+  result.catch(() => {});
+  return result;
 }
 
 /**
@@ -128,7 +142,10 @@ function findListedProducts(tx: Transaction, shopId: string, productIds: readonl
     ) as product`);
 }
 
-/** The categories of these products, and all their ancestors. */
+/**
+ * The categories of these products, and all their ancestors. The array is made first: as a join, PostgreSQL may go
+ * through all products of each category.
+ */
 async function findCategoryTree(
   tx: Transaction,
   shopId: string,
@@ -137,8 +154,9 @@ async function findCategoryTree(
   const rows = await tx.many<ListedCategory>(sql`
     with recursive tree as (
       select category_id, parent_id, name, visible from category
-      where shop_id = ${shopId} and category_id in (
-        select category_id from product_category where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]))
+      where shop_id = ${shopId} and category_id = any (array(
+        select distinct category_id from product_category
+        where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])))
       union
       select above.category_id, above.parent_id, above.name, above.visible from tree
       join category above on above.shop_id = ${shopId} and above.category_id = tree.parent_id
@@ -151,8 +169,8 @@ async function findCategoryTree(
 type NewListing = StoredListing & NewPlaces;
 
 /**
- * Returns whether the search data has changed. None of these statements needs the result of another one, so they are
- * sent at once.
+ * Returns whether the search data has changed. None of these statements needs the answer to another one, so they are
+ * sent at once; PostgreSQL executes them in this order, so the lists of categories find the rows of the shop's list.
  */
 async function saveListing(
   tx: Transaction,
@@ -170,10 +188,14 @@ async function saveListing(
     const isAbove = new Set(above);
     return wasBelow.flatMap(({ categoryId }) => (isAbove.has(categoryId) ? [] : [{ categoryId, productId }]));
   });
-  const inCategories = categoryRows(entries, ({ categoryIds }) => categoryIds);
-  const belowCategories = categoryRows(entries, ({ categoryIdsAbove }) => categoryIdsAbove);
+  const inCategories = products.flatMap(({ productId, categories }) =>
+    categories.map(({ categoryId }) => ({ categoryId, productId })),
+  );
+  const belowCategories = products.flatMap(({ productId, above }) =>
+    above.map((categoryId) => ({ categoryId, productId })),
+  );
   const [written, deleted] = await Promise.all([
-    upsertListing(tx, settings, entries),
+    upsertListing(tx, settings, productIds, entries),
     deleteOtherLocales(tx, sql`listing`, shopId, productIds, locales),
     upsertCategoryListing(tx, IN_CATEGORY, shopId, inCategories),
     upsertCategoryListing(tx, BELOW_CATEGORY, shopId, belowCategories),
@@ -193,10 +215,9 @@ async function saveListing(
 function upsertListing(
   tx: Transaction,
   { shopId, defaultLocale }: Settings,
+  productIds: readonly string[],
   entries: readonly ListingEntry[],
 ) {
-  // As in place-queries.ts: the ids tell the planner how few products these are.
-  const productIds = [...new Set(entries.map(({ productId }) => productId))];
   const longText = (key: string) => sql`left(coalesce(product.facts -> ${key} ->> entry.locale,
     product.facts -> ${key} ->> ${defaultLocale}), ${MAX_DESCRIPTION_LENGTH})`;
   return tx.run(sql`
@@ -211,6 +232,7 @@ function upsertListing(
       visible boolean, name text, price bigint, text text, related text, title text, manufacturer text,
       facets text[])
     join product on product.product_id = entry."productId"
+    -- The ids tell the planner how few products these are.
     where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])
     on conflict (shop_id, product_id, locale) do update set visible = excluded.visible, name = excluded.name,
       price = excluded.price, text = excluded.text, words = excluded.words, facets = excluded.facets
@@ -222,38 +244,32 @@ function upsertListing(
 /** Characters of each description that are searched. */
 const MAX_DESCRIPTION_LENGTH = 20_000;
 
-/** A row of the list of a category. */
-type CategoryEntry = Pick<ListingEntry, 'productId' | 'locale' | 'visible' | 'name' | 'price'> & {
+/** A product in the list of a category. */
+interface CategoryMember {
   categoryId: string;
-};
-
-function categoryRows(
-  entries: readonly ListingEntry[],
-  categoriesOf: (entry: ListingEntry) => readonly string[],
-): CategoryEntry[] {
-  return entries.flatMap((entry) => {
-    const { productId, locale, visible, name, price } = entry;
-    return categoriesOf(entry).map((categoryId) => ({ productId, categoryId, locale, visible, name, price }));
-  });
+  productId: string;
 }
 
 /** The tables of category lists: for the products in them, and for those in their subcategories. */
 const IN_CATEGORY = sql`category_listing`;
 const BELOW_CATEGORY = sql`subcategory_listing`;
 
+/** A product has the same name, price and visibility in the lists of its categories as in the list of the shop. */
 async function upsertCategoryListing(
   tx: Transaction,
   table: Sql,
   shopId: string,
-  rows: readonly CategoryEntry[],
+  members: readonly CategoryMember[],
 ) {
-  if (rows.length === 0) return;
+  if (members.length === 0) return;
+  const productIds = [...new Set(members.map(({ productId }) => productId))];
   await tx.run(sql`
     insert into ${table} (shop_id, category_id, locale, product_id, visible, name, price)
-    select shop_id, "categoryId", locale, "productId", visible, name, price
-    from shop cross join jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("categoryId" uuid, locale text, "productId" uuid,
-      visible boolean, name text, price bigint)
-    where shop_id = ${shopId}
+    select listing.shop_id, entry."categoryId", listing.locale, listing.product_id, listing.visible, listing.name,
+      listing.price
+    from jsonb_to_recordset(${JSON.stringify(members)}) as entry ("categoryId" uuid, "productId" uuid)
+    join listing on listing.product_id = entry."productId"
+    where listing.shop_id = ${shopId} and listing.product_id = any (${productIds}::uuid[])
     on conflict (shop_id, category_id, locale, product_id) do update
     set visible = excluded.visible, name = excluded.name, price = excluded.price
     where (${table}.visible, ${table}.name, ${table}.price) is distinct from (excluded.visible, excluded.name, excluded.price)`);
@@ -280,7 +296,7 @@ async function deleteFromCategories(
   tx: Transaction,
   table: Sql,
   shopId: string,
-  left: readonly { categoryId: string; productId: string }[],
+  left: readonly CategoryMember[],
 ) {
   if (left.length === 0) return;
   const productIds = [...new Set(left.map(({ productId }) => productId))];
@@ -297,18 +313,17 @@ interface ListingWord {
   word: string;
 }
 
-function wordsOf({ locale, text }: ListingEntry): ListingWord[] {
-  return correctWords(text).map((word) => ({ locale, word }));
+function addWords(words: Map<string, ListingWord>, { locale, text }: ListingEntry): void {
+  for (const word of correctWords(text)) words.set(`${locale} ${word}`, { locale, word });
 }
 
 /** Adds new words. All at once and in one order, so that two transactions cannot deadlock. */
 async function insertWords(tx: Transaction, shopId: string, words: readonly ListingWord[]): Promise<void> {
-  const distinct = new Map(words.map((entry) => [`${entry.locale} ${entry.word}`, entry]));
-  if (distinct.size === 0) return;
+  if (words.length === 0) return;
   await tx.run(sql`
     insert into listing_word (shop_id, locale, word)
     select shop_id, locale, lower(word)
-    from shop cross join jsonb_to_recordset(${JSON.stringify([...distinct.values()])}) as entry (locale text, word text)
+    from shop cross join jsonb_to_recordset(${JSON.stringify(words)}) as entry (locale text, word text)
     where shop_id = ${shopId}
     order by locale, lower(word) collate "C"
     on conflict (shop_id, locale, word) do nothing`);

@@ -31,6 +31,17 @@ export class NumberLines {
     if (this.#put(low, high, line)) this.#count++;
   }
 
+  /** Sets the line of a number that has none yet; otherwise returns the line that it has. */
+  add(number: string, line: number): number | undefined {
+    if (4 * this.#count >= 3 * this.#lines.length) this.#grow();
+    const [low, high] = hashOf(number);
+    const known = this.#lines[this.#placeOf(low, high)];
+    if (known) return known;
+    this.#put(low, high, line);
+    this.#count++;
+    return undefined;
+  }
+
   /** The place of the hash, or the free place for it. */
   #placeOf(low: number, high: number): number {
     const last = this.#lines.length - 1;

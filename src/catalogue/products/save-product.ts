@@ -35,14 +35,26 @@ export async function saveProduct(
   if (before.stock !== after.stock) {
     recordStockEvents(tx, await shopSettings(tx, shopId), after, before.stock, after.stock);
   }
-  if (changedParts(changed).attributes) await refreshLists(tx, shopId, before, after);
+  if (isListedChange(before, after, changed)) {
+    // The master was not changed itself.
+    if (after.masterId !== null) await moveVersions(tx, shopId, [after.masterId]);
+    await refreshListing(tx, shopId, [after.productId]);
+  }
   if (isBackInStock(before.stock, after.stock))
     await queueAvailabilityNotifications(tx, shopId, [after.productId]);
 }
 
-/** A variation is not listed itself; its master shows its price, numbers and visibility. */
-async function refreshLists(tx: Transaction, shopId: string, before: StoredProduct, after: StoredProduct) {
-  if (after.masterId === null) return refreshListing(tx, shopId, [after.productId]);
+/**
+ * Whether lists may show the changed fields. A stock is not listed, and neither is a variation: its master shows its
+ * price, numbers and visibility.
+ */
+export function isListedChange(
+  before: StoredProduct,
+  after: StoredProduct,
+  changed: readonly string[],
+): boolean {
+  if (!changedParts(changed).attributes) return false;
+  if (after.masterId === null) return true;
   const listed = ({ prices, visible, productNumber, facts }: StoredProduct) => [
     prices,
     visible,
@@ -53,10 +65,7 @@ async function refreshLists(tx: Transaction, shopId: string, before: StoredProdu
     facts.upc,
     facts.productCode,
   ];
-  if (isSame(listed(before), listed(after))) return;
-  // The master was not changed itself.
-  await moveVersions(tx, shopId, [after.masterId]);
-  await refreshListing(tx, shopId, [after.masterId]);
+  return !isSame(listed(before), listed(after));
 }
 
 /** It was out of stock, and now there is some, or the stock is no longer tracked. */
