@@ -19,7 +19,7 @@ import { Nullable } from '../http/schemas.ts';
 import { createTurns } from '../http/turns.ts';
 import { registerUploadParser, withUpload, type Upload } from '../http/upload.ts';
 import { DEVICE_LIFETIME } from '../people/accounts/device-cookie.ts';
-import { refusalText } from './components/validation.ts';
+import { problemsByField, refusalText } from './components/validation.ts';
 import { adminCookie, deviceCookieName, openShopVisit, openVisit, type OpenDeps } from './open-visit.ts';
 import type { AdminFile, AdminPage } from './page.ts';
 import type { Draft, Form, FormOptions, Options, Pages, ShopPages } from './pages.ts';
@@ -143,8 +143,13 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       if (error instanceof FormLimitError) throw error;
       const refusal = refusalOf(error as Error, request);
       if (refusal.status >= 500 || refusal.status === 404) throw error;
-      const problem = refusalText(visit, refusal, labels?.(visit.messages));
-      const draft: Draft = { field: form.field, fieldList: form.fieldList, problem };
+      const known = labels?.(visit.messages);
+      const draft: Draft = {
+        field: form.field,
+        fieldList: form.fieldList,
+        problem: refusalText(visit, refusal, known),
+        problems: problemsByField(visit, refusal, known),
+      };
       return { ...(await show(visit, form, draft)), status: refusal.status };
     }
   };

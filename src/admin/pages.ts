@@ -12,6 +12,8 @@ export interface Draft {
   field: (name: string) => string;
   fieldList: (name: string) => string[];
   problem: string;
+  /** The problems of single fields, by their names in the form or in the body of the operation. */
+  problems?: Readonly<Record<string, string>>;
 }
 
 /** A form with one file, as a browser sends it without a script. */

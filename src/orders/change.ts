@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { recordEvents, takeTimeOfCommit } from '../platform/events/log.ts';
+import { recordEvents, takeTimeOfCommit, type NewEvent } from '../platform/events/log.ts';
 import { moveCustomerTotals, type CustomerShare } from './customer-totals.ts';
 import { insertOrderLines, moveDaySum, type CountedOrder } from './day-sums.ts';
 import { orderEvents } from './order-events.ts';
@@ -19,7 +19,7 @@ export type OrderChanges = Partial<
  * Changes an order that this transaction has locked, and its counts, and records the events. `moves`: the change
  * updates lastUpdatedOnDate (lines, methods, addresses, documents). `also`: changes beside the row, for the event.
  * `releaseAt`: when it is cancelled unless it is paid, if the payment method changes; without it, the order waits for
- * payment for ever. Returns the order as it is now.
+ * payment for ever. `events`: further events of the same cause. Returns the order as it is now.
  *
  * lastUpdatedOnDate is the time of the commit, so a list of changes since a moment never shows a later change before
  * an earlier one. The time is taken after all shared rows are locked, such as stock and coupon, and before the sums of
@@ -37,9 +37,15 @@ export async function changeOrder(
     moves = false,
     also = [],
     releaseAt = null,
-  }: { moves?: boolean; also?: readonly string[]; releaseAt?: Date | null } = {},
+    events = [],
+  }: {
+    moves?: boolean;
+    also?: readonly string[];
+    releaseAt?: Date | null;
+    events?: readonly NewEvent[];
+  } = {},
 ): Promise<ManagedOrder> {
-  recordEvents(tx, shopId, orderEvents(order, { ...order, ...changes }, also));
+  recordEvents(tx, shopId, [...orderEvents(order, { ...order, ...changes }, also), ...events]);
   if (Object.keys(changes).length === 0 && !moves) return order;
   const changedAt = await takeTimeOfCommit(tx, shopId);
   const next: ManagedOrder = { ...order, ...changes, ...(moves && { updatedAt: changedAt }) };

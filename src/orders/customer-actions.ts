@@ -13,7 +13,7 @@ import { moneyChange, moveStock, numbered, record, statesReached } from './manag
 import { millionths, quantitiesOf, quantityText } from './quantities.ts';
 import { findOrderActivity, insertReturn, type OrderActivity, type PartLine } from './manage-queries.ts';
 import { lineOf, partsOf, partText } from './manage-shipments.ts';
-import { lockOrder } from './queries.ts';
+import { lockOrder } from './lock-order.ts';
 import { returnNoticeEmail, type ReturnAnnounced } from './return-request-emails.ts';
 import { isAnnounced, orderedLines, sentLines, sentQuantities } from './returns.ts';
 import { revised } from './revision.ts';

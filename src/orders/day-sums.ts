@@ -107,11 +107,20 @@ export async function moveDaySum(
   after: CountedOrder,
 ): Promise<void> {
   if (isDeepStrictEqual(before, after)) return;
-  const changed = await addToDaySums(tx, shopId, [
-    { ...sumOf(before), orders: -1, gross: -before.gross, net: negated(before.net) },
-    sumOf(after),
-  ]);
-  await deleteEmptyDaySums(tx, shopId, changed);
+  const left = { ...sumOf(before), orders: -1, gross: -before.gross, net: negated(before.net) };
+  const changed = await tx.many<Pick<DaySum, 'states' | 'orders'>>(sql`
+    insert into order_day (shop_id, day, currency, states, orders, gross, net)
+    select shop.shop_id, change.day, change.currency, change.states, sum(change.orders), sum(change.gross),
+      sum(change.net)
+    from shop
+    cross join jsonb_to_recordset(${JSON.stringify([left, sumOf(after)])}) as change (day date, currency text,
+      states integer, orders bigint, gross bigint, net numeric)
+    where shop.shop_id = ${shopId}
+    group by shop.shop_id, change.day, change.currency, change.states
+    ${addedToExisting}
+    returning states, orders`);
+  const isEmpty = changed.some(({ states, orders }) => states === left.states && orders === 0);
+  if (isEmpty) await deleteEmptyDaySum(tx, shopId, left);
 }
 
 function sumOf({ createdAt, ...counted }: CountedOrder): DaySum {
@@ -122,41 +131,35 @@ const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 
 const negated = (decimal: string) => (decimal.startsWith('-') ? decimal.slice(1) : `-${decimal}`);
 
-/**
- * Adds to the sums of days; negative values subtract. Every transaction changes the sums in the same order, so two of
- * them cannot deadlock. Returns the new sums.
- */
-function addToDaySums(tx: Transaction, shopId: string, changes: readonly DaySum[]): Promise<DaySum[]> {
+/** Adds to a sum that is there. */
+const addedToExisting = sql`
+  on conflict (shop_id, day, currency, states) do update set orders = order_day.orders + excluded.orders,
+    gross = order_day.gross + excluded.gross, net = order_day.net + excluded.net`;
+
+/** Adds to the sums of days. Every transaction changes them in the same order, so two of them cannot deadlock. */
+async function addToDaySums(tx: Transaction, shopId: string, changes: readonly DaySum[]): Promise<void> {
   const key = ({ day, currency, states }: DaySum) => `${day} ${currency} ${String(states).padStart(5, '0')}`;
   const sorted = changes.toSorted((left, right) => (key(left) < key(right) ? -1 : 1));
-  return Promise.all(
-    sorted.map(async (change) => {
-      const { day, currency, states, orders, gross, net } = change;
-      const row = await tx.one<Pick<DaySum, 'orders' | 'gross' | 'net'>>(sql`
+  await Promise.all(
+    sorted.map(({ day, currency, states, orders, gross, net }) =>
+      tx.run(sql`
         insert into order_day (shop_id, day, currency, states, orders, gross, net)
-        values (${shopId}, ${day}, ${currency}, ${states}, ${orders}, ${gross}, ${net})
-        on conflict (shop_id, day, currency, states) do update set orders = order_day.orders + excluded.orders,
-          gross = order_day.gross + excluded.gross, net = order_day.net + excluded.net
-        returning orders, gross, net`);
-      return { ...change, ...row };
-    }),
+        values (${shopId}, ${day}, ${currency}, ${states}, ${orders}, ${gross}, ${net}) ${addedToExisting}`),
+    ),
   );
 }
 
 /**
- * Deletes the sums without orders, after the last order has changed its state. The transaction has locked these rows
- * by changing them, so it does not wait.
+ * Deletes a sum without orders, after the last order has changed its state. The transaction has locked the row by
+ * changing it, so it does not wait.
  */
-async function deleteEmptyDaySums(
+async function deleteEmptyDaySum(
   tx: Transaction,
   shopId: string,
-  changed: readonly DaySum[],
+  { day, currency, states }: DaySum,
 ): Promise<void> {
-  for (const { day, currency, states, orders } of changed) {
-    if (orders !== 0) continue;
-    await tx.run(sql`
-      delete from order_day
-      where shop_id = ${shopId} and day = ${day}::date and currency = ${currency} and states = ${states}
-        and orders = 0`);
-  }
+  await tx.run(sql`
+    delete from order_day
+    where shop_id = ${shopId} and day = ${day}::date and currency = ${currency} and states = ${states}
+      and orders = 0`);
 }

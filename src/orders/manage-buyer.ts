@@ -18,7 +18,8 @@ import {
   refuseCancelled,
   statesReached,
 } from './manage-change.ts';
-import { findManagedOrder, lockOrder } from './queries.ts';
+import { lockOrder } from './lock-order.ts';
+import { findManagedOrder } from './queries.ts';
 import { withoutVat } from './tax-correction.ts';
 
 export const updateOrderBuyer = operation({

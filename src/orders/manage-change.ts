@@ -19,7 +19,8 @@ import { recordHistory, type HistoryKind } from './history.ts';
 import { orderState } from './order-state.ts';
 import { findOrderActivity, type OrderActivity, type PartLine, type Return } from './manage-queries.ts';
 import { ManagedOrderAnswer } from './manage-schema.ts';
-import { lockOrder, type ManagedOrder } from './queries.ts';
+import { lockOrderForPage, lockOrderWithActivity } from './lock-order.ts';
+import type { ManagedOrder } from './queries.ts';
 import { unshippedLines } from './quantities.ts';
 import { orderRefunds } from './refund-due.ts';
 import { toOrder } from './render.ts';
@@ -63,17 +64,31 @@ export const appIdOf = ({ caller }: Pick<OrderCall, 'caller'>) => caller.app!.ap
 /** While an app edits an order, others wait. */
 export async function openOrder(call: OrderCall, { force = false } = {}): Promise<OpenOrder> {
   const { tx, shopId, params } = call;
-  const { order, settings } = await withCachedSettings(tx, shopId, async (settings, verify) => {
-    const order = await lockOrder(tx, shopId, params.orderId);
-    verify(order?.settingsVersion);
-    if (!order) throw notFound();
-    return { order, settings };
+  const { order, activity, settings } = await withCachedSettings(tx, shopId, async (settings, verify) => {
+    const locked = await lockOrderWithActivity(tx, shopId, params.orderId);
+    verify(locked?.order.settingsVersion);
+    if (!locked) throw notFound();
+    return { ...locked, settings };
   });
   const appId = appIdOf(call);
   if (order.editingAppId !== null && order.editingAppId !== appId && !force) {
     throw new Refusal('ORDER_EDITED_BY_OTHER');
   }
-  return { order, activity: await findOrderActivity(tx, shopId, order.orderId), settings, appId };
+  return { order, activity, settings, appId };
+}
+
+/** Locks an order for a page, which decides by it before it calls an operation in the same transaction. */
+export function lockManagedOrder(
+  tx: Transaction,
+  { shopId, locale, origin }: { shopId: string; locale: string; origin: string },
+  orderId: string,
+): Promise<ManagedOrderAnswer> {
+  return withCachedSettings(tx, shopId, async (settings, verify) => {
+    const locked = await lockOrderForPage(tx, shopId, orderId);
+    verify(locked?.order.settingsVersion);
+    if (!locked) throw notFound();
+    return toManagedOrder(locked.order, locked.activity, { locale, origin, settings });
+  });
 }
 
 export function refuseCancelled({ cancelledAt }: ManagedOrder): void {

@@ -79,16 +79,11 @@ export function managedShipments(api: Operations): void {
     await insertShipment(tx, shopId, order.orderId, shipment);
     const shipments = [...activity.shipments, { ...shipment, at: tx.now.toISOString() }];
     const reached = statesReached(order, shipments, tx.now);
-    const sent = await changeOrder(tx, shopId, order, reached, { also: ['shipments'] });
+    const { shipmentId } = shipment;
+    const shipped = { type: 'ORDER_SHIPPED', resourceId: order.orderId, data: { shipmentId } } as const;
+    const sent = await changeOrder(tx, shopId, order, reached, { also: ['shipments'], events: [shipped] });
     if (activity.attempts.length > 0) await captureWhenSent(tx, shopId, order, sent);
-    recordEvents(tx, shopId, [
-      {
-        type: 'ORDER_SHIPPED',
-        resourceId: order.orderId,
-        data: { shipmentId: shipment.shipmentId },
-      },
-    ]);
-    await record(call, open, 'shipped', { shipmentId: shipment.shipmentId, lines: numbered(lines) });
+    await record(call, open, 'shipped', { shipmentId, lines: numbered(lines) });
     const to = emailAddressOf(order);
     if (to !== undefined) {
       const facts = {
@@ -105,7 +100,7 @@ export function managedShipments(api: Operations): void {
         shopId,
         shipmentEmail,
         { to, locale: order.locale, facts },
-        { id: shipment.shipmentId, sendAt: undoEnd(tx.now) },
+        { id: shipmentId, sendAt: undoEnd(tx.now) },
       );
     }
     return managedOrder(tx, call, sent, settings, { ...activity, shipments });

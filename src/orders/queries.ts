@@ -1,5 +1,5 @@
 import type { Content } from '../pricing/content.ts';
-import type { Queries, Transaction } from '../db/database.ts';
+import type { Queries } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { Buyer } from '../shops/vat-numbers/buyer.ts';
@@ -118,15 +118,6 @@ export function findManagedOrder(db: Queries, shopId: string, orderId: string) {
   return db.one<ManagedOrder>(sql`
     select ${orderColumns}, ${managedColumns} from ${ordersWithCustomers}
     where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}`);
-}
-
-/** Locks the order until the transaction ends. With the version of the shop's settings. */
-export function lockOrder(tx: Transaction, shopId: string, orderId: string) {
-  return tx.one<ManagedOrder & { settingsVersion: number }>(sql`
-    select ${orderColumns}, ${managedColumns}, shop.settings_version as "settingsVersion"
-    from ${ordersWithCustomers} join shop on shop.shop_id = customer_order.shop_id
-    where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}
-    for no key update of customer_order`);
 }
 
 /** The order that a cart became: holders of the cart's token may know. */

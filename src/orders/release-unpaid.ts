@@ -4,7 +4,7 @@ import type { CleanupStep } from '../platform/cleanup.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { recordCancellation } from './cancel.ts';
 import { findOrderActivity } from './manage-queries.ts';
-import { lockOrder } from './queries.ts';
+import { lockOrder } from './lock-order.ts';
 
 /** Runs more often than other clean-up steps, because orders are due to the minute. */
 export const unpaidOrderRelease: CleanupStep = {

@@ -1,20 +1,55 @@
-import { badRequest } from '../../http/errors.ts';
+import { Type } from 'typebox';
 import { html, type Markup } from '../../http/html.ts';
 import { createApp, createToken } from '../../apps/apps.ts';
-import { longTextField, problemOf, textField } from '../components/form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
+import { refuseField } from '../components/validation.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { requireApp } from './require-app.ts';
-import { appsStep, grantableScopes, onForm, scopeFields } from './parts.ts';
+import { appsStep, grantableScopes, onForm } from './parts.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-const MAX_CALLBACK_LENGTH = 2_000;
-/** One network per line. */
-const NETWORKS = { characters: 5_000, lines: 100 };
+const NAME = declareForm(
+  { body: Type.Object({ name: Type.String({ maxLength: 100 }) }) },
+  ({ apps: messages }) => ({ name: { label: messages.name, isRequired: true } }),
+);
+
+const CALLBACK = declareForm(
+  { body: Type.Object({ callbackUrl: Type.String({ maxLength: 2_000 }) }) },
+  ({ apps: messages }) => ({
+    callbackUrl: {
+      kind: 'url',
+      label: messages.callback,
+      hint: messages.callbackHint,
+      isRequired: true,
+    },
+  }),
+);
+
+const SCOPES = declareForm(
+  { body: Type.Object({ scope: Type.Array(Type.String()) }) },
+  ({ apps: messages }) => ({ scope: { kind: 'ticks', label: messages.scopesLegend } }),
+);
+
+/** When and from where a token can be used. One network per line. */
+const LIMITS = declareForm(
+  { body: Type.Object({ expires: Type.String({ maxLength: 10 }), networks: Type.String() }) },
+  ({ apps: messages }) => ({
+    expires: { kind: 'date', label: messages.expires, hint: messages.expiresHint },
+    networks: {
+      kind: 'long text',
+      label: messages.networks,
+      hint: messages.networksHint,
+      rows: 2,
+      maxLength: { characters: 5_000, lines: 100 },
+    },
+  }),
+);
 
 const permissions = { read: 'apps_write', write: 'apps_write' } as const;
 
@@ -31,13 +66,14 @@ export function newApps(pages: ShopPages): void {
         main: html`<form method="post" class="card prose">
           ${problemOf(draft)}
           <p>${visit.messages.apps.privateHint}</p>
-          ${nameField(visit, draft)} ${scopeFields(visit, draft)} ${limitFields(visit, draft)}
+          ${showFields(NAME, visit, { draft })('name')} ${scopeFields(visit, draft)}
+          ${limitFields(visit, draft)}
           <button class="main">${visit.messages.apps.createPrivate}</button>
         </form>`,
       }),
-      save: (visit, form) => tokenPage(visit, form, form.field('name')),
+      save: (visit, form) => tokenPage(visit, form, readFields(NAME, form, visit).name),
     },
-    { needsReauthentication: true, limits: { texts: { networks: NETWORKS } } },
+    { needsReauthentication: true, ...optionsOf(NAME, SCOPES, LIMITS) },
   );
 
   pages.form(
@@ -58,7 +94,7 @@ export function newApps(pages: ShopPages): void {
       },
       save: async (visit, form) => tokenPage(visit, form, (await requireApp(visit, form)).name),
     },
-    { needsReauthentication: true, limits: { texts: { networks: NETWORKS } } },
+    { needsReauthentication: true, ...optionsOf(SCOPES, LIMITS) },
   );
 
   pages.form(
@@ -74,17 +110,8 @@ export function newApps(pages: ShopPages): void {
           main: html`<form method="post" class="card prose">
             ${problemOf(draft)}
             <p>${messages.registerHint}</p>
-            ${nameField(visit, draft)}
-            ${textField({
-              name: 'callbackUrl',
-              type: 'url',
-              label: messages.callback,
-              hint: messages.callbackHint,
-              maxLength: MAX_CALLBACK_LENGTH,
-              isRequired: true,
-              draft,
-            })}
-            ${scopeFields(visit, draft)}
+            ${showFields(NAME, visit, { draft })('name')}
+            ${showFields(CALLBACK, visit, { draft })('callbackUrl')} ${scopeFields(visit, draft)}
             <button class="main">${messages.register}</button>
           </form>`,
         };
@@ -92,49 +119,43 @@ export function newApps(pages: ShopPages): void {
       save: async (visit, form) => {
         const { db, shopId, key } = visit;
         const messages = visit.messages.apps;
+        const { name } = readFields(NAME, form, visit);
+        const { callbackUrl } = readFields(CALLBACK, form, visit);
+        const scopes = chosenScopes(visit, form);
         const made = await onForm(visit, () =>
           db.transaction(async (tx) => {
-            const app = await createApp(tx, key, shopId, {
-              name: form.field('name'),
-              callbackUrl: form.field('callbackUrl'),
-              scopes: chosenScopes(visit, form),
-            });
+            const app = await createApp(tx, key, shopId, { name, callbackUrl, scopes });
             await recordAction(tx, visit, '/apps/register', { appId: app.clientId });
             return app;
           }),
         );
-        return secretPage(visit, form.field('name'), `/apps/${made.clientId}`, [
+        return secretPage(visit, name, `/apps/${made.clientId}`, [
           [messages.clientId, made.clientId],
           [messages.clientSecret, made.clientSecret],
         ]);
       },
     },
-    { needsReauthentication: true, limits: { texts: { callbackUrl: MAX_CALLBACK_LENGTH } } },
+    { needsReauthentication: true, ...optionsOf(NAME, CALLBACK, SCOPES) },
   );
 }
 
-function nameField(visit: ShopVisit, draft: Draft | undefined): Markup {
-  return textField({
-    name: 'name',
-    label: visit.messages.apps.name,
-    maxLength: 100,
-    isRequired: true,
-    draft,
-  });
+function scopeFields(visit: ShopVisit, draft: Draft | undefined): Markup {
+  const choices = grantableScopes(visit).map((scope) => ({
+    value: scope,
+    text: visit.messages.apps.scopes[scope],
+  }));
+  return showFields(SCOPES, visit, { draft })('scope', { choices });
 }
 
 function limitFields(visit: ShopVisit, draft: Draft | undefined): Markup {
-  const messages = visit.messages.apps;
-  return html`<div class="row">
-    ${textField({ name: 'expires', type: 'date', label: messages.expires, hint: messages.expiresHint, draft })}
-    ${longTextField({ name: 'networks', label: messages.networks, hint: messages.networksHint, rows: 2, maxLength: NETWORKS.characters, draft })}
-  </div>`;
+  const field = showFields(LIMITS, visit, { draft });
+  return html`<div class="row">${field('expires')} ${field('networks')}</div>`;
 }
 
 function chosenScopes(visit: ShopVisit, form: FormRequest) {
-  const chosen = form.fieldList('scope');
+  const { scope: chosen } = readFields(SCOPES, form, visit);
   const scopes = grantableScopes(visit).filter((scope) => chosen.includes(scope));
-  if (scopes.length === 0) throw badRequest(visit.messages.apps.chooseScopes);
+  if (scopes.length === 0) throw refuseField('scope', visit.messages.apps.chooseScopes);
   return scopes;
 }
 
@@ -142,10 +163,10 @@ async function tokenPage(visit: ShopVisit, form: FormRequest, name: string): Pro
   const { db, shopId } = visit;
   const messages = visit.messages.apps;
   const scopes = chosenScopes(visit, form);
-  const networks = form.field('networks').split(/\s+/).filter(Boolean);
-  const expires = form.field('expires');
+  const { expires, ...typed } = readFields(LIMITS, form, visit);
+  const networks = typed.networks.split(/\s+/).filter(Boolean);
   if (expires !== '' && !(DATE.test(expires) && Number.isFinite(Date.parse(expires)))) {
-    throw badRequest(messages.wrongDate);
+    throw refuseField('expires', messages.wrongDate);
   }
   const token = await onForm(visit, () =>
     db.transaction(async (tx) => {

@@ -1,9 +1,8 @@
 import { html, type Markup } from '../../http/html.ts';
 import { SCOPES, type Scope } from '../../http/scopes.ts';
-import { AppProblem } from '../../apps/apps.ts';
+import { AppProblem, type AppReason } from '../../apps/apps.ts';
 import { badRequest } from '../../http/errors.ts';
-import { tickField } from '../components/form.ts';
-import type { Draft } from '../pages.ts';
+import { refuseField } from '../components/validation.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 
 const TABS = [
@@ -56,15 +55,16 @@ export function scopeLists({ messages }: ShopVisit, scopes: readonly Scope[]): M
 /** Users cannot give an app more permissions than they have. */
 export const grantableScopes = (visit: ShopVisit) => SCOPES.filter((scope) => visit.may(scope));
 
-export function scopeFields(visit: ShopVisit, draft: Draft | undefined): Markup {
-  const { scopesLegend, scopes } = visit.messages.apps;
-  return html`<fieldset class="scopes">
-    <legend>${scopesLegend}</legend>
-    ${grantableScopes(visit).map((scope) =>
-      tickField({ name: 'scope', sends: scope, label: scopes[scope], draft }),
-    )}
-  </fieldset>`;
-}
+/** The fields that a problem is about. */
+const FIELDS: Readonly<Partial<Record<AppReason, string>>> = {
+  callback: 'callbackUrl',
+  endInThePast: 'expires',
+  name: 'name',
+  nameTaken: 'name',
+  network: 'networks',
+  tokenByInstalling: 'name',
+  tooManyNetworks: 'networks',
+};
 
 /** A problem that the command line would print in one line is shown on the form, in the reader's language. */
 export async function onForm<Result>({ messages }: ShopVisit, work: () => Promise<Result>): Promise<Result> {
@@ -72,6 +72,10 @@ export async function onForm<Result>({ messages }: ShopVisit, work: () => Promis
     return await work();
   } catch (error) {
     if (!(error instanceof AppProblem)) throw error;
-    throw badRequest(error.reason === undefined ? error.message : messages.apps.problems[error.reason]);
+    const { reason, message } = error;
+    if (reason === undefined) throw badRequest(message);
+    const text = messages.apps.problems[reason];
+    const field = FIELDS[reason];
+    throw field === undefined ? badRequest(text) : refuseField(field, text);
   }
 }

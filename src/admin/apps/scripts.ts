@@ -1,10 +1,12 @@
+import { Type } from 'typebox';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { deleteScriptTagRow, lockScriptTag } from '../../apps/script-tags/queries.ts';
 import { applySettings } from '../../shops/settings/file.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
-import { problemOf, tickField } from '../components/form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
 import { chip, dayText } from '../components/format.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import type { Draft, ShopPages } from '../pages.ts';
@@ -13,6 +15,14 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { appTabs } from './parts.ts';
 import { findListedScripts, type ListedScript } from './queries.ts';
 import { Redirect } from '../../http/page-kit.ts';
+
+const SCRIPTS = declareForm(
+  { body: Type.Object({ load: Type.Boolean(), necessary: Type.Array(Type.String()) }) },
+  ({ scripts: messages }) => ({
+    load: { kind: 'tick', label: messages.load, hint: messages.loadHint },
+    necessary: { kind: 'ticks', label: messages.necessaryAgree },
+  }),
+);
 
 /** The scripts that apps add to the shop, and the merchant's decisions about them. */
 export function scripts(pages: ShopPages): void {
@@ -32,14 +42,7 @@ export function scripts(pages: ShopPages): void {
             <p class="intro">${messages.intro}</p>
             <form method="post" id="scripts" class="card">
               ${problemOf(draft)} ${versionField(settings.appScripts)}
-              ${tickField({
-                name: 'load',
-                label: messages.load,
-                hint: messages.loadHint,
-                value: settings.appScripts.load,
-                isDisabled: !mayWrite,
-                draft,
-              })}
+              ${showFields(SCRIPTS, visit, { values: settings.appScripts, draft, isDisabled: !mayWrite })('load')}
               ${mayWrite && html`<button class="main">${visit.messages.form.save}</button>`}
             </form>
             ${
@@ -56,10 +59,8 @@ export function scripts(pages: ShopPages): void {
         requireUnchanged(form, settings.appScripts, messages);
         const rows = await findListedScripts(db, shopId);
         const known = new Set(rows.filter(({ necessary }) => necessary).map(({ scriptUrl }) => scriptUrl));
-        const appScripts = {
-          load: form.field('load') === 'yes',
-          necessary: form.fieldList('necessary').filter((url) => known.has(url)),
-        };
+        const { load, necessary } = readFields(SCRIPTS, form, visit);
+        const appScripts = { load, necessary: necessary.filter((url) => known.has(url)) };
         await db.transaction(async (tx) => {
           await applySettings(tx, shopId, { appScripts });
           await recordAction(tx, visit, '/apps/scripts');
@@ -80,6 +81,7 @@ export function scripts(pages: ShopPages): void {
         });
       },
     },
+    optionsOf(SCRIPTS),
   );
 
   pages.post('/apps/scripts/:scriptTagId/remove', 'apps_write', async (visit, form) => {

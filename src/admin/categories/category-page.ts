@@ -1,15 +1,16 @@
+import { Type } from 'typebox';
 import { createAssignments, deleteAssignments } from '../../catalogue/categories/assignments.ts';
 import { deleteCategory, getCategory, updateCategory } from '../../catalogue/categories/routes.ts';
 import { notFound } from '../../http/errors.ts';
-import { MAX_DESCRIPTION_LENGTH } from '../../catalogue/categories/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
-import { buttonForm, problemOf, textField, tickField } from '../components/form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { buttonForm, problemOf } from '../components/form.ts';
 import { chip } from '../components/format.ts';
 import { languageName } from '../components/language-name.ts';
 import { languageTabs } from '../components/language-tabs.ts';
-import { RICH_TEXT_SCRIPTS, richTextField } from '../components/rich-text.ts';
+import { RICH_TEXT_SCRIPTS } from '../components/rich-text.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
@@ -45,16 +46,41 @@ const FLAGS = [
 
 const TEXTS = ['name', 'pageTitle', 'navigationCaption', 'description'] as const;
 
+const CATEGORY = declareForm(updateCategory, ({ categories: messages }) => {
+  const flag = (name: (typeof FLAGS)[number]) => ({ kind: 'tick', label: messages.flags[name] }) as const;
+  return {
+    alias: { label: messages.alias, hint: messages.aliasHint, isRequired: true },
+    visible: flag('visible'),
+    visibleInNavigation: flag('visibleInNavigation'),
+    specialOffer: flag('specialOffer'),
+    facetedSearchShowFacetsOnCategory: flag('facetedSearchShowFacetsOnCategory'),
+  };
+});
+
+/** The texts of one language. */
+const CATEGORY_TEXTS = declareForm(updateCategory, ({ categories: { texts, markupHint } }) => {
+  const text = (name: (typeof TEXTS)[number]) => ({ label: texts[name], isLocalised: true });
+  return {
+    name: text('name'),
+    pageTitle: text('pageTitle'),
+    navigationCaption: text('navigationCaption'),
+    description: { ...text('description'), kind: 'rich text', rows: 5, hint: markupHint },
+  };
+});
+
+/** A product that is added by its number. */
+const ASSIGNMENT = declareForm(
+  { body: Type.Object({ number: Type.String({ maxLength: 100 }) }) },
+  ({ categories: messages }) => ({ number: { label: messages.number } }),
+);
+
 /** A category: its texts in all languages, its visibility, and its products. */
 export function categoryPages(pages: ShopPages): void {
   pages.form(
     '/categories/:categoryId',
     { read: 'products_read', write: 'products_write' },
     { show: showCategory, save: saveCategory },
-    {
-      limits: { texts: { 'description.*': MAX_DESCRIPTION_LENGTH } },
-      labels: ({ categories: { alias, texts } }) => ({ alias, ...texts }),
-    },
+    optionsOf(CATEGORY, CATEGORY_TEXTS),
   );
 
   pages.post('/categories/:categoryId/delete', 'products_write', async (visit, form) => {
@@ -63,24 +89,37 @@ export function categoryPages(pages: ShopPages): void {
     return new Redirect(adminPath(visit, '/categories'), visit.messages.categories.deleted);
   });
 
-  pages.post('/categories/:categoryId/products', 'products_write', async (visit, form) => {
-    const { categoryId } = await readCategory(visit, form);
-    const number = form.field('number');
-    const product = await findProductByTypedNumber(visit.db, visit.shopId, number);
-    if (!product)
-      return new Redirect(pathOf(visit, categoryId), visit.messages.categories.noSuchProduct({ number }));
-    await assign(visit, 'POST', categoryId, product.productId);
-    return new Redirect(pathOf(visit, categoryId), visit.messages.categories.assigned({ number }));
-  });
+  pages.post(
+    '/categories/:categoryId/products',
+    'products_write',
+    async (visit, form) => {
+      const { categoryId } = await readCategory(visit, form);
+      const { number } = readFields(ASSIGNMENT, form, visit);
+      const product = await findProductByTypedNumber(visit.db, visit.shopId, number);
+      if (!product)
+        return new Redirect(pathOf(visit, categoryId), visit.messages.categories.noSuchProduct({ number }));
+      await assign(visit, 'POST', categoryId, product.productId);
+      return new Redirect(pathOf(visit, categoryId), visit.messages.categories.assigned({ number }));
+    },
+    optionsOf(ASSIGNMENT),
+  );
 
-  pages.post('/categories/:categoryId/products/:productId/delete', 'products_write', async (visit, form) => {
-    const { categoryId } = await readCategory(visit, form);
-    await assign(visit, 'DELETE', categoryId, form.params['productId']!);
-    return new Redirect(pathOf(visit, categoryId), {
-      text: visit.messages.categories.unassigned,
-      undo: { action: `${pathOf(visit, categoryId)}/products`, fields: { number: form.field('number') } },
-    });
-  });
+  pages.post(
+    '/categories/:categoryId/products/:productId/delete',
+    'products_write',
+    async (visit, form) => {
+      const { categoryId } = await readCategory(visit, form);
+      await assign(visit, 'DELETE', categoryId, form.params['productId']!);
+      return new Redirect(pathOf(visit, categoryId), {
+        text: visit.messages.categories.unassigned,
+        undo: {
+          action: `${pathOf(visit, categoryId)}/products`,
+          fields: readFields(ASSIGNMENT, form, visit),
+        },
+      });
+    },
+    optionsOf(ASSIGNMENT),
+  );
 }
 
 const pathOf = (visit: ShopVisit, categoryId: string) => adminPath(visit, `/categories/${categoryId}`);
@@ -114,6 +153,7 @@ async function showCategory(visit: ShopVisit, request: PageRequest, draft?: Draf
   const { db, shopId, locale, settings } = visit;
   const products = await findAssignedProducts(db, shopId, category.categoryId, locale, offset);
   const mayWrite = visit.may('products_write');
+  const field = showFields(CATEGORY, visit, { values: category, draft });
   return {
     title: textIn(texts.name, locale, settings.defaultLocale) ?? category.alias,
     menu: 'categories',
@@ -142,9 +182,8 @@ async function showCategory(visit: ShopVisit, request: PageRequest, draft?: Draf
       <form method="post" class="card">
         ${problemOf(draft)} ${versionField(version)}
         ${languageTabs(visit.settings.locales, visit.language, visit.messages)}
-        ${languageColumns(visit, texts, draft)}
-        ${textField({ name: 'alias', label: messages.alias, hint: messages.aliasHint, value: category.alias, isRequired: true, isDisabled: category.parent === null, draft })}
-        ${FLAGS.map((name) => tickField({ name, label: messages.flags[name], value: category[name], draft }))}
+        ${languageColumns(visit, texts, draft)} ${field('alias', { isDisabled: category.parent === null })}
+        ${FLAGS.map((name) => field(name))}
         ${mayWrite && html`<button class="main">${visit.messages.form.save}</button>`}
       </form>
       ${productCard(visit, category.categoryId, products, page)}
@@ -153,43 +192,18 @@ async function showCategory(visit: ShopVisit, request: PageRequest, draft?: Draf
 }
 
 /** The texts of every language side by side. */
-function languageColumns(
-  { settings, language, messages }: ShopVisit,
-  texts: CategoryTexts,
-  draft?: Draft,
-): Markup {
-  const { locales, defaultLocale } = settings;
+function languageColumns(visit: ShopVisit, texts: CategoryTexts, draft?: Draft): Markup {
+  const { locales, defaultLocale } = visit.settings;
   const ordered = [defaultLocale, ...locales.filter((locale) => locale !== defaultLocale)];
   return html`<div class="row">
-    ${ordered.map(
-      (locale) =>
-        html`<fieldset class="stack" data-language="${locale}">
-          <legend>${languageName(locale, language, locales)}</legend>
-          ${TEXTS.map((name) => {
-            const field = {
-              name: `${name}.${locale}`,
-              label: messages.categories.texts[name],
-              value: texts[name][locale],
-              draft,
-            };
-            return name === 'description'
-              ? richTextField(
-                  {
-                    ...field,
-                    rows: 5,
-                    maxLength: MAX_DESCRIPTION_LENGTH,
-                    hint: messages.categories.markupHint,
-                  },
-                  messages,
-                )
-              : textField({
-                  ...field,
-                  maxLength: 255,
-                  isRequired: name === 'name' && locale === defaultLocale,
-                });
-          })}
-        </fieldset>`,
-    )}
+    ${ordered.map((locale) => {
+      const values = Object.fromEntries(TEXTS.map((name) => [name, texts[name][locale]]));
+      const field = showFields(CATEGORY_TEXTS, visit, { values, draft, locale });
+      return html`<fieldset class="stack" data-language="${locale}">
+        <legend>${languageName(locale, visit.language, locales)}</legend>
+        ${TEXTS.map((name) => field(name, { isRequired: name === 'name' && locale === defaultLocale }))}
+      </fieldset>`;
+    })}
   </div>`;
 }
 
@@ -197,17 +211,18 @@ async function saveCategory(visit: ShopVisit, form: FormRequest): Promise<Redire
   const { category, texts, version } = await loadForm(visit, form);
   requireUnchanged(form, version, visit.messages);
   const { categoryId } = category;
-  const flags = Object.fromEntries(FLAGS.map((name) => [name, form.field(name) === 'yes']));
-  const alias = category.parent === null ? category.alias : form.field('alias');
+  const typed = readFields(CATEGORY, form, visit);
+  const body = { ...typed, categoryId, ...(category.parent === null && { alias: category.alias }) };
   await visit.inTransaction(async (call) => {
     for (const locale of visit.settings.locales) {
-      const typed = Object.fromEntries(TEXTS.map((name) => [name, form.field(`${name}.${locale}`)]));
+      const typedTexts = readFields(CATEGORY_TEXTS, form, visit, { locale });
       const isFirst = locale === visit.settings.locales[0];
-      if (!isFirst && TEXTS.every((name) => typed[name] === (texts[name][locale] ?? ''))) continue;
+      const isUnchanged = TEXTS.every((name) => (typedTexts[name] ?? '') === (texts[name][locale] ?? ''));
+      if (!isFirst && isUnchanged) continue;
       await call(updateCategory, {
         params: { categoryId },
         query: { locale },
-        body: { categoryId, alias, ...flags, ...typed },
+        body: { ...body, ...typedTexts },
       });
     }
   });

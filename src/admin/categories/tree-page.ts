@@ -3,6 +3,7 @@ import { createSubcategory, updateCategory } from '../../catalogue/categories/ro
 import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
+import { declareForm, readFields } from '../components/declared-form.ts';
 import { chip } from '../components/format.ts';
 import { CATEGORIES_SCRIPT } from '../layout/assets.ts';
 import { ARROW_ICONS } from '../layout/icons.ts';
@@ -20,6 +21,16 @@ import {
   type TreeNode,
 } from './tree.ts';
 import { Redirect } from '../../http/page-kit.ts';
+
+const NEW_CATEGORY = declareForm(createSubcategory, ({ categories: { texts } }) => ({
+  name: { label: texts.name, isRequired: true },
+}));
+
+/** Where a category is dropped; the operation refuses a wrong place. */
+const PLACE = declareForm(moveCategory, ({ categories: messages }) => ({
+  parentId: { label: messages.move },
+  position: { kind: 'integer', label: messages.move },
+}));
 
 /** The tree of categories: moved by drag and drop, or one step at a time with buttons. */
 export function categoryTreePages(pages: ShopPages): void {
@@ -45,7 +56,7 @@ export function categoryTreePages(pages: ShopPages): void {
     const rows = await findTree(visit.db, visit.shopId);
     const before = placeOf(rows, categoryId);
     if (!before) throw notFound();
-    const place = wantedPlace(rows, categoryId, form.field('direction')) ?? sentPlace(form.field);
+    const place = wantedPlace(rows, categoryId, form.field('direction')) ?? readFields(PLACE, form, visit);
     await visit.call(moveCategory, { params: { categoryId }, body: place });
     return new Redirect(`${adminPath(visit, '/categories', { moved: categoryId })}#category-${categoryId}`, {
       text: visit.messages.categories.moved({ name: nameOf(visit, rows, categoryId) }),
@@ -57,8 +68,8 @@ export function categoryTreePages(pages: ShopPages): void {
   });
 
   pages.post('/categories/:categoryId/add', 'products_write', async (visit, form) => {
-    const name = form.field('name');
-    if (name === '') throw badRequest(visit.messages.categories.nameMissing);
+    const { name } = readFields(NEW_CATEGORY, form, visit);
+    if (!name) throw badRequest(visit.messages.categories.nameMissing);
     const params = { categoryId: form.params['categoryId']! };
     const query = { locale: visit.locale };
     const categoryId = await visit.inTransaction(async (call) => {
@@ -77,11 +88,6 @@ export function categoryTreePages(pages: ShopPages): void {
 
 function wantedPlace(rows: readonly TreeRow[], categoryId: string, direction: string): Place | undefined {
   return isDirection(direction) ? stepTo(rows, categoryId, direction) : undefined;
-}
-
-/** The drop position of the category; the operation refuses an invalid one. */
-function sentPlace(field: (name: string) => string): Place {
-  return { parentId: field('parentId'), position: Number(field('position') || 0) };
 }
 
 function nameOf({ locale, settings }: ShopVisit, rows: readonly TreeRow[], categoryId: string): string {

@@ -6,6 +6,7 @@ import type { Draft, FormOptions } from '../pages.ts';
 import { countryChoices } from './country-choices.ts';
 import { decimalText, typedDecimal } from './decimal.ts';
 import { choiceField, longTextField, textField, tickField, type Choice } from './form.ts';
+import { richTextField } from './rich-text.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
 /**
@@ -42,8 +43,10 @@ export interface DeclaredField extends FieldParts {
     | 'text'
     | 'email'
     | 'tel'
+    | 'url'
     | 'date'
     | 'long text'
+    | 'rich text'
     | 'decimal'
     | 'integer'
     | 'number'
@@ -53,6 +56,8 @@ export interface DeclaredField extends FieldParts {
     | 'country';
   /** The name of the input, where it is not the name in the body. */
   input?: string;
+  /** The form has it once for each language of the shop: `name.de_DE`. */
+  isLocalised?: boolean;
   /** Where the schema of the body has no bound. */
   maxLength?: TextLimit;
   /** Reads a decimal, and throws where the page itself refuses what is not a number. */
@@ -82,21 +87,34 @@ interface Shown<Name extends string> {
   isDisabled?: boolean;
   /** Precedes the names of the inputs, where a page has the form twice. */
   prefix?: string;
+  /** The language of its localised fields. */
+  locale?: string;
 }
+
+const inputOf = (name: string, { input = name, isLocalised }: DeclaredField, locale = '*') =>
+  isLocalised ? `${input}.${locale}` : input;
 
 /** The inputs of a form: `const field = showFields(...)`, then `field('name')` in its place on the page. */
 export function showFields<Name extends string>(
   form: DeclaredForm<TObject, Name>,
   { messages, language }: Reader,
-  { values, draft, isDisabled = false, prefix = '' }: Shown<Name>,
+  { values, draft, isDisabled = false, prefix = '', locale }: Shown<Name>,
 ): (name: Name, more?: FieldParts) => Markup {
   const fields = form.fieldsIn(messages);
   return (name, more) => {
     const declared: DeclaredField = fields[name];
-    const { kind = 'text', input = name, countries, ...parts } = { ...declared, ...more };
+    const {
+      kind = 'text',
+      input: _input,
+      isLocalised: _isLocalised,
+      countries,
+      ...parts
+    } = { ...declared, ...more };
+    const input = inputOf(name, declared, locale);
     const limit = limitOf(form, name, declared);
     const maxLength = typeof limit === 'number' ? limit : limit.characters;
-    const field = { isDisabled, ...parts, name: prefix + input, maxLength, draft };
+    const problem = prefix === '' && locale === undefined ? draft?.problems?.[name] : undefined;
+    const field = { isDisabled, ...parts, name: prefix + input, maxLength, draft, problem };
     const stored = values?.[name];
     const value = typeof stored === 'number' ? decimalText(stored, language) : (stored as string | null);
     switch (kind) {
@@ -105,8 +123,17 @@ export function showFields<Name extends string>(
       case 'ticks':
         return html`<fieldset class="scopes">
           <legend>${field.label}</legend>
+          ${problem !== undefined && html`<p class="field-problem">${problem}</p>`}
           ${field.choices?.map(({ value: sends, text: label }) =>
-            tickField({ ...field, sends, label, value: Array.isArray(stored) && stored.includes(sends) }),
+            tickField({
+              ...field,
+              // The problem of all of them is said once.
+              draft: draft && { ...draft, problems: {} },
+              problem: undefined,
+              sends,
+              label,
+              value: Array.isArray(stored) && stored.includes(sends),
+            }),
           )}
         </fieldset>`;
       case 'choice':
@@ -115,12 +142,15 @@ export function showFields<Name extends string>(
         return choiceField({ ...field, choices: countryChoices(language, countries), value });
       case 'long text':
         return longTextField({ ...field, value });
+      case 'rich text':
+        return richTextField({ ...field, value }, messages);
       case 'decimal':
       case 'integer':
         return textField({ inputMode: kind === 'decimal' ? kind : 'numeric', ...field, value });
       case 'text':
       case 'email':
       case 'tel':
+      case 'url':
       case 'number':
       case 'date':
         return textField({ ...field, type: kind, value });
@@ -136,9 +166,11 @@ export function readFields<Body extends TObject, Name extends string>(
   form: DeclaredForm<Body, Name>,
   request: Pick<FormRequest, 'field' | 'fieldList'>,
   { messages, language }: Reader,
+  { locale }: { locale?: string } = {},
 ): Required<Pick<Static<Body>, Name & keyof Static<Body>>> {
   const read = ([name, declared]: [string, DeclaredField]) => {
-    const { kind, input = name, isRequired = false, toDecimal = typedDecimal } = declared;
+    const { kind, isRequired = false, toDecimal = typedDecimal } = declared;
+    const input = inputOf(name, declared, locale);
     const text = request.field(input);
     if (kind === 'tick') return text !== '';
     if (kind === 'ticks') return request.fieldList(input);
@@ -161,7 +193,7 @@ export function optionsOf(
   const texts = entriesIn(wordsIn('en')).map(({ form, name, field }): [string, TextLimit] => {
     const limit = limitOf(form, name, field);
     // A text that is too long only for the operation is refused by it, and the page keeps what was typed.
-    return [field.input ?? name, typeof limit === 'number' ? Math.max(limit, MAX_FIELD_LENGTH) : limit];
+    return [inputOf(name, field), typeof limit === 'number' ? Math.max(limit, MAX_FIELD_LENGTH) : limit];
   });
   return {
     limits: { texts: Object.fromEntries(texts) },

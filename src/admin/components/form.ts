@@ -141,7 +141,7 @@ export function tickField({ value = false, sends = 'yes', ...field }: TickField)
       ${field.label}</label
     >
     ${field.hint !== undefined && html`<p class="hint">${field.hint}</p>`}
-    ${field.problem !== undefined && html`<p class="field-problem">${field.problem}</p>`}
+    ${fieldProblem(field) !== undefined && html`<p class="field-problem">${fieldProblem(field)}</p>`}
   </div>`;
 }
 
@@ -176,24 +176,25 @@ export function buttonForm({
   </form>`;
 }
 
+const fieldProblem = ({ name, problem, draft }: AnyField) => problem ?? draft?.problems?.[name];
+
 function labelled(field: AnyField, input: Markup): Markup {
+  const problem = fieldProblem(field);
   return html`<div class="field" ${field.locale !== undefined && html`data-language="${field.locale}"`}>
     <label for="${idOf(field)}">${field.label}</label>
     ${input} ${field.hint !== undefined && html`<p class="hint" id="${idOf(field)}-hint">${field.hint}</p>`}
-    ${
-      field.problem !== undefined &&
-      html`<p class="field-problem" id="${idOf(field)}-problem">${field.problem}</p>`
-    }
+    ${problem !== undefined && html`<p class="field-problem" id="${idOf(field)}-problem">${problem}</p>`}
   </div>`;
 }
 
 function common(field: AnyField): Markup {
+  const isWrong = fieldProblem(field) !== undefined;
   const described = [
     ...(field.hint === undefined ? [] : [`${idOf(field)}-hint`]),
-    ...(field.problem === undefined ? [] : [`${idOf(field)}-problem`]),
+    ...(isWrong ? [`${idOf(field)}-problem`] : []),
   ];
   return html`${field.isRequired && html`required`} ${field.isDisabled && html`disabled`}
-  ${field.problem !== undefined && html`aria-invalid="true"`}
+  ${isWrong && html`aria-invalid="true"`}
   ${described.length > 0 && html`aria-describedby="${described.join(' ')}"`}`;
 }
 

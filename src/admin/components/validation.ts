@@ -1,4 +1,4 @@
-import { Refusal, type HttpError } from '../../http/errors.ts';
+import { HttpError, Refusal, type FieldProblem } from '../../http/errors.ts';
 import type { RefusalValue, RefusalValues, SharedRefusalCode } from '../../http/refusals.ts';
 import { formatMoney } from '../../kernel/money.ts';
 import type { AdminMessages, Language } from '../messages.ts';
@@ -18,23 +18,54 @@ interface Reader {
   language: Language;
 }
 
+/** A page refuses the value of a field, in the reader's language. */
+export class FieldRefusal extends HttpError {
+  /** The name of the input. */
+  readonly field: string;
+
+  constructor(field: string, text: string) {
+    super(400, text);
+    this.field = field;
+  }
+}
+
+export const refuseField = (field: string, text: string) => new FieldRefusal(field, text);
+
 /** A refusal in the reader's language. Pages of the admin throw theirs in that language already. */
 export function refusalText(reader: Reader, refusal: HttpError, labels: Labels = {}): string {
   if (refusal.problems.length > 0) return problemsText(reader, refusal, labels);
   return refusal instanceof Refusal ? wordsOf(reader, refusal) : refusal.message;
 }
 
-function problemsText({ messages }: Reader, { problems }: HttpError, labels: Labels): string {
-  return problems
-    .map(({ code, field }) => {
-      const name = field
-        .split(/[./]/)
-        .at(-1)!
-        .replace(/\[\d+\]$/, '');
-      return `${labels[name] ?? name} ${messages.validation[code]}.`;
-    })
-    .join(' ');
+/** The problems of a refusal by the fields that they are about, to be shown beside these. */
+export function problemsByField(
+  reader: Reader,
+  refusal: HttpError,
+  labels: Labels = {},
+): Readonly<Record<string, string>> {
+  const problems = refusal.problems.map((problem) => [
+    nameOf(problem.field),
+    problemText(reader, problem, labels),
+  ]);
+  const { field } = refusal as { field?: unknown };
+  if (typeof field === 'string') problems.push([field, refusalText(reader, refusal, labels)]);
+  return Object.fromEntries(problems);
 }
+
+const problemsText = (reader: Reader, { problems }: HttpError, labels: Labels) =>
+  problems.map((problem) => problemText(reader, problem, labels)).join(' ');
+
+function problemText({ messages }: Reader, { code, field }: FieldProblem, labels: Labels): string {
+  const name = nameOf(field);
+  return `${labels[name] ?? name} ${messages.validation[code]}.`;
+}
+
+/** `city` for `billingAddress.city`, and for `cities[1]`: `cities`. */
+const nameOf = (field: string) =>
+  field
+    .split(/[./]/)
+    .at(-1)!
+    .replace(/\[\d+\]$/, '');
 
 function wordsOf({ messages, language }: Reader, { code, values }: Refusal): string {
   const { refusals } = messages;

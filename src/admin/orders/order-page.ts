@@ -21,12 +21,12 @@ import { ship } from './shipment-actions.ts';
 import { historyCard } from './history-view.ts';
 import { capture, pay, refund } from './money-actions.ts';
 import { dealingsCards, linesCard, sideCards } from './order-cards.ts';
-import { loadView, readOrder, type OrderReturn, type OrderView } from './order-view.ts';
+import { loadView, type OrderReturn, type OrderView } from './order-view.ts';
 import { isPartlyReturned } from './quantities.ts';
 import { goodsChips, paymentChips } from './states.ts';
 import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
-import { lockOrder } from '../../orders/queries.ts';
+import { lockManagedOrder } from '../../orders/manage-change.ts';
 
 /** Actions with a button, in this order; the others are reached from the card that they change. */
 const BUTTONS: readonly OrderAction[] = [pay, capture, ship, invoice, refund];
@@ -85,11 +85,9 @@ async function saveUnchanged(
   const orderId = form.params['orderId']!;
   if (!isId(orderId)) throw notFound();
   const { query, ...notice } = await visit.inTransaction(async (call, tx) => {
-    await lockOrder(tx, visit.shopId, orderId);
-    const inside = { ...visit, call };
-    const order = await readOrder(inside, orderId);
+    const order = await lockManagedOrder(tx, visit, orderId);
     requireUnchanged(form, order, visit.messages);
-    return save(inside, form, order);
+    return save({ ...visit, call }, form, order);
   });
   return new Redirect(adminPath(visit, `/orders/${orderId}`, query), notice);
 }

@@ -1,5 +1,4 @@
 import { createAssignments } from '../../catalogue/categories/assignments.ts';
-import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { createProduct } from '../../catalogue/products/write-routes.ts';
 import { badRequest, HttpError } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
@@ -8,7 +7,7 @@ import { anyText } from '../../catalogue/products/render.ts';
 import { parseLocalisedDecimal } from '../components/decimal.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { choiceField, problemOf } from '../components/form.ts';
-import { RICH_TEXT_SCRIPTS, richTextField } from '../components/rich-text.ts';
+import { RICH_TEXT_SCRIPTS } from '../components/rich-text.ts';
 import { refusalText } from '../components/validation.ts';
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
 import type { Language } from '../messages.ts';
@@ -34,7 +33,7 @@ const PRODUCT = declareForm(createProduct, ({ products: { fields, new: messages,
     stocklevel: { ...number, label: fields.stock, hint: fields.stockHint, input: 'stock' },
     productNumber: { label: fields.productNumber, hint: messages.numberHint, autocomplete: 'off' },
     ean: { label: fields.ean, inputMode: 'numeric', autocomplete: 'off' },
-    description: { kind: 'long text', label: fields.description, rows: 5 },
+    description: { kind: 'rich text', label: fields.description, rows: 5 },
     taxClassId: { kind: 'choice', label: fields.taxClass },
     visible: { kind: 'tick', label: messages.visible },
   };
@@ -68,16 +67,7 @@ export function newProduct(pages: ShopPages): void {
                 ${field('price', { unit: settings.defaultCurrency })} ${field('stocklevel')}
                 ${field('productNumber')} ${field('ean')}
               </div>
-              ${richTextField(
-                {
-                  name: 'description',
-                  label: messages.fields.description,
-                  rows: 5,
-                  maxLength: MAX_LENGTHS.text,
-                  draft,
-                },
-                visit.messages,
-              )}
+              ${field('description')}
               <div class="row">
                 ${choiceField({
                   name: 'category',

@@ -1,12 +1,7 @@
-import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { languageTag, textIn } from '../../http/locale.ts';
 import { WITHDRAWAL_EXCLUSIONS } from '../../catalogue/products/facts.ts';
-import {
-  MAX_WEB_ADDRESS_LENGTH,
-  SINGLE_LEGAL_FACTS,
-  type SingleLegalFact,
-} from '../../catalogue/products/legal-facts.ts';
+import { SINGLE_LEGAL_FACTS } from '../../catalogue/products/legal-facts.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { WEIGHT_UNITS } from '../../catalogue/products/units.ts';
 import { UNIT_KEYS } from '../../kernel/units.ts';
@@ -16,14 +11,7 @@ import { languageName } from '../components/language-name.ts';
 import type { Choice } from '../components/form.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { ProductFields } from './product-fields.ts';
-import {
-  GUARANTEE_TEXTS,
-  MAX_KEYWORDS_LENGTH,
-  MAX_URL_LENGTH,
-  PARTIES,
-  PARTY_FIELDS,
-  VIDEOS,
-} from './product-values.ts';
+import { GUARANTEE_TEXTS, PARTIES, PARTY_FIELDS } from './product-values.ts';
 
 /** In the user's language. */
 export function localeName(locale: string, { language, settings }: ShopVisit): string {
@@ -31,35 +19,33 @@ export function localeName(locale: string, { language, settings }: ShopVisit): s
 }
 
 /** The languages of the shop side by side. */
-export function textsCard(visit: ShopVisit, { text, long, rich }: ProductFields): Markup {
+export function textsCard(visit: ShopVisit, { field }: ProductFields): Markup {
   const { settings } = visit;
   const messages = visit.messages.products.fields;
-  const sides = (fields: (locale: string, label: (text: string) => string) => Markup) =>
+  const sides = (...names: [name: string, label: string][]) =>
     html`<div class="languages">
       ${settings.locales.map((locale) => {
         const language = localeName(locale, visit);
         // Each label names its language, because a screen reader does not convey the columns.
         const label = (name: string) => (settings.locales.length === 1 ? name : `${name} · ${language}`);
         return html`<div class="stack" lang="${languageTag(locale)}" data-language="${locale}">
-          ${fields(locale, label)}
+          ${names.map(([name, text]) => field(`${name}.${locale}`, { label: label(text) }))}
         </div>`;
       })}
     </div>`;
   return html`<section class="card">
     <h2>${messages.texts}</h2>
     ${sides(
-      (locale, label) =>
-        html`${text(`name.${locale}`, label(messages.name), { maxLength: 1000 })}
-        ${rich(`shortDescription.${locale}`, label(messages.shortDescription), { rows: 2, maxLength: MAX_LENGTHS.text })}
-        ${rich(`description.${locale}`, label(messages.description), { rows: 8, maxLength: MAX_LENGTHS.text, hint: messages.descriptionHint })}`,
+      ['name', messages.name],
+      ['shortDescription', messages.shortDescription],
+      ['description', messages.description],
     )}
     <details>
       <summary>${messages.moreTexts}</summary>
       ${sides(
-        (locale, label) =>
-          html`${long(`essentialFeatures.${locale}`, label(messages.essentialFeatures), { rows: 3, maxLength: MAX_LENGTHS.features, hint: messages.essentialFeaturesHint })}
-          ${text(`title.${locale}`, label(messages.title), { maxLength: 1000, hint: messages.titleHint })}
-          ${text(`searchKeywords.${locale}`, label(messages.searchKeywords), { maxLength: MAX_KEYWORDS_LENGTH, hint: messages.searchKeywordsHint })}`,
+        ['essentialFeatures', messages.essentialFeatures],
+        ['title', messages.title],
+        ['searchKeywords', messages.searchKeywords],
       )}
     </details>
   </section>`;
@@ -75,12 +61,12 @@ export function pricesCard(visit: ShopVisit, row: ProductRow, fields: ProductFie
     const converted = prices?.[currency] === undefined ? priceIn(prices, currency, settings) : null;
     const hint = converted === null ? undefined : amountText(converted, visit, currency);
     return html`<div class="row">
-      ${fields.number(`price.${currency}`, messages.price, {
+      ${fields.field(`price.${currency}`, {
         unit: currency,
         ...(hint !== undefined && { hint: messages.converted({ price: hint }) }),
       })}
-      ${fields.number(`manufacturerPrice.${currency}`, messages.listPrice, { unit: currency })}
-      ${fields.number(`depositPrice.${currency}`, messages.deposit, { unit: currency })}
+      ${fields.field(`manufacturerPrice.${currency}`, { unit: currency })}
+      ${fields.field(`depositPrice.${currency}`, { unit: currency })}
     </div>`;
   };
   return html`<section class="card">
@@ -94,17 +80,16 @@ export function pricesCard(visit: ShopVisit, row: ProductRow, fields: ProductFie
       </details>`
     }
     <div class="row">
-      ${fields.choice('taxClassId', messages.taxClass, taxClassChoices(visit), { empty: defaultTaxClass(visit) })}
-      ${fields.number('ecoParticipationPrice', messages.ecoParticipation, { unit: defaultCurrency })}
+      ${fields.field('taxClassId', { choices: taxClassChoices(visit), empty: defaultTaxClass(visit) })}
+      ${fields.field('ecoParticipationPrice', { unit: defaultCurrency })}
     </div>
-    ${fields.tick('isManufacturerPriceRRP', messages.isRrp)}
+    ${fields.field('isManufacturerPriceRRP')}
     <details>
       <summary>${messages.basePrice}</summary>
       <p class="hint">${messages.basePriceHint}</p>
       <div class="row">
-        ${fields.number('reference.content', messages.refContent)}
-        ${fields.number('reference.amount', messages.refAmount)}
-        ${fields.choice('reference.unit', messages.unit, unitChoices(visit, UNIT_KEYS))}
+        ${fields.field('reference.content')} ${fields.field('reference.amount')}
+        ${fields.field('reference.unit', { choices: unitChoices(visit, UNIT_KEYS) })}
       </div>
     </details>
     <details ${(row.facts.bulkPrices?.length ?? 0) > 0 && html`open`}>
@@ -138,11 +123,10 @@ function tierTable(visit: ShopVisit, fields: ProductFields, start: string, hasDi
     </thead>
     <tbody>
       ${rows.map((index) => {
-        const label = (column: string) => `${column} ${index + 1}`;
         return html`<tr>
-          <td>${fields.cell(`${start}.${index}.quantity`, label(messages.fromQuantity))}</td>
-          <td>${fields.cell(`${start}.${index}.price`, label(messages.unitPrice), defaultCurrency)}</td>
-          ${hasDiscount && html`<td>${fields.cell(`${start}.${index}.discount`, label(messages.discount), '%')}</td>`}
+          <td>${fields.cell(`${start}.${index}.quantity`, index + 1)}</td>
+          <td>${fields.cell(`${start}.${index}.price`, index + 1, defaultCurrency)}</td>
+          ${hasDiscount && html`<td>${fields.cell(`${start}.${index}.discount`, index + 1, '%')}</td>`}
         </tr>`;
       })}
     </tbody>
@@ -154,9 +138,7 @@ export function stockCard(visit: ShopVisit, row: ProductRow, fields: ProductFiel
   return html`<section class="card">
     <h2>${messages.stockAndNumbers}</h2>
     <div class="row">
-      ${fields.text('productNumber', messages.productNumber, { maxLength: 100, isRequired: true })}
-      ${fields.text('ean', messages.ean, { inputMode: 'numeric' })}
-      ${fields.text('manufacturerProductNumber', messages.manufacturerProductNumber)}
+      ${fields.field('productNumber')} ${fields.field('ean')} ${fields.field('manufacturerProductNumber')}
     </div>
     ${
       row.kind === 'master'
@@ -168,23 +150,17 @@ export function stockCard(visit: ShopVisit, row: ProductRow, fields: ProductFiel
           </p>`
         : html`<div class="row">
             <input type="hidden" name="stockWas" value="${fields.valueOf('stock')}" />
-            ${fields.number('stock', messages.stock, { hint: messages.stockHint })}
-            ${fields.number('minStock', messages.minStock, { hint: messages.minStockHint })}
-            ${fields.text('deliveryPeriod', messages.deliveryPeriod, { hint: messages.deliveryPeriodHint })}
+            ${fields.field('stock')} ${fields.field('minStock')} ${fields.field('deliveryPeriod')}
           </div>`
     }
     <details>
       <summary>${messages.ordering}</summary>
       <div class="row">
-        ${fields.choice('order.unit', messages.orderUnit, unitChoices(visit, UNIT_KEYS))}
-        ${fields.number('order.priceQuantity', messages.priceQuantity)}
-        ${fields.number('order.minimum', messages.minOrder)}
-        ${fields.number('order.interval', messages.intervalOrder)}
-        ${fields.number('maxOrder', messages.maxOrder)}
+        ${fields.field('order.unit', { choices: unitChoices(visit, UNIT_KEYS) })}
+        ${fields.field('order.priceQuantity')} ${fields.field('order.minimum')}
+        ${fields.field('order.interval')} ${fields.field('maxOrder')}
       </div>
-      <div class="row">
-        ${fields.text('upc', messages.upc)} ${fields.text('productCode', messages.productCode)}
-      </div>
+      <div class="row">${fields.field('upc')} ${fields.field('productCode')}</div>
     </details>
   </section>`;
 }
@@ -195,27 +171,25 @@ export function shippingCard(visit: ShopVisit, row: ProductRow, fields: ProductF
   return html`<section class="card">
     <h2>${messages.shipping}</h2>
     <div class="row">
-      ${fields.number('weight.amount', messages.weight)}
-      ${fields.choice('weight.unit', messages.unit, unitChoices(visit, WEIGHT_UNITS))}
-      ${fields.number('productLength', messages.length, { unit: 'mm' })}
-      ${fields.number('productWidth', messages.width, { unit: 'mm' })}
-      ${fields.number('productHeight', messages.height, { unit: 'mm' })}
+      ${fields.field('weight.amount')}
+      ${fields.field('weight.unit', { choices: unitChoices(visit, WEIGHT_UNITS) })}
+      ${fields.field('productLength', { unit: 'mm' })} ${fields.field('productWidth', { unit: 'mm' })}
+      ${fields.field('productHeight', { unit: 'mm' })}
     </div>
-    ${fields.number('shippingSurcharge', messages.shippingSurcharge, {
-      unit: settings.defaultCurrency,
-      hint: messages.shippingSurchargeHint,
-    })}
+    ${fields.field('shippingSurcharge', { unit: settings.defaultCurrency })}
     ${
       settings.shippingMethods.length > 0 &&
       html`<details ${row.facts.shippingMethodIds && html`open`}>
         <summary>${messages.shippingMethods}</summary>
         <p class="hint">${messages.shippingMethodsHint}</p>
         ${settings.shippingMethods.map(({ shippingMethodId, key, name }) =>
-          fields.tick(`shipping.${shippingMethodId}`, textIn(name, locale, settings.defaultLocale) ?? key),
+          fields.field(`shipping.${shippingMethodId}`, {
+            label: textIn(name, locale, settings.defaultLocale) ?? key,
+          }),
         )}
       </details>`
     }
-    ${fields.tick('isShippingLinkVisible', messages.isShippingLinkVisible)}
+    ${fields.field('isShippingLinkVisible')}
   </section>`;
 }
 
@@ -224,7 +198,7 @@ export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
   const { locales } = visit.settings;
   return html`<section class="card">
     <h2>${messages.details}</h2>
-    ${fields.text('manufacturer', messages.manufacturer)}
+    ${fields.field('manufacturer')}
     <details>
       <summary>${messages.safety}</summary>
       <p class="hint">${messages.safetyHint}</p>
@@ -232,15 +206,12 @@ export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
         (party) =>
           html`<fieldset class="stack">
             <legend>${messages.parties[party]}</legend>
-            <div class="row">
-              ${PARTY_FIELDS.map((field) => fields.text(`safety.${party}.${field}`, messages.party[field]))}
-            </div>
+            <div class="row">${PARTY_FIELDS.map((field) => fields.field(`safety.${party}.${field}`))}</div>
           </fieldset>`,
       )}
       ${locales.map((locale) =>
-        fields.long(`safetyText.${locale}`, `${messages.safetyText} · ${localeName(locale, visit)}`, {
-          rows: 3,
-          maxLength: MAX_LENGTHS.features,
+        fields.field(`safetyText.${locale}`, {
+          label: `${messages.safetyText} · ${localeName(locale, visit)}`,
           locale,
         }),
       )}
@@ -248,45 +219,35 @@ export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
     <details>
       <summary>${messages.energyLabel}</summary>
       <div class="row">
-        ${fields.text('energy.classes', messages.energyClasses, { hint: messages.energyClassesHint })}
-        ${fields.text('energy.best', messages.energyBest)}
-        ${fields.text('energy.file', messages.energyFile, { type: 'text' })}
+        ${fields.field('energy.classes')} ${fields.field('energy.best')} ${fields.field('energy.file')}
       </div>
     </details>
     ${lawFold(visit, fields)}
     <details>
       <summary>${messages.customText}</summary>
-      ${fields.tick('custom.is', messages.customIs)}
+      ${fields.field('custom.is')}
       <div class="row">
         ${locales.map((locale) =>
-          fields.text(
-            `customHeadline.${locale}`,
-            `${messages.customHeadline} · ${localeName(locale, visit)}`,
-            { locale },
-          ),
+          fields.field(`customHeadline.${locale}`, {
+            label: `${messages.customHeadline} · ${localeName(locale, visit)}`,
+            locale,
+          }),
         )}
       </div>
       <div class="row">
-        ${fields.number('custom.length', messages.customLength)}
-        ${fields.number('custom.price', messages.customPrice, { unit: visit.settings.defaultCurrency })}
+        ${fields.field('custom.length')}
+        ${fields.field('custom.price', { unit: visit.settings.defaultCurrency })}
       </div>
-      ${fields.tick('custom.required', messages.customRequired)}
-      ${fields.tick('custom.withdrawable', messages.customWithdrawable)}
+      ${fields.field('custom.required')} ${fields.field('custom.withdrawable')}
     </details>
     <details>
       <summary>${messages.media}</summary>
-      ${fields.long('videos', messages.videos, { rows: 2, maxLength: VIDEOS.characters, hint: messages.videosHint })}
-      <div class="row">
-        ${fields.text('dataSheet.url', messages.dataSheet, { maxLength: MAX_URL_LENGTH })}
-        ${fields.text('dataSheet.fileName', messages.dataSheetName)}
-      </div>
+      ${fields.field('videos')}
+      <div class="row">${fields.field('dataSheet.url')} ${fields.field('dataSheet.fileName')}</div>
     </details>
-    ${fields.choice(
-      'withdrawalExcluded',
-      messages.withdrawal,
-      WITHDRAWAL_EXCLUSIONS.map((value) => ({ value, text: messages.withdrawalExclusions[value] })),
-      { empty: messages.withdrawalAllowed },
-    )}
+    ${fields.field('withdrawalExcluded', {
+      choices: WITHDRAWAL_EXCLUSIONS.map((value) => ({ value, text: messages.withdrawalExclusions[value] })),
+    })}
   </section>`;
 }
 
@@ -294,20 +255,13 @@ export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
 function lawFold(visit: ShopVisit, fields: ProductFields): Markup {
   const messages = visit.messages.products.law;
   const { locales } = visit.settings;
-  const { single, singleHints } = messages;
-  const hints: Readonly<Partial<Record<SingleLegalFact, string>>> = singleHints;
   return html`<details>
     <summary>${messages.title}</summary>
     <fieldset class="stack">
       <legend>${messages.guarantee}</legend>
       <p class="hint">${messages.guaranteeHint}</p>
       <div class="row">
-        ${fields.number('guarantee.years', messages.guaranteeFields.years)}
-        ${GUARANTEE_TEXTS.map((key) =>
-          fields.text(`guarantee.${key}`, messages.guaranteeFields[key], {
-            maxLength: key === 'termsUrl' ? MAX_WEB_ADDRESS_LENGTH : 500,
-          }),
-        )}
+        ${fields.field('guarantee.years')} ${GUARANTEE_TEXTS.map((key) => fields.field(`guarantee.${key}`))}
       </div>
     </fieldset>
     <fieldset class="stack">
@@ -316,21 +270,18 @@ function lawFold(visit: ShopVisit, fields: ProductFields): Markup {
       ${locales.map(
         (locale) =>
           html`<div class="row">
-            ${fields.text(`claim.${locale}`, `${messages.claim} · ${localeName(locale, visit)}`, { locale })}
-            ${fields.text(`claimSource.${locale}`, `${messages.claimSource} · ${localeName(locale, visit)}`, {
+            ${fields.field(`claim.${locale}`, {
+              label: `${messages.claim} · ${localeName(locale, visit)}`,
+              locale,
+            })}
+            ${fields.field(`claimSource.${locale}`, {
+              label: `${messages.claimSource} · ${localeName(locale, visit)}`,
               locale,
             })}
           </div>`,
       )}
     </fieldset>
-    <div class="row">
-      ${SINGLE_LEGAL_FACTS.map((key) =>
-        fields.text(`law.${key}`, single[key], {
-          ...(hints[key] !== undefined && { hint: hints[key] }),
-          ...(key === 'productPassport' && { maxLength: MAX_WEB_ADDRESS_LENGTH }),
-        }),
-      )}
-    </div>
+    <div class="row">${SINGLE_LEGAL_FACTS.map((key) => fields.field(`law.${key}`))}</div>
   </details>`;
 }
 
@@ -339,28 +290,24 @@ export function visibilityCard(visit: ShopVisit, row: ProductRow, fields: Produc
   const messages = visit.messages.products.fields;
   return html`<section class="card">
     <h2>${messages.inTheShop}</h2>
-    ${fields.tick('visible', messages.visible)} ${fields.tick('specialOffer', messages.specialOffer)}
-    ${fields.tick('isNew', messages.isNew)} ${fields.text('newnessDate', messages.newUntil, { type: 'date' })}
-    ${fields.tick('isProductNumberVisible', messages.isProductNumberVisible)}
-    ${fields.tick('isVATInfoVisible', messages.isVatInfoVisible)}
+    ${fields.field('visible')} ${fields.field('specialOffer')} ${fields.field('isNew')}
+    ${fields.field('newnessDate')} ${fields.field('isProductNumberVisible')}
+    ${fields.field('isVATInfoVisible')}
     <details ${(row.facts.forSaleFrom ?? row.facts.forSaleUntil) !== undefined && html`open`}>
       <summary>${messages.forSale}</summary>
-      ${fields.text('forSaleFrom', messages.forSaleFrom, { type: 'datetime-local' })}
-      ${fields.text('forSaleUntil', messages.forSaleUntil, { type: 'datetime-local' })}
+      ${fields.field('forSaleFrom')} ${fields.field('forSaleUntil')}
       <p class="hint">${messages.utc}</p>
     </details>
     ${
       row.kind !== 'variation' &&
       settings.productTypes.length > 1 &&
-      fields.choice(
-        'productTypeId',
-        messages.productType,
-        settings.productTypes.map(({ productTypeId, alias, name }) => ({
+      fields.field('productTypeId', {
+        choices: settings.productTypes.map(({ productTypeId, alias, name }) => ({
           value: productTypeId,
           text: textIn(name, locale, settings.defaultLocale) ?? alias,
         })),
-        row.productTypeId === null ? { empty: messages.noProductType } : {},
-      )
+        ...(row.productTypeId === null && { empty: messages.noProductType }),
+      })
     }
   </section>`;
 }

@@ -1,38 +1,27 @@
 import { html, type Markup, type Part } from '../../http/html.ts';
-import {
-  choiceField,
-  longTextField,
-  textField,
-  tickField,
-  type Choice,
-  type LongTextField,
-  type TextField,
-} from '../components/form.ts';
+import { choiceField, longTextField, textField, tickField, type Choice } from '../components/form.ts';
 import { richTextField } from '../components/rich-text.ts';
 import type { AdminMessages } from '../messages.ts';
 import type { Draft } from '../pages.ts';
+import { productFieldFinder } from './product-declaration.ts';
 import type { ProductFormValues } from './product-values.ts';
 
-/** The fields of a product form, by name alone: their values, and whether they can be changed, are known. */
+/** Parts that depend on the shop or on the product. */
+interface FieldParts {
+  label?: string;
+  hint?: Part;
+  unit?: string;
+  choices?: readonly Choice[];
+  empty?: string;
+  /** The language of a text that stands below others, for the language tabs. */
+  locale?: string;
+}
+
+/** The fields of a product form, by name alone: their declarations and values, and whether they can be changed, are known. */
 export interface ProductFields {
-  text: (name: string, label: string, more?: Partial<TextField>) => Markup;
-  number: (name: string, label: string, more?: Partial<TextField>) => Markup;
-  long: (
-    name: string,
-    label: string,
-    more: Pick<LongTextField, 'maxLength'> & Partial<LongTextField>,
-  ) => Markup;
-  /** A text with markup. */
-  rich: ProductFields['long'];
-  choice: (
-    name: string,
-    label: string,
-    choices: readonly Choice[],
-    more?: { empty?: string; hint?: Part },
-  ) => Markup;
-  tick: (name: string, label: string, hint?: Part) => Markup;
+  field: (name: string, more?: FieldParts) => Markup;
   /** A field in a table, whose label comes from its row and column. */
-  cell: (name: string, label: string, unit?: string) => Markup;
+  cell: (name: string, row: number, unit?: string) => Markup;
   has: (name: string) => boolean;
   /** The stored value. */
   valueOf: (name: string) => string;
@@ -44,38 +33,57 @@ export function productFields(
   inherited: ProductFormValues | undefined,
   { draft, mayWrite, messages }: { draft: Draft | undefined; mayWrite: boolean; messages: AdminMessages },
 ): ProductFields {
-  const shared = (name: string) => ({ name, value: values[name], draft, isDisabled: !mayWrite });
-  const placeholder = (name: string) => {
-    const text = inherited?.[name];
-    return text ? { placeholder: text.slice(0, 200) } : {};
-  };
-  const text: ProductFields['text'] = (name, label, more) =>
-    textField({ ...shared(name), label, ...placeholder(name), ...more });
+  const find = productFieldFinder(messages);
+  const isDisabled = !mayWrite;
   return {
-    text,
-    number: (name, label, more) => text(name, label, { inputMode: 'decimal', autocomplete: 'off', ...more }),
-    long: (name, label, more) => longTextField({ ...shared(name), label, ...more }),
-    rich: (name, label, more) => richTextField({ ...shared(name), label, ...more }, messages),
-    choice: (name, label, choices, more) => choiceField({ ...shared(name), label, choices, ...more }),
-    // An unchecked box sends nothing; the hidden field tells that it was present.
-    tick: (name, label, hint) =>
-      html`<input type="hidden" name="${name}" value="no" ${!mayWrite && html`disabled`} />${tickField({
-          ...shared(name),
-          label,
-          value: values[name] === 'yes',
-          ...(hint !== undefined && { hint }),
-        })}`,
-    cell: (name, label, unit) =>
-      html`<span class="${unit === undefined ? 'input' : 'input with-unit'}"
-        ><input
-          name="${name}"
-          value="${draft?.field(name) ?? values[name] ?? ''}"
-          inputmode="decimal"
-          autocomplete="off"
-          aria-label="${label}"
-          ${!mayWrite && html`disabled`}
-        />${unit !== undefined && html`<span class="unit">${unit}</span>`}</span
-      >`,
+    field: (name, more) => {
+      const { kind = 'text', maxLength: limit, ...declared } = find(name)!;
+      const value = values[name];
+      const field = { ...declared, name, value, draft, isDisabled, ...more };
+      const characters = typeof limit === 'object' ? limit.characters : limit;
+      const placeholder = inherited?.[name]?.slice(0, 200);
+      const text = {
+        ...field,
+        ...(characters !== undefined && { maxLength: characters }),
+        ...(placeholder && { placeholder }),
+      };
+      switch (kind) {
+        case 'tick':
+          // An unchecked box sends nothing; the hidden field tells that it was present.
+          return html`<input
+              type="hidden"
+              name="${name}"
+              value="no"
+              ${isDisabled && html`disabled`}
+            />${tickField({ ...field, value: value === 'yes' })}`;
+        case 'choice':
+          return choiceField({ choices: [], ...field });
+        case 'long text':
+          return longTextField({ ...field, maxLength: characters! });
+        case 'rich text':
+          return richTextField({ ...field, maxLength: characters! }, messages);
+        case 'decimal':
+          return textField({ inputMode: 'decimal', autocomplete: 'off', ...text });
+        case 'text':
+        case 'date':
+        case 'datetime-local':
+          return textField({ ...text, type: kind });
+      }
+    },
+    cell: (name, row, unit) => {
+      const problem = draft?.problems?.[name];
+      return html`<span class="${unit === undefined ? 'input' : 'input with-unit'}"
+          ><input
+            name="${name}"
+            value="${draft?.field(name) ?? values[name] ?? ''}"
+            inputmode="decimal"
+            autocomplete="off"
+            aria-label="${find(name)!.label} ${row}"
+            ${problem !== undefined && html`aria-invalid="true"`}
+            ${isDisabled && html`disabled`}
+          />${unit !== undefined && html`<span class="unit">${unit}</span>`}</span
+        >${problem !== undefined && html`<p class="field-problem">${problem}</p>`}`;
+    },
     has: (name) => name in values,
     valueOf: (name) => values[name] ?? '',
   };

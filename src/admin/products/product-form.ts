@@ -1,7 +1,7 @@
-import { badRequest } from '../../http/errors.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { parseLocalisedDecimal } from '../components/decimal.ts';
+import { refuseField } from '../components/validation.ts';
 import { oneLineEnd, productFormValues, type ProductFormContext } from './product-values.ts';
 
 export interface JsonPatchOperation {
@@ -36,7 +36,7 @@ export function productFormReader(
   };
   const decimal = (name: string): string => {
     const number = parseLocalisedDecimal(valueOf(name), language);
-    if (number === undefined) throw badRequest(refusal(valueOf(name)));
+    if (number === undefined) throw refuseField(name, refusal(valueOf(name)));
     return number;
   };
   return {

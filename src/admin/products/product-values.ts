@@ -1,11 +1,9 @@
 import type { ProductFacts, Prices } from '../../catalogue/products/facts.ts';
 import { headlineTexts } from '../../catalogue/products/custom-text.ts';
 import { inheritedFacts } from '../../catalogue/products/facts.ts';
-import { MAX_WEB_ADDRESS_LENGTH, SINGLE_LEGAL_FACTS } from '../../catalogue/products/legal-facts.ts';
+import { SINGLE_LEGAL_FACTS } from '../../catalogue/products/legal-facts.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
-import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { ORDER_UNIT } from '../../catalogue/products/orderable.ts';
-import type { FormLimits } from '../../http/form-fields.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { decimalText } from '../components/decimal.ts';
@@ -31,29 +29,6 @@ export const PARTIES = ['manufacturer', 'responsiblePerson'] as const;
 export const PARTY_FIELDS = ['name', 'address', 'contact'] as const;
 
 export const GUARANTEE_TEXTS = ['brand', 'model', 'guarantor', 'address', 'termsUrl'] as const;
-
-/** Words with separators. */
-export const MAX_KEYWORDS_LENGTH = MAX_LENGTHS.words * (MAX_LENGTHS.word + 2);
-/** One video per line; a product has 50. */
-export const VIDEOS = { characters: 30_000, lines: 100 };
-export const MAX_URL_LENGTH = 2_000;
-
-/** The limits of a product form. */
-export const PRODUCT_LIMITS: FormLimits = {
-  texts: {
-    'shortDescription.*': MAX_LENGTHS.text,
-    'description.*': MAX_LENGTHS.text,
-    'essentialFeatures.*': MAX_LENGTHS.features,
-    'safetyText.*': MAX_LENGTHS.features,
-    'searchKeywords.*': MAX_KEYWORDS_LENGTH,
-    videos: VIDEOS,
-    'dataSheet.url': MAX_URL_LENGTH,
-    'guarantee.termsUrl': MAX_WEB_ADDRESS_LENGTH,
-    'law.productPassport': MAX_WEB_ADDRESS_LENGTH,
-  },
-  // Every category of the product is a checked box, and every price of every group a field.
-  values: 3_000,
-};
 
 /** Empty rows of a price table, for further input. */
 const EMPTY_ROWS = 3;

@@ -190,6 +190,29 @@ describe('the page of a product', () => {
     expect(await fingerprint(service)).toEqual(before);
   });
 
+  test.each([
+    ['price.EUR', '-5', 'Preis liegt außerhalb des erlaubten Bereichs.'],
+    ['price.EUR', 'viel', '„viel“ ist keine Zahl. Schreiben Sie sie wie 12,50.'],
+    ['productNumber', 'x'.repeat(200), 'Artikelnummer ist zu lang.'],
+    ['productLength', '-1', 'Länge liegt außerhalb des erlaubten Bereichs.'],
+    ['order.minimum', '-1', 'Mindestmenge liegt außerhalb des erlaubten Bereichs.'],
+    ['energy.classes', 'Z', 'Klasse hat das falsche Format.'],
+    ['law.originCountry', 'Nirgends', 'Ursprungsland hat das falsche Format.'],
+    ['dataSheet.url', 'no address', 'URL des Datenblatts hat das falsche Format.'],
+  ])('says beside the field in the language of the reader what is refused: %s', async (name, typed, text) => {
+    const speak = (language: string | null) =>
+      service.db.run(sql`update admin_user set language = ${language} where email = ${owner.email}`);
+    await speak('de');
+    const fields = await openForm();
+    const before = await fingerprint(service);
+    const refused = await owner.post(kettle, { ...fields, [name]: typed });
+    expect(await fingerprint(service)).toEqual(before);
+    await speak(null);
+    const [, shown] = new RegExp(`id="field-${name}-problem">([^<]*)<`).exec(refused.text) ?? [];
+    expect([refused.status, shown]).toEqual([400, text]);
+    expect(refused.text).toMatch(new RegExp(`id="field-${name}"[^>]*aria-invalid="true"`));
+  });
+
   test('says when somebody else has changed the product, but not when it was sold', async () => {
     const fields = await openForm();
     await service.db.run(

@@ -21,9 +21,11 @@ import {
   visibilityCard,
 } from './product-cards.ts';
 import { productChanges, type ProductChanges } from './product-changes.ts';
+import { PRODUCT_LIMITS } from './product-declaration.ts';
 import { productFields } from './product-fields.ts';
 import { productPage, readProduct } from './product-page.ts';
-import { PRODUCT_LIMITS, productFormValues, type ProductFormValues } from './product-values.ts';
+import { productRefusal } from './product-problems.ts';
+import { productFormValues, type ProductFormValues } from './product-values.ts';
 import { findCategoryChoices, findCategoryIds } from './queries.ts';
 import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
@@ -82,7 +84,9 @@ export function productEditorPages(pages: ShopPages): void {
           throw conflict(visit.messages.products.stockMoved);
         }
         const categoryIds = form.field('categories') === '' ? undefined : form.fieldList('category');
-        await saveChanges(visit, row.productId, changes, categoryIds);
+        await saveChanges(visit, row.productId, changes, categoryIds).catch((error: unknown) => {
+          throw productRefusal(error, changes, visit);
+        });
         const path = adminPath(visit, `/products/${row.productId}`);
         const after = await readProduct(visit, row.productId);
         return new Redirect(path, {

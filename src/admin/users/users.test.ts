@@ -90,8 +90,8 @@ test('somebody who has a password accepts the invitation with its link, and keep
 test('what is typed wrong is refused, stays in the form, and changes nothing', async () => {
   const before = await fingerprint(service);
   for (const [fields, status, text] of [
-    [{ email: 'nobody', role: 'orders' }, 400, 'Please enter an email address'],
-    [{ email: 'a@b.example', role: 'king' }, 400, 'Please choose a role.'],
+    [{ email: 'nobody', role: 'orders' }, 400, 'id="field-email-problem">Please enter an email address'],
+    [{ email: 'a@b.example', role: 'king' }, 400, 'id="field-role-problem">Please choose a role.'],
     [{ email: 'owner@demo.localhost', role: 'owner' }, 400, 'Please enter an email address'],
     [{ email: owner.email, role: 'orders' }, 409, 'already works in this shop'],
   ] as const) {

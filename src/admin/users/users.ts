@@ -1,11 +1,14 @@
+import { Type } from 'typebox';
 import type { Transaction } from '../../db/database.ts';
-import { badRequest, conflict, HttpError, notFound } from '../../http/errors.ts';
+import { conflict, HttpError, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { isEmailAddress } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
-import { buttonForm, choiceField, problemOf, textField } from '../components/form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { buttonForm, problemOf } from '../components/form.ts';
 import { dayText } from '../components/format.ts';
+import { refuseField } from '../components/validation.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
@@ -30,6 +33,22 @@ import {
 } from './queries.ts';
 import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
+const MAX_EMAIL_LENGTH = 254;
+
+const INVITATION = declareForm(
+  {
+    body: Type.Object({ email: Type.String({ maxLength: MAX_EMAIL_LENGTH }), role: Type.String() }),
+  },
+  ({ users: messages, signIn, roles }) => ({
+    email: { kind: 'email', label: signIn.email, autocomplete: 'off', isRequired: true },
+    role: {
+      kind: 'choice',
+      label: messages.role,
+      choices: ROLES.map((value) => ({ value, text: roles[value] })),
+    },
+  }),
+);
+
 const ROUTE = '/users';
 const AGAIN = { needsReauthentication: true };
 
@@ -42,7 +61,7 @@ export function users(pages: ShopPages): void {
     '/users',
     { read: 'users_write', write: 'users_write' },
     { show: async (visit, _request, draft) => usersPage(visit, draft), save: invite },
-    AGAIN,
+    { ...AGAIN, ...optionsOf(INVITATION) },
   );
 
   pages.post(
@@ -66,9 +85,8 @@ export function users(pages: ShopPages): void {
     'users_write',
     async (visit, form) => {
       const { userId, role: before, email } = await memberOf(visit, form);
-      const role = form.field('role');
       const { users: messages, roles } = visit.messages;
-      if (!isRole(role)) throw badRequest(messages.unknownRole);
+      const role = typedRole(visit, form);
       await visit.db.transaction(async (tx) => {
         if (role !== 'owner') await requireOtherOwner(tx, visit, userId);
         await updateRole(tx, visit.shopId, userId, role);
@@ -108,10 +126,11 @@ export function users(pages: ShopPages): void {
 
 async function invite(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
   const { users: messages } = visit.messages;
-  const email = form.field('email').toLowerCase();
-  const role = form.field('role');
-  if (!isEmailAddress(email) || email === DEMO_OWNER) throw badRequest(visit.messages.signIn.wrongEmail);
-  if (!isRole(role)) throw badRequest(messages.unknownRole);
+  const email = readFields(INVITATION, form, visit).email.toLowerCase();
+  if (!isEmailAddress(email) || email === DEMO_OWNER) {
+    throw refuseField('email', visit.messages.signIn.wrongEmail);
+  }
+  const role = typedRole(visit, form);
   await requireInvitationsLeft(visit, form);
   await visit.db.transaction(async (tx) => {
     if ((await findMembers(tx, visit.shopId)).length >= MAX_MEMBERS) {
@@ -124,6 +143,12 @@ async function invite(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
     await sendInvitation(tx, visit, { userId, email, isPending: true });
   });
   return new Redirect(adminPath(visit, '/users'), messages.invited({ email }));
+}
+
+function typedRole(visit: ShopVisit, form: FormRequest): Role {
+  const { role } = readFields(INVITATION, form, visit);
+  if (!isRole(role)) throw refuseField('role', visit.messages.users.unknownRole);
+  return role;
 }
 
 /**
@@ -172,7 +197,7 @@ function afterChange(visit: ShopVisit, userId: string, role: Role | undefined): 
 async function usersPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage> {
   const { users: messages, roles } = visit.messages;
   const members = await findMembers(visit.db, visit.shopId);
-  const choices = ROLES.map((value) => ({ value, text: roles[value] }));
+  const field = showFields(INVITATION, visit, { values: { role: 'manager' }, draft });
   return {
     title: messages.title,
     menu: 'settings',
@@ -186,9 +211,7 @@ async function usersPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage> {
         </section>
         <form method="post" class="card">
           <h2>${messages.invite}</h2>
-          ${problemOf(draft)}
-          ${textField({ name: 'email', label: visit.messages.signIn.email, type: 'email', autocomplete: 'off', maxLength: 254, isRequired: true, draft })}
-          ${choiceField({ name: 'role', label: messages.role, value: 'manager', choices, draft })}
+          ${problemOf(draft)} ${field('email')} ${field('role')}
           <p class="quiet">${messages.inviteHint}</p>
           <button class="main">${messages.sendInvitation}</button>
         </form>

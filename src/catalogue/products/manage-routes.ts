@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { parseMoment, toSeconds } from '../../http/dates.ts';
-import { notFound, Refusal } from '../../http/errors.ts';
+import { notFound, Refusal, ValidationError } from '../../http/errors.ts';
 import { JsonPatch } from '../../http/json-patch.ts';
 import { writingCurrency, writingLocale } from '../../http/locale.ts';
 import { operation } from '../../http/operation.ts';
@@ -130,6 +130,18 @@ export const copyProduct = operation({
   answer: Product,
 });
 
+/** Problems name the patch that they are in: several may change the same path, in other languages and currencies. */
+function withPlaceOfPatch<Result>(index: number, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    throw new ValidationError(
+      error.problems.map(({ code, field }) => ({ code, field: `patches[${index}].operations${field}` })),
+    );
+  }
+}
+
 /** Operations for merchants beyond the contract. */
 export function productManagement(api: Operations): void {
   api.write(updateProductExtras, async (call) => {
@@ -144,13 +156,15 @@ export function productManagement(api: Operations): void {
       ? await findImageNames(tx, shopId, product.productId)
       : new Set<string>();
     const patched = patches.reduce(
-      (next, { locale, currency, operations }) =>
-        patchedProduct(next, operations, {
-          settings,
-          locale: writingLocale(locale, settings),
-          currency: writingCurrency(currency, settings),
-          imageNames,
-        }),
+      (next, { locale, currency, operations }, index) =>
+        withPlaceOfPatch(index, () =>
+          patchedProduct(next, operations, {
+            settings,
+            locale: writingLocale(locale, settings),
+            currency: writingCurrency(currency, settings),
+            imageNames,
+          }),
+        ),
       product,
     );
     const currency = writingCurrency(query.currency, settings);

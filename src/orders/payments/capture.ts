@@ -4,7 +4,8 @@ import { shopSettings } from '../../shops/settings/settings.ts';
 import { changeOrder } from '../change.ts';
 import { recordHistory } from '../history.ts';
 import { queuePaymentProblem } from '../payment-emails.ts';
-import { lockOrder, type ManagedOrder } from '../queries.ts';
+import { lockOrder } from '../lock-order.ts';
+import type { ManagedOrder } from '../queries.ts';
 import { delayAfter, nextCheck } from './checks.ts';
 import { lockAttempt, requestCapture, updateAttempt, type Attempt } from './queries.ts';
 

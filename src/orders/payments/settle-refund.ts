@@ -5,7 +5,7 @@ import { changeOrder } from '../change.ts';
 import { recordHistory } from '../history.ts';
 import { markRefundFailed } from '../manage-queries.ts';
 import { queuePaymentProblem } from '../payment-emails.ts';
-import { lockOrder } from '../queries.ts';
+import { lockOrder } from '../lock-order.ts';
 import { tellOfRefund } from '../refund.ts';
 import { delayAfter } from './checks.ts';
 import type { RefundOutcome } from './provider.ts';

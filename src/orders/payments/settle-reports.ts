@@ -6,7 +6,8 @@ import { changeOrder } from '../change.ts';
 import { recordHistory, recordHistoryOnce } from '../history.ts';
 import { findOrderActivity, insertPayment, type Payment } from '../manage-queries.ts';
 import { queuePaymentProblem } from '../payment-emails.ts';
-import { lockOrder, type ManagedOrder } from '../queries.ts';
+import { lockOrder } from '../lock-order.ts';
+import type { ManagedOrder } from '../queries.ts';
 import type { Chargeback, Outcome, ReportedRefund } from './provider.ts';
 import { reopenRefund, type Attempt } from './queries.ts';
 

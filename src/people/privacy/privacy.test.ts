@@ -23,7 +23,7 @@ import { ADDRESS_FIELDS } from '../../shops/countries/address.ts';
 import { sql } from '../../db/sql.ts';
 import { newId, secretHash } from '../../kernel/ids.ts';
 import { changeOrder, type OrderChanges } from '../../orders/change.ts';
-import { lockOrder } from '../../orders/queries.ts';
+import { lockOrder } from '../../orders/lock-order.ts';
 
 type Body = Answer['body'];
 

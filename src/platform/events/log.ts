@@ -21,8 +21,12 @@ interface Pending {
   shopId: string;
   events: NewEvent[];
   stamps: ((events: number) => Promise<unknown>)[];
-  /** The counter is locked, and has the time of this transaction. */
-  hasTime: boolean;
+  /** The row of the shop is locked against a change of its key. */
+  hasShop: boolean;
+  /** The time of this transaction: the counter is locked, and has it. */
+  time: Promise<Date> | undefined;
+  /** The positions of the first events: the counter was advanced by them. */
+  positions: number[];
 }
 
 const pendingOf = new WeakMap<Transaction, Pending>();
@@ -71,11 +75,14 @@ export function timeOfCommit(shopId: string): Sql {
  * The time of the transaction's commit, for callers that need it before they write. It locks the counter, so
  * afterwards no row may be locked that other transactions lock, unless they also lock the counter first.
  */
-export async function takeTimeOfCommit(tx: Transaction, shopId: string): Promise<Date> {
+export function takeTimeOfCommit(tx: Transaction, shopId: string): Promise<Date> {
   const state = pending(tx, shopId);
-  const at = await advance(tx, shopId, { count: 0, hasTime: state.hasTime });
-  state.hasTime = true;
-  return at;
+  return (state.time ??= advance(tx, state));
+}
+
+/** Tells that the transaction has locked the shop, as an insert does for its foreign key: `for key share`. */
+export function noteShopLock(tx: Transaction, shopId: string): void {
+  pending(tx, shopId).hasShop = true;
 }
 
 function pending(tx: Transaction, shopId: string): Pending {
@@ -84,18 +91,27 @@ function pending(tx: Transaction, shopId: string): Pending {
     if (known.shopId !== shopId) throw new Error('A transaction writes the events of one shop');
     return known;
   }
-  const state: Pending = { shopId, events: [], stamps: [], hasTime: false };
+  const state: Pending = {
+    shopId,
+    events: [],
+    stamps: [],
+    hasShop: false,
+    time: undefined,
+    positions: [],
+  };
   pendingOf.set(tx, state);
   tx.beforeCommit(() => write(tx, state));
   return state;
 }
 
-async function write(tx: Transaction, { shopId, events, stamps, hasTime }: Pending): Promise<void> {
+async function write(tx: Transaction, state: Pending): Promise<void> {
+  const { shopId, events, stamps, time, positions } = state;
   if (events.length > 0) tx.notifyAfterCommit(NEW_EVENTS, shopId);
-  const isNeeded = events.length > 0 || (stamps.length > 0 && !hasTime);
+  const isNeeded = events.length > positions.length || (stamps.length > 0 && !time);
   await Promise.all([
-    isNeeded && advance(tx, shopId, { count: events.length, hasTime }),
-    events.length > 0 && insertEvents(tx, shopId, events),
+    // Not awaited before the events are sent: those without a position take it from the counter.
+    isNeeded && advance(tx, state),
+    events.length > 0 && insertEvents(tx, shopId, events, positions),
     ...stamps.map((stamp) => stamp(events.length)),
   ]);
 }
@@ -110,27 +126,27 @@ export function timeAfter(last: number | null, now: Date): Date {
 }
 
 /**
- * Locks the shop and then the counter, and advances the counter. A shop has none before its first event. The lock of
- * the shop is the one that an insert takes for its foreign key: taken after the counter, it would wait for a
- * transaction that changes the settings and waits for the counter.
+ * Locks the shop and then the counter, and advances the counter by the events that have no positions yet. A shop has
+ * none before its first event. The lock of the shop is the one that an insert takes for its foreign key: taken after
+ * the counter, it would wait for a transaction that changes the settings and waits for the counter.
  */
-async function advance(
-  tx: Transaction,
-  shopId: string,
-  { count, hasTime }: { count: number; hasTime: boolean },
-): Promise<Date> {
+async function advance(tx: Transaction, state: Pending): Promise<Date> {
+  const { shopId, events, hasShop, time, positions } = state;
+  const count = events.length - positions.length;
+  state.hasShop = true;
   const [, row] = await Promise.all([
-    // With the time, the transaction has the lock.
-    !hasTime && tx.run(sql`select from shop where shop_id = ${shopId} for key share`),
+    !hasShop && tx.run(sql`select from shop where shop_id = ${shopId} for key share`),
     // As `timeAfter` computes it.
-    tx.one<{ at: number }>(sql`
-      insert into counter (shop_id, name, value, at) values (${shopId}, 'event', ${count}, ${tx.now.getTime()})
+    tx.one<{ at: number; value: number }>(sql`
+      insert into counter (shop_id, name, value, at)
+      values (${shopId}, 'event', ${count}, ${tx.now.getTime()})
       on conflict (shop_id, name) do update set value = counter.value + excluded.value,
-        at = case when ${hasTime} then counter.at
+        at = case when ${time !== undefined} then counter.at
           when counter.at >= excluded.at and counter.at < excluded.at + ${FOLLOWED} then counter.at + 1
           else excluded.at end
-      returning at`),
+      returning at, value`),
   ]);
+  for (let left = count - 1; left >= 0; left--) positions.push(row!.value - left);
   return new Date(row!.at);
 }
 
@@ -172,8 +188,14 @@ export async function insertEventsAt(
 /**
  * The counter is joined, because it has the positions, and because that tells Citus that all rows belong to one shard.
  */
-function insertEvents(tx: Transaction, shopId: string, events: readonly NewEvent[]) {
+function insertEvents(
+  tx: Transaction,
+  shopId: string,
+  events: readonly NewEvent[],
+  positions: readonly number[],
+) {
   const rows = events.map(({ type, resourceId, appId, data }, index) => ({
+    position: positions[index] ?? null,
     offset: events.length - 1 - index,
     type,
     resourceId,
@@ -190,10 +212,10 @@ function insertEvents(tx: Transaction, shopId: string, events: readonly NewEvent
 function insertRows(tx: Transaction, shopId: string, rows: readonly object[]) {
   return tx.run(sql`
     insert into event (shop_id, position, at, type, resource_id, app_id, data)
-    select counter.shop_id, counter.value - said."offset", to_timestamp(counter.at / 1000.0), said.type, said."resourceId", said."appId",
-      said.data
+    select counter.shop_id, coalesce(said."position", counter.value - said."offset"),
+      to_timestamp(counter.at / 1000.0), said.type, said."resourceId", said."appId", said.data
     from counter
-    cross join jsonb_to_recordset(${JSON.stringify(rows)}) as said ("offset" bigint, type text, "resourceId" uuid,
-      "appId" uuid, data jsonb)
+    cross join jsonb_to_recordset(${JSON.stringify(rows)}) as said ("position" bigint, "offset" bigint, type text,
+      "resourceId" uuid, "appId" uuid, data jsonb)
     where counter.shop_id = ${shopId} and counter.name = 'event'`);
 }
