@@ -180,16 +180,6 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
   const standardTax = taxOf(
     main ? { ...defaultClass, digital: main.digital, supply: main.supply } : defaultClass,
   );
-  const byTax = lines.toSorted(
-    (one, other) =>
-      other.priceRate - one.priceRate ||
-      other.taxRate - one.taxRate ||
-      (one.taxClass.taxClassId < other.taxClass.taxClassId ? -1 : 1),
-  );
-  const isHighest = shop.deliveryTax === 'highest' && byTax.length > 0;
-  const serviceClass = isHighest ? byTax[0]!.taxClass : defaultClass;
-  const serviceTax = isHighest ? taxOf(serviceClass) : standardTax;
-  const isShared = shop.deliveryTax === 'shares' && subTotalOfShop > 0;
   /** What each line costs as the cart says it, before it is rounded. */
   const worths = ofShop.map(({ amount }, index): Exact => {
     const { taxRate: rate, priceRate, treatment } = lines[index]!;
@@ -198,38 +188,69 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
     if (shop.taxModel === 'GROSS' && isNet) return divided(exact(amount), withTax(priceRate));
     return shop.taxModel === 'NET' && !isNet ? times(exact(amount), withTax(priceRate)) : exact(amount);
   });
-  const worth = worths.reduce(add, exact(0));
-  const serviceShown = (amount: number) =>
-    isShared
-      ? rounded(divided(times(exact(amount), worth), exact(subTotalOfShop)))
-      : asShown(amount, serviceTax);
-  const serviceOfShop = (amount: number) =>
-    isShared
-      ? rounded(divided(times(exact(amount), exact(subTotalOfShop)), worth))
-      : asOfShop(amount, serviceTax);
-  const goods = inGroups(
-    lines
-      .filter((_, index) => ofShop[index]!.amount > 0)
-      .map(({ taxClass, taxRate, treatment }) => ({ taxClass, rate: taxRate, treatment, amount: 0 })),
-  );
-  const serviceCharges = (price: number): Charge[] => {
-    if (!isShared) return [{ taxClass: serviceClass, ...serviceTax, amount: price }];
-    const shares = exactParts(
-      price,
-      goods.map(({ rate, treatment }) =>
-        worths
-          .filter((_, index) => lines[index]!.taxRate === rate && lines[index]!.treatment === treatment)
-          .reduce(add, exact(0)),
-      ),
+  /** The taxes of costs that belong to some of the lines. */
+  const costsOf = (belongs: (index: number) => boolean) => {
+    const own = lines.filter((_, index) => belongs(index));
+    const [first] = own.toSorted(
+      (one, other) =>
+        other.priceRate - one.priceRate ||
+        other.taxRate - one.taxRate ||
+        (one.taxClass.taxClassId < other.taxClass.taxClassId ? -1 : 1),
     );
-    return goods.map((group, index) => ({ ...group, amount: shares[index]! }));
+    const highest = shop.deliveryTax === 'highest' ? first : undefined;
+    const taxClass = highest ? highest.taxClass : defaultClass;
+    const tax = highest ? taxOf(taxClass) : standardTax;
+    const price = sum(ofShop.filter((_, index) => belongs(index)).map(({ amount }) => amount));
+    const isShared = shop.deliveryTax === 'shares' && price > 0;
+    const worth = worths.filter((_, index) => belongs(index)).reduce(add, exact(0));
+    const groups = inGroups(
+      lines
+        .filter((_, index) => belongs(index) && ofShop[index]!.amount > 0)
+        .map((line) => ({
+          taxClass: line.taxClass,
+          rate: line.taxRate,
+          treatment: line.treatment,
+          amount: 0,
+        })),
+    );
+    return {
+      taxClass,
+      tax,
+      shown: (amount: number) =>
+        isShared ? rounded(divided(times(exact(amount), worth), exact(price))) : asShown(amount, tax),
+      ofShop: (amount: number) =>
+        isShared ? rounded(divided(times(exact(amount), exact(price)), worth)) : asOfShop(amount, tax),
+      charges: (amount: number): Charge[] => {
+        if (!isShared) return [{ taxClass, ...tax, amount }];
+        const shares = exactParts(
+          amount,
+          groups.map(({ rate, treatment }) =>
+            worths
+              .filter(
+                (_, index) =>
+                  belongs(index) && lines[index]!.taxRate === rate && lines[index]!.treatment === treatment,
+              )
+              .reduce(add, exact(0)),
+          ),
+        );
+        return groups.map((group, index) => ({ ...group, amount: shares[index]! }));
+      },
+    };
   };
+  // Who pays with the order pays for all of it. What is delivered is the goods: a download is not, nor is a service.
+  const isGoods = (index: number) => {
+    const { digital, supply } = lines[index]!.taxClass;
+    return !digital && supply === 'goods';
+  };
+  const hasGoods = lines.some((_, index) => isGoods(index));
+  const costsOfDelivery = costsOf((index) => !hasGoods || isGoods(index));
+  const costsOfPayment = costsOf(() => true);
 
   // What the delivery costs before a coupon.
   const deliveryByHand = delivery.isChosen ? cart.shipping.price : null;
   const askedDeliveryOfShop =
     deliveryByHand !== null
-      ? serviceOfShop(deliveryByHand)
+      ? costsOfDelivery.ofShop(deliveryByHand)
       : delivery.method
         ? naiveDeliveryPrice(
             delivery.method,
@@ -240,7 +261,7 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
             ofSettings,
           )
         : 0;
-  const askedDelivery = deliveryByHand ?? serviceShown(askedDeliveryOfShop);
+  const askedDelivery = deliveryByHand ?? costsOfDelivery.shown(askedDeliveryOfShop);
 
   // The payment before it is limited.
   const isEmpty = cart.lines.length === 0;
@@ -258,7 +279,7 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
       ? paymentMethod
         ? ofSettings(paymentMethod.amount)
         : 0
-      : serviceOfShop(cart.payment.price);
+      : costsOfPayment.ofShop(cart.payment.price);
 
   // The coupon.
   const coupon = cart.coupon
@@ -293,12 +314,12 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
   const paymentOfShop = isEmpty ? 0 : Math.max(askedPaymentOfShop, 0 - toPayOfShop);
   let payment = 0;
   if (!isEmpty && cart.payment.price !== null) payment = Math.max(cart.payment.price, 0 - toPay);
-  else if (paymentOfShop >= 0) payment = serviceShown(paymentOfShop);
+  else if (paymentOfShop >= 0) payment = costsOfPayment.shown(paymentOfShop);
   else payment = 0 - takenOff(0 - paymentOfShop, toPayOfShop, toPay);
 
   // The taxes: one rounding per rate. A payment that costs less than nothing is a discount on everything.
-  const deliveryCharges = serviceCharges(deliveryCost);
-  const paymentCharges = serviceCharges(Math.max(0, payment));
+  const deliveryCharges = costsOfDelivery.charges(deliveryCost);
+  const paymentCharges = costsOfPayment.charges(Math.max(0, payment));
   const charges: Charge[] = [
     ...deliveryCharges,
     ...paymentCharges,
@@ -364,10 +385,10 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
   return {
     country,
     serviceTax: {
-      taxClass: serviceClass,
-      taxRate: serviceTax.rate,
-      priceRate: serviceTax.priceRate,
-      treatment: serviceTax.treatment,
+      taxClass: costsOfDelivery.taxClass,
+      taxRate: costsOfDelivery.tax.rate,
+      priceRate: costsOfDelivery.tax.priceRate,
+      treatment: costsOfDelivery.tax.treatment,
     },
     // Assigned, because a copy of each line is slow.
     lines: lines.map((line, index) =>

@@ -80,6 +80,17 @@ const CHECKS: Record<string, Check> = {
       if (couponShare < 0 || couponShare > amount) assert.equal(couponShare, `from 0 to ${amount}`);
   },
 
+  'what is not delivered has no share in the delivery': ({ lines, shipping }, _cart, shop) => {
+    const goods = lines.filter(
+      ({ taxClass, amount }) => !taxClass.digital && taxClass.supply === 'goods' && amount > 0,
+    );
+    if (shop.deliveryTax !== 'shares' || goods.length === 0 || !shipping) return;
+    const strange = shipping.taxes.filter(
+      ({ rate, treatment }) => !goods.some((line) => line.taxRate === rate && line.treatment === treatment),
+    );
+    if (strange.length > 0) assert.deepEqual(strange, []);
+  },
+
   'nothing falls below zero, whatever is taken off': (totals) => {
     const amounts = [
       totals.grandTotal,

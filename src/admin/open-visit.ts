@@ -13,6 +13,7 @@ import type { RateLimiter } from '../http/rate-limit.ts';
 import { SCOPES } from '../http/scopes.ts';
 import { withCachedSettings, type Settings } from '../shops/settings/settings.ts';
 import { domainPolicy } from '../shops/shop/domain-policy.ts';
+import type { VatRegister } from '../shops/vat-numbers/register.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { isLanguage, LANGUAGES, adminMessagesIn, type Language } from './messages.ts';
 import { withUser, type Device, type DeviceCookie } from '../people/accounts/device-cookie.ts';
@@ -29,6 +30,7 @@ export interface AdminDeps {
   hosts: ShopHosts;
   demoAccess: ObservedDemoAccess;
   callAs: Operations['callAs'];
+  vatRegister: VatRegister;
 }
 
 export interface OpenDeps extends AdminDeps {
@@ -132,6 +134,7 @@ export async function openShopVisit(
     base: `/admin/shops/${shopId}`,
     storefront: storefrontAddress(visit.origin, settings, deps.hosts),
     domainPolicy: domainPolicy(deps.config, deps.demoAccess, request.host),
+    vatRegister: deps.vatRegister,
     call: callIn(undefined),
     inTransaction: (work) =>
       joinCalls(deps.db.ofShop(shopId), { appId: user.userId, log: request.log }, (joined) =>

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import type { CallOperation } from '../http/internal-call.ts';
 import type { Settings } from '../shops/settings/settings.ts';
+import type { VatRegister } from '../shops/vat-numbers/register.ts';
 import type { DomainPolicy } from '../shops/shop/domain-policy.ts';
 import type { Device } from '../people/accounts/device-cookie.ts';
 import type { Language, AdminMessages } from './messages.ts';
@@ -60,6 +61,7 @@ export interface ShopVisit extends AnyVisit {
   storefront: string;
   /** The domains that the shop may name. */
   domainPolicy: DomainPolicy;
+  vatRegister: VatRegister;
   /**
    * Calls an operation of the API as the user: `call(createShipment, { params: { orderId }, body })`. Refusals are
    * thrown. Reads in another shape than the API's are queries of the modules.

@@ -66,17 +66,17 @@ export function addresses(api: Operations, carts: CartStore): void {
     // A number that is not given costs nothing; one that is given is checked before the cart is changed.
     const prepare = async (
       call: PrepareStoreCall<{ cartId: string }, unknown, Static<typeof AddressRequest>>,
-    ) =>
-      key === 'billingAddress' && call.body.vatId
-        ? carts.checkVatNumber(call, {
-            vatId: call.body.vatId,
-            country: call.body.country?.toUpperCase() ?? null,
-          })
-        : undefined;
+    ) => (hasNumber(call.body) ? carts.checkVatNumber(call, numbered(call.body)) : undefined);
+    const hasNumber = ({ vatId }: Static<typeof AddressRequest>) =>
+      key === 'billingAddress' && Boolean(vatId);
     api.writeWithStore({ ...update, prepare }, async (call) => {
-      const changed = await carts.update(call, (cart, context) =>
-        setAddress(key, call.body, cart, context, call.prepared),
-      );
+      const changed = await carts.update(call, (cart, context) => {
+        // Inside of a transaction no register can be asked: its caller has asked before.
+        const isAsked = call.transaction && hasNumber(call.body) && !cart.buyer?.vatCheck;
+        const check =
+          call.prepared ?? (isAsked ? carts.lastVatCheck(numbered(call.body), context.settings) : undefined);
+        return setAddress(key, call.body, cart, context, check);
+      });
       return answerCart(call, changed);
     });
 
@@ -86,3 +86,8 @@ export function addresses(api: Operations, carts: CartStore): void {
     });
   }
 }
+
+const numbered = ({ vatId, country }: Static<typeof AddressRequest>) => ({
+  vatId: vatId ?? null,
+  country: country?.toUpperCase() ?? null,
+});

@@ -167,6 +167,15 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
       return vatRegister.check(request.shopId, number, requesterOf(settings));
     },
 
+    /** What the register has just said of the number of an address, for a write inside of a transaction. */
+    lastVatCheck(
+      address: Pick<Address, 'vatId' | 'country'>,
+      settings: Pick<Settings, 'country' | 'invoicing'>,
+    ): VatCheck | undefined {
+      const number = numberToCheck(address, settings);
+      return number && vatRegister.lastAnswer(number, requesterOf(settings));
+    },
+
     /**
      * Asks the register again when the check in the cart is no longer fresh, before the cart is ordered. Call it
      * outside of transactions.

@@ -645,6 +645,47 @@ describe('the tax', () => {
     expect(totalsOf(standard.body)).toEqual(totalsOf(highest.body));
   });
 
+  test('of the delivery is that of the goods: a download and a service in the cart have no share in it', async () => {
+    const cart = await givenMixedCart({});
+    await changeSettings(cart.shop, {
+      taxClasses: [
+        { key: 'standard', name: 'standard', default: true, rates: { DE: 19 } },
+        { key: 'reduced', name: 'reduced', rates: { DE: 7 } },
+        { key: 'file', name: 'file', digital: true, rates: { DE: 19 } },
+        { key: 'repair', name: 'repair', supply: 'services', rates: { DE: 19 } },
+      ],
+      paymentMethods: [{ key: 'cod', name: 'On delivery', price: 2.5 }],
+    });
+    const book = cart.body.lineItemContainer.productLineItems[0].productId;
+    const file = await givenProduct(cart.shop, { price: 3000, taxClass: 'file' });
+    const repair = await givenProduct(cart.shop, { price: 1000, taxClass: 'repair' });
+    const mixed = await givenCart(cart.shop, { [book]: 1, [file]: 1, [repair]: 1 });
+    const body = await done(mixed, 'PUT', '/billing-address', ADA);
+    const partsOf = (taxes: Answer['body'][]) =>
+      taxes.map((tax) => [tax.taxClass.percentage, tax.price.amount]);
+    // 5.00 at 7 %; of the 2.50 of the payment, 1.50 at 7 % and 1.00 at 19 %.
+    expect(partsOf(body.shippingData.taxes)).toEqual([[7, 0.33]]);
+    expect(partsOf(body.paymentData.taxes)).toEqual([
+      [7, 0.1],
+      [19, 0.16],
+    ]);
+    // 66.50 at 7 % and 41.00 at 19 %.
+    expect(totalsOf(body)).toMatchObject({ total: 107.5, tax: 10.9 });
+    const { orderId } = await done(mixed, 'POST', '/order');
+    const stored = (await service.db.one<{ content: Content }>(sql`
+      select content from customer_order where shop_id = ${cart.shop.shopId} and order_id = ${orderId}`))!;
+    expect(revised(stored.content)).toEqual(stored.content);
+    // Two downloads more change nothing of the delivery.
+    const fileLine = stored.content.lines.find(({ productId }) => productId === file)!;
+    const changed = revised(stored.content, {
+      changed: { lineItemId: fileLine.lineItemId, quantity: '3' },
+    });
+    expect(changed.shipping!.taxes).toEqual(stored.content.shipping!.taxes);
+    expect(changed.grandTotal).toBe(16_750);
+    const only = await givenCart(cart.shop, { [repair]: 1 });
+    expect(partsOf(only.body.shippingData.taxes)).toEqual([[19, 0.8]]);
+  });
+
   test('is not charged to a business of another member state, which pays the net price', async () => {
     const cart = await givenMixedCart({});
     await done(cart, 'PUT', '/billing-address', { ...ADA, country: 'FR' });

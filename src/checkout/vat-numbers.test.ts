@@ -10,6 +10,7 @@ import {
   givenSmallShop,
   NOW,
   on,
+  queuedEmails,
   shippingId,
   type GivenCart,
   type Shop,
@@ -21,6 +22,7 @@ import { signInAs } from '../../test/signed-in.ts';
 import { startVatRegister, type Behaviour, type VatRegisterServer } from '../../test/vat-register.ts';
 import { givenVisitor, mainOf } from '../../test/visitor.ts';
 import { sql } from '../db/sql.ts';
+import { orderConfirmation } from '../orders/confirmation-email.ts';
 import type { Buyer, VatCheck } from '../shops/vat-numbers/buyer.ts';
 
 /** Of French companies: their check digits fit. */
@@ -463,6 +465,176 @@ describe('a correction', () => {
   });
 });
 
+describe('an order by hand', () => {
+  const FIELDS = {
+    ...Object.fromEntries(Object.entries(FRENCH).map(([field, value]) => [`billing-${field}`, value])),
+    quantity: '1',
+    price: '',
+  };
+  const noticeOf = (headers: Record<string, unknown>) => {
+    const cookie = String(
+      [headers['set-cookie']].flat().find((one) => String(one).startsWith('admin-notice=')),
+    );
+    return JSON.parse(Buffer.from(/=([^.]+)/.exec(cookie)![1]!, 'base64url').toString());
+  };
+  const place = async (vatId: string) => {
+    const merchant = await givenMerchant(service, 'owner', shop.shopId);
+    const fields = { ...FIELDS, product: productId, 'billing-vatId': vatId };
+    const computed = await merchant.post('/orders/new', { ...fields, do: 'compute' });
+    const saved = await merchant.post('/orders/new', { ...fields, do: 'place' });
+    return { computed: computed.text, saved, merchant };
+  };
+  const ordered = async (location: string | undefined) => {
+    const orderId = location!.split('/').at(-1)!;
+    const { body } = await service.call('GET', `/manage/shops/${shop.shopId}/orders/${orderId}`, {
+      token: shop.token,
+    });
+    return body;
+  };
+
+  test('of a confirmed business is without tax, and asks once', async () => {
+    const { computed, saved, merchant } = await place('fr 40303265045');
+    expect(computed).toContain('The tax authorities have confirmed the VAT ID.');
+    expect(computed).toContain('No VAT: intra-Community supply');
+    const order = await ordered(saved.location);
+    expect(order.lineItemContainer.totalTax.amount).toBe(0);
+    expect(order.lineItemContainer.grandTotal.amount).toBe(8.4);
+    expect(order.management.buyer.vatCheck).toEqual({
+      vatNumber: NUMBER,
+      result: 'valid',
+      checkedOn: now(),
+      consultationNumber: 'WAPIAAAAYvK1',
+    });
+    expect(order.management.taxes).toEqual([
+      expect.objectContaining({
+        rate: 0,
+        treatment: 'intraCommunity',
+        amount: expect.objectContaining({ amount: 8.4 }),
+        tax: expect.objectContaining({ amount: 0 }),
+      }),
+    ]);
+    expect(register.asked).toHaveLength(1);
+    expect(noticeOf(saved.headers).isProblem).toBeFalsy();
+    expect((await merchant.get(`/orders/${order.orderId}`)).text).toContain('No VAT: intra-Community supply');
+  });
+
+  test.each([
+    ['away', 'unavailable', 'The tax authorities’ service does not respond, so VAT is charged.'],
+    ['invalid', 'invalid', 'The tax authorities do not know the VAT ID, so VAT is charged.'],
+  ] satisfies [Behaviour, string, string][])(
+    'has tax when the register is %s, says so, and can be corrected',
+    async (behaviour, result, text) => {
+      register.behaviour = behaviour;
+      const { computed, saved, merchant } = await place(OTHER_NUMBER);
+      expect(computed).toContain(text);
+      expect(computed).toContain('Includes 19% VAT');
+      expect(noticeOf(saved.headers)).toMatchObject({ isProblem: true, text: expect.stringContaining(text) });
+      const order = await ordered(saved.location);
+      expect([order.lineItemContainer.grandTotal.amount, order.lineItemContainer.totalTax.amount]).toEqual([
+        10, 1.6,
+      ]);
+      expect(order.management.buyer.vatCheck).toMatchObject({ vatNumber: OTHER_NUMBER, result });
+      const page = await merchant.get(`/orders/${order.orderId}`);
+      expect(page.text).toContain('Check again');
+    },
+  );
+
+  test('is refused with a damaged number, and nothing is ordered', async () => {
+    const merchant = await givenMerchant(service, 'owner', shop.shopId);
+    await changesNothing(service, async () => {
+      const refused = await merchant.post('/orders/new', {
+        ...FIELDS,
+        product: productId,
+        'billing-vatId': 'FR40303265046',
+        do: 'place',
+      });
+      expect(refused.status).toBe(400);
+      expect(refused.text).toContain('FR40303265046 is not a valid VAT ID.');
+    });
+    expect(register.asked).toEqual([]);
+  });
+});
+
+describe('an order without tax says why', () => {
+  let untaxed: Shop;
+  let goods: string;
+  let download: string;
+  beforeAll(async () => {
+    untaxed = await givenSmallShop(service, {
+      countries: { default: 'DE', items: ['DE', 'FR', 'CH'] },
+      taxClasses: [
+        { key: 'standard', name: 'standard', default: true, rates: { DE: 19 } },
+        { key: 'digital', name: 'digital', digital: true, rates: { DE: 19 } },
+      ],
+      taxes: { model: 'gross', taxFreeOutsideEu: true },
+    });
+    goods = await givenProduct(untaxed, { number: 'GOODS' });
+    download = await givenProduct(untaxed, { number: 'FILE', taxClass: 'digital' });
+  });
+
+  const FR = { ...FRENCH, vatId: NUMBER };
+  const CH = { ...FRENCH, country: 'CH', zipCode: '8001', city: 'Zürich', vatId: null };
+  test.each([
+    ['goods to a business', () => goods, FR, {}, 'No VAT: intra-Community supply'],
+    [
+      'a download for a business',
+      () => download,
+      FR,
+      {},
+      'No VAT: reverse charge, the recipient owes the tax',
+    ],
+    ['an export', () => goods, CH, {}, 'No VAT: export'],
+    [
+      'a small business',
+      () => goods,
+      { ...FRENCH, country: 'DE', zipCode: '20457', vatId: null },
+      { taxes: { model: 'gross' as const, smallBusiness: true } },
+      'No VAT: small business',
+    ],
+  ])('%s', async (_, product, address, settings, reason) => {
+    await changeSettings(untaxed, settings);
+    const visitor = givenVisitor(service, untaxed.shopId);
+    await visitor.submit('/cart/add', { productId: product(), quantity: '1' });
+    await visitor.submit('/checkout', {
+      ...Object.fromEntries(Object.entries(address).map(([name, value]) => [`billing.${name}`, value ?? ''])),
+      'billing.format': address.country,
+      'business.form': 'yes',
+      ...(address.vatId && { business: 'yes' }),
+    });
+    const delivery = await visitor.get('/checkout/delivery');
+    const chosen = Object.fromEntries(
+      [...delivery.text.matchAll(/name="((?:shipping|payment)Method)"[^>]*?value="([^"]+)"/g)].map(
+        ([, name, value]) => [name!, value!],
+      ),
+    );
+    const review = await visitor.submit('/checkout/delivery', chosen);
+    expect(mainOf(review)).toContain(reason);
+    const reviewed = /name="reviewed" value="([^"]+)"/.exec(review.text)![1]!;
+    const confirmed = await visitor.submit('/checkout/order', { reviewed, ...consentsIn(review.text) });
+    expect(mainOf(confirmed)).toContain(reason);
+    const email = (await queuedEmails(service, untaxed.shopId)).findLast(
+      ({ template }) => template === 'order',
+    )!;
+    const facts = (await orderConfirmation.load!(service.db, email as never))!;
+    expect(facts.untaxed).toEqual([{ text: reason, amount: '€0.00' }]);
+    // The notice on the legal guarantee is for consumers.
+    const isConsumer = address.vatId === null;
+    expect(mainOf(review).includes('Legal guarantee of conformity')).toBe(isConsumer);
+    expect(facts.legalSections.some(({ title }) => title.startsWith('Legal guarantee'))).toBe(isConsumer);
+    expect(facts.hasLegalGuarantee).toBe(isConsumer);
+    const merchant = await givenMerchant(service, 'owner', untaxed.shopId);
+    const { orderId } = (
+      await service.call('GET', `/${untaxed.shopId}/orders?resultsPerPage=1`, { token: untaxed.token })
+    ).body.items[0];
+    const page = await merchant.get(`/orders/${orderId}`);
+    expect(page.text).toContain(`<dt>${reason}</dt>`);
+    expect(page.text).not.toContain('Includes 0% VAT');
+  });
+});
+
+const consentsIn = (text: string) =>
+  Object.fromEntries([...text.matchAll(/name="(consent[^"]*)"/g)].map(([, name]) => [name!, 'yes']));
+
 describe('the checkout', () => {
   const COMPANY = {
     ...Object.fromEntries(Object.entries(FRENCH).map(([field, value]) => [`billing.${field}`, value])),
@@ -498,11 +670,15 @@ describe('the checkout', () => {
     register.behaviour = 'valid';
     await visitor.submit('/checkout', { ...COMPANY, 'billing.vatId': NUMBER });
     expect(await remembered()).toMatchObject({ vatNumber: NUMBER, result: 'valid', checkedAt: now() });
-    expect(await product()).toContain('€8.40');
+    const known = await product();
+    expect(known).toContain('€8.40');
+    expect(known).not.toContain('Legal guarantee of conformity');
     register.behaviour = 'invalid';
     await visitor.submit('/account/addresses/new', { ...COMPANY, 'billing.vatId': OTHER_NUMBER });
     expect(await remembered()).toMatchObject({ vatNumber: OTHER_NUMBER, result: 'invalid' });
-    expect(await product()).toContain('€10.00');
+    const unknown = await product();
+    expect(unknown).toContain('€10.00');
+    expect(unknown).toContain('Legal guarantee of conformity');
     await changeSettings(shop, { netPrices: {} });
   });
 

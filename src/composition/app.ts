@@ -355,6 +355,7 @@ export async function buildApp({
     hosts,
     demoAccess,
     callAs: api.callAs,
+    vatRegister,
     isMigrated,
     settingsFormat,
     emailKinds: EMAIL_KINDS,

@@ -16,6 +16,7 @@ import { countryName } from '../shops/countries/countries.ts';
 import type { Content } from '../pricing/content.ts';
 import { isGoods } from '../pricing/goods.ts';
 import { guaranteeFileIn, guaranteeFiles } from '../shops/legal/guarantee-files.ts';
+import { isBusinessBuyer } from '../shops/vat-numbers/buyer.ts';
 import { guaranteeNotice, sellsToEuConsumers } from '../shops/legal/guarantee-notice.ts';
 import { findLegalTexts, type LegalText } from '../shops/legal/queries.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
@@ -208,7 +209,8 @@ export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
       findLegalTexts(db, shopId, ATTACHED_PAGES, [locale, settings.defaultLocale]),
     ]);
     if (!order) return undefined;
-    const hasLegalGuarantee = sellsToEuConsumers(settings) && order.content.lines.some(isGoods);
+    const isConsumer = !isBusinessBuyer(order.billingAddress, order.buyer);
+    const hasLegalGuarantee = isConsumer && sellsToEuConsumers(settings) && order.content.lines.some(isGoods);
     return {
       ...orderPlaced(order, locale, settings),
       legalTexts,

@@ -150,6 +150,12 @@ function managementOf(order: ManagedOrder, activity: OrderActivity, { locale, se
     refundedAmount: price(order.refundedAmount),
     refundableAmount: price(refunds.left),
     outstandingAmount: price(outstandingOf(order)),
+    taxes: order.content.taxes.map(({ rate, treatment, amount, tax }) => ({
+      rate: rate / 100,
+      ...(treatment && { treatment }),
+      amount: priceOf(amount, order.currency, order.content.taxType, locale),
+      tax: priceOf(tax, order.currency, 'NONE', locale),
+    })),
     buyer: toBuyer(order.buyer),
     shipments: activity.shipments.map(({ shipmentId, at, lines, carrier, trackingCode }) => ({
       shipmentId,

@@ -8,6 +8,7 @@ import { RETURN_ORIGINS, RETURN_STATES } from './manage-queries.ts';
 import { ORDER_STATES } from './order-state.ts';
 import { BuyerAnswer } from './buyer-schema.ts';
 import { Order } from './schema.ts';
+import { TAX_TREATMENTS } from '../shops/taxes/treatments.ts';
 import { Decimal, Given, Text } from '../http/request-fields.ts';
 
 /** An order as the back office sees it, and the bodies that change one. */
@@ -83,6 +84,23 @@ const Management = Type.Object(
       description:
         'What is missing of the grand total, when refunds are taken off what came in; nothing when cancelled.',
     },
+    taxes: Type.Array(
+      Type.Object(
+        {
+          rate: Type.Number({ description: 'In percent.', examples: [19] }),
+          treatment: Type.Optional(
+            Type.Enum([...TAX_TREATMENTS], {
+              description: 'Why it is taxed so; absent: an order from before it was stored.',
+              examples: ['domestic'],
+            }),
+          ),
+          amount: { ...Price, description: 'What is taxed so, in the tax model of the order.' },
+          tax: { ...Price, description: 'The tax in it, or on it.' },
+        },
+        { title: 'order tax' },
+      ),
+      { description: 'By rate, ascending, and treatment.' },
+    ),
     buyer: { ...BuyerAnswer, description: 'What the buyer has said as a business.' },
     shipments: Type.Array(
       Type.Object(

@@ -8,7 +8,7 @@ import {
 import { deliveryPrice } from '../pricing/delivery.ts';
 import type { CartInput, CouponInput, LineInput, ShopRules } from '../pricing/input.ts';
 import { sum } from '../pricing/shares.ts';
-import { exactWeights, type ServiceTax } from '../pricing/service-tax.ts';
+import { deliveredLines, exactWeights, type ServiceTax } from '../pricing/service-tax.ts';
 import { toShopPrice, toShownPrice } from '../pricing/tax.ts';
 import { cartTotals, type CartTotals, type TaxOf } from '../pricing/totals.ts';
 import { priceOfQuantity } from '../pricing/unit-price.ts';
@@ -126,8 +126,8 @@ function agreedTotals(facts: CartInput, rules: ShopRules, taxOf: TaxOf): CartTot
 const COUNTRY = 'ZZ';
 
 /** By class and its tax, because a line that is added later may be taxed in another way with the same class. */
-const keyOf = ({ taxClassId, rate, priceRate = rate, treatment }: ContentTaxClass) =>
-  `${taxClassId} ${rate} ${priceRate} ${treatment}`;
+const keyOf = ({ taxClassId, rate, priceRate = rate, treatment, isUndelivered }: ContentTaxClass) =>
+  `${taxClassId} ${rate} ${priceRate} ${treatment} ${isUndelivered}`;
 
 function taxClassesOf({ lines, serviceTaxClass }: Content): Map<string, ContentTaxClass> {
   const classes = [serviceTaxClass, ...lines.map(({ taxClass }) => taxClass)];
@@ -213,7 +213,7 @@ function rulesOf(
     taxRegistrations: {},
     specialTerritories: false,
     deliveryTax: deliveryTax ?? 'standard',
-    taxClasses: [...taxClasses].map(([key, { name, rate }]) => ({
+    taxClasses: [...taxClasses].map(([key, { name, rate, isUndelivered }]) => ({
       taxClassId: key,
       key,
       name,
@@ -221,7 +221,7 @@ function rulesOf(
       isDefaultDigital: false,
       // Whether something is shipped was decided when the method was chosen.
       digital: false,
-      supply: 'goods',
+      supply: isUndelivered ? 'services' : 'goods',
       rates: { [COUNTRY]: rate },
     })) satisfies TaxClass[],
     shippingMethods: shippingMethodId === undefined ? [] : [chosenMethod(shippingMethodId)],
@@ -269,7 +269,10 @@ export function deliveryPriceToday(
   // Limits are in the tax model of the shop.
   const value = valueInShop(content, settings);
   const price = deliveryPrice(method, { currency, lines: shipped, ...destination }, value, settings);
-  return price === undefined ? undefined : servicePrice(price, content, settings);
+  const delivered = deliveredLines(lines, ({ taxClass }) => !taxClass.isUndelivered);
+  return price === undefined
+    ? undefined
+    : servicePrice(price, { ...content, lines: [...delivered] }, settings);
 }
 
 function shippedLine(
@@ -297,14 +300,20 @@ export function paymentPriceToday(content: Content, method: PaymentMethod, setti
   return servicePrice(inCurrency(method.amount, content.currency, settings), content, settings);
 }
 
-/** A price of delivery or payment in the terms of the order, with the tax that was agreed for it. */
+/** A price in the terms of the order, with the tax that was agreed for the delivery or payment of these lines. */
 function servicePrice(price: number, content: Content, settings: Settings): number {
-  const { taxType, deliveryTax, serviceTaxClass } = content;
+  const { taxType, deliveryTax, serviceTaxClass, lines } = content;
   if (deliveryTax === 'shares' && valueInShop(content, settings) > 0) {
     const { shown, ofShop } = exactWeights(shopAmounts(content, settings), settings.taxModel, taxType);
     return Number(divideRounded(BigInt(price) * shown, ofShop));
   }
-  return toShownPrice(price, ratesOfClass(serviceTaxClass), settings.taxModel, taxType);
+  const [highest] =
+    deliveryTax === 'highest'
+      ? lines
+          .map(({ taxClass }) => ratesOfClass(taxClass))
+          .toSorted((left, right) => right.priceRate - left.priceRate || right.taxRate - left.taxRate)
+      : [];
+  return toShownPrice(price, highest ?? ratesOfClass(serviceTaxClass), settings.taxModel, taxType);
 }
 
 function valueInShop(content: Content, settings: Settings): number {

@@ -21,7 +21,7 @@ import type { CartProduct } from './cart-product.ts';
 import type { DaySpan } from './delivery-span.ts';
 import { toShownPrice, type AppliedTax } from './tax.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
-import type { ServiceTax } from './service-tax.ts';
+import { isGoodsClass, type ServiceTax } from './service-tax.ts';
 import { ratesOf, sum } from './shares.ts';
 import { cartTotals, type CartTotals, type LineTotals } from './totals.ts';
 import type { Destination } from './zones.ts';
@@ -55,7 +55,7 @@ export interface Content {
   payment: ContentPayment | null;
   /** When an order arrives, as its customer was told; missing: a cart, or unknown. */
   expectedDelivery?: DaySpan;
-  /** The tax of delivery and payment; where they have shares of the goods' rates, `serviceParts` has these. */
+  /** The tax of the delivery; where costs have shares of the goods' rates, `serviceParts` has these. */
   serviceTaxClass: ContentTaxClass;
   /** How delivery and payment are taxed; missing: as the default tax class. */
   deliveryTax?: Exclude<Settings['deliveryTax'], 'standard'>;
@@ -156,6 +156,8 @@ export interface ContentTaxClass {
   treatment?: TaxTreatment;
   /** The rate in the shop's gross prices, where the tax was taken off them; missing: `rate`. */
   priceRate?: number;
+  /** It is a service or a download, which has no share in the costs of the delivery; missing: goods. */
+  isUndelivered?: true;
 }
 
 export interface ContentTax {
@@ -413,6 +415,7 @@ function contentTaxClass(tax: AppliedTax, settings: Settings): ContentTaxClass {
     rate: taxRate,
     ...(treatment && { treatment }),
     ...(priceRate !== taxRate && { priceRate }),
+    ...(!isGoodsClass(taxClass) && { isUndelivered: true }),
   };
 }
 

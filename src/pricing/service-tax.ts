@@ -15,8 +15,9 @@ import {
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
 
 /**
- * The tax of delivery and payment costs. They belong to the goods, so depending on the shop they are taxed at the
- * standard rate, at the rates of the goods in proportion to their amounts, or at the highest of these rates.
+ * The tax of delivery and payment costs. They belong to what is sold, so depending on the shop they are taxed at the
+ * standard rate, at the rates of the lines in proportion to their amounts, or at the highest of these rates. The
+ * delivery belongs to the goods that are delivered, the payment to everything.
  */
 
 /** The tax of one amount by itself: information only, because the total is rounded once per rate over everything. */
@@ -41,6 +42,21 @@ export interface ServiceTaxing {
 }
 
 type TaxedLine = AppliedTax & { shopAmount: number };
+
+/**
+ * The lines that the delivery belongs to. A download or a service in the same cart is not delivered, so it has no share
+ * in the costs. Without any goods, all lines have.
+ */
+export function deliveredLines<Line>(
+  lines: readonly Line[],
+  isGoods: (line: Line) => boolean,
+): readonly Line[] {
+  const goods = lines.filter(isGoods);
+  return goods.length > 0 ? goods : lines;
+}
+
+export const isGoodsClass = ({ digital, supply }: Pick<TaxClass, 'digital' | 'supply'>) =>
+  !digital && supply === 'goods';
 
 export function serviceTaxing(
   lines: readonly TaxedLine[],

@@ -6,7 +6,13 @@ import type { CouponProblem } from './coupon-problems.ts';
 import { deliveryOf, deliveryPrice, type Delivery } from './delivery.ts';
 import type { CartInput, LineInput, ShopRules } from './input.ts';
 import { redeemed, type Redeemed } from './redemption.ts';
-import { serviceTaxing, type ServiceTax, type ServiceTaxing } from './service-tax.ts';
+import {
+  deliveredLines,
+  isGoodsClass,
+  serviceTaxing,
+  type ServiceTax,
+  type ServiceTaxing,
+} from './service-tax.ts';
 import {
   groupByTax,
   lessShares,
@@ -32,7 +38,7 @@ export interface CartTotals {
   delivery: Delivery;
   /** The country whose rates apply. */
   country: string;
-  /** The tax of delivery and payment, unless they are taxed in shares. */
+  /** The tax of the delivery, unless it is taxed in shares. */
   serviceTax: AppliedTax;
   /** null: nothing is shipped. */
   shipping: { method: ShippingMethod; price: number; taxes: ServiceTax[] } | null;
@@ -100,8 +106,11 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   const left = lessShares(shownLines, discountShares);
   const shopLeft = lessShares(shopLines, spread(shopDiscount, shopLines));
 
-  const services = serviceTaxing(priced, standardServiceTax(priced, taxOf, shop), taxType, shop);
-  const asked = shippingPrice(cart, delivery, shopSubTotal, shop, services);
+  const standard = standardServiceTax(priced, taxOf, shop);
+  const delivered = deliveredLines(priced, ({ taxClass }) => isGoodsClass(taxClass));
+  const deliveryTaxing = serviceTaxing(delivered, standard, taxType, shop);
+  const paymentTaxing = serviceTaxing(priced, standard, taxType, shop);
+  const asked = shippingPrice(cart, delivery, shopSubTotal, shop, deliveryTaxing);
   const method = paymentMethod(cart, shop);
   const coupon =
     cart.coupon &&
@@ -137,10 +146,10 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   const payment =
     cart.lines.length === 0
       ? NOTHING
-      : paymentPrice(cart, method, shop, services, { shop: shopPayable, shown: payable });
+      : paymentPrice(cart, method, shop, paymentTaxing, { shop: shopPayable, shown: payable });
 
-  const shippingTaxes = services.split(shipping.shown);
-  const surchargeTaxes = services.split(Math.max(payment.shown, 0));
+  const shippingTaxes = deliveryTaxing.split(shipping.shown);
+  const surchargeTaxes = paymentTaxing.split(Math.max(payment.shown, 0));
   const taxed: TaxedAt[] = [
     ...[...shippingTaxes, ...surchargeTaxes].map(({ taxClass, rate, treatment, amount }) => ({
       taxClass,
@@ -193,7 +202,7 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
     coupon: coupon && { amount: 0 - couponDiscount, problems: coupon.problems },
     delivery,
     country,
-    serviceTax: services.tax,
+    serviceTax: deliveryTaxing.tax,
     shipping: delivery.method && {
       method: delivery.method,
       price: shipping.shown,
@@ -239,7 +248,7 @@ function decidedTaxes(
 function standardServiceTax(lines: readonly AppliedTax[], taxOf: TaxOf, shop: ShopRules): AppliedTax {
   const standard = taxClassFor(null, shop);
   const main = (
-    lines.find(({ taxClass }) => !taxClass.digital && taxClass.supply === 'goods') ??
+    lines.find(({ taxClass }) => isGoodsClass(taxClass)) ??
     lines.find(({ taxClass }) => !taxClass.digital) ??
     lines[0]
   )?.taxClass;

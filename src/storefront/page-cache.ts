@@ -1,6 +1,7 @@
 import type { CacheKind } from '../db/cache.ts';
 import type { Queries } from '../db/database.ts';
 import type { RenderOptions } from '../catalogue/products/render.ts';
+import { isKnownBusiness } from './price-view.ts';
 import type { Visit } from './visit.ts';
 
 /** A page, or a part of one, without anything specific to a visitor. */
@@ -42,7 +43,8 @@ export async function findOrRender<Content>(
   const { db, shopId, settings, locale, currency, priceView, origin, pageOrigin, base } = visit;
   const { taxType, customerGroupId } = priceView;
   const cache = db.caches.of(kind);
-  const key = `${name} ${shopId} ${locale} ${currency} ${taxType} ${customerGroupId} ${origin} ${pageOrigin}${base}`;
+  const buyer = isKnownBusiness(visit.account, settings) ? 'business' : 'consumer';
+  const key = `${name} ${shopId} ${locale} ${currency} ${taxType} ${customerGroupId} ${buyer} ${origin} ${pageOrigin}${base}`;
   const cached = cache.get(key);
   const isCurrent =
     cached?.versionStamp === versionStamp &&

@@ -12,10 +12,8 @@ export function priceViewOf(
   account: Pick<SignedInAccount, 'customer'> | undefined,
   { taxModel, netPrices, customerGroups }: Pick<Settings, 'taxModel' | 'netPrices' | 'customerGroups'>,
 ): PriceView {
-  const customer = account?.customer;
-  const group = customerGroups.find(({ customerGroupId }) => customerGroupId === customer?.customerGroupId);
-  const isKnown =
-    customer?.isBusiness === true || (group !== undefined && netPrices.groups.includes(group.name));
+  const group = groupOf(account, customerGroups);
+  const isKnown = isKnownBusiness(account, { netPrices, customerGroups });
   const seesNet =
     taxModel === 'GROSS' &&
     ((netPrices.shownTo !== 'nobody' && isKnown) || (netPrices.shownTo === 'choice' && isBusiness === true));
@@ -24,3 +22,21 @@ export function priceViewOf(
     ...(group && { customerGroupId: group.customerGroupId }),
   };
 }
+
+type GroupSettings = Pick<Settings, 'netPrices' | 'customerGroups'>;
+
+/** A customer whose VAT number was confirmed, or of a group that the shop calls businesses. */
+export function isKnownBusiness(
+  account: Pick<SignedInAccount, 'customer'> | undefined,
+  { netPrices, customerGroups }: GroupSettings,
+): boolean {
+  const group = groupOf(account, customerGroups);
+  return (
+    account?.customer?.isBusiness === true || (group !== undefined && netPrices.groups.includes(group.name))
+  );
+}
+
+const groupOf = (
+  account: Pick<SignedInAccount, 'customer'> | undefined,
+  customerGroups: GroupSettings['customerGroups'],
+) => customerGroups.find(({ customerGroupId }) => customerGroupId === account?.customer?.customerGroupId);

@@ -5062,6 +5062,24 @@ export interface components {
              */
             since: string;
         };
+        /** OrderTax */
+        OrderTax: {
+            /**
+             * @description In percent.
+             * @example 19
+             */
+            rate: number;
+            /**
+             * @description Why it is taxed so; absent: an order from before it was stored.
+             * @example domestic
+             * @enum {string}
+             */
+            treatment?: "domestic" | "oss" | "local" | "intraCommunity" | "reverseCharge" | "export" | "smallBusiness";
+            /** @description What is taxed so, in the tax model of the order. */
+            amount: components["schemas"]["Price"];
+            /** @description The tax in it, or on it. */
+            tax: components["schemas"]["Price"];
+        };
         /** LineQuantity */
         LineQuantity: {
             /**
@@ -5291,6 +5309,8 @@ export interface components {
             refundableAmount: components["schemas"]["Price"];
             /** @description What is missing of the grand total, when refunds are taken off what came in; nothing when cancelled. */
             outstandingAmount: components["schemas"]["Price"];
+            /** @description By rate, ascending, and treatment. */
+            taxes: components["schemas"]["OrderTax"][];
             /** @description What the buyer has said as a business. */
             buyer: components["schemas"]["Buyer"];
             /** @description Oldest first. */
@@ -9080,6 +9100,7 @@ export type JsonPatchOperation = components['schemas']['JsonPatchOperation'];
 export type Sales = components['schemas']['Sales'];
 export type SalesSummary = components['schemas']['SalesSummary'];
 export type OrderEditing = components['schemas']['OrderEditing'];
+export type OrderTax = components['schemas']['OrderTax'];
 export type LineQuantity = components['schemas']['LineQuantity'];
 export type Shipment = components['schemas']['Shipment'];
 export type UnsentLine = components['schemas']['UnsentLine'];

@@ -44,7 +44,17 @@ export function chosenLines(
 }
 
 export type Terms = Pick<CartSelection, 'currency' | 'taxType' | 'customerGroupId'> &
-  Partial<Pick<CartSelection, 'billingAddress' | 'shippingMethodId' | 'shippingPrice' | 'paymentMethodId'>>;
+  Partial<
+    Pick<
+      CartSelection,
+      | 'billingAddress'
+      | 'shippingAddress'
+      | 'buyer'
+      | 'shippingMethodId'
+      | 'shippingPrice'
+      | 'paymentMethodId'
+    >
+  >;
 
 /**
  * Prices these lines by the same arithmetic as a cart. A value that is not a number counts as one piece, or as no
@@ -58,6 +68,8 @@ function pricedLines(
 ): Content {
   const selection: CartSelection = {
     billingAddress: null,
+    shippingAddress: null,
+    buyer: null,
     shippingMethodId: null,
     shippingPrice: null,
     paymentMethodId: null,
@@ -75,8 +87,6 @@ function pricedLines(
     products,
     coupon: null,
     couponLineItemId: null,
-    shippingAddress: null,
-    buyer: null,
     paymentTransactionId: null,
     paymentStatus: null,
     paymentName: null,

@@ -16,7 +16,16 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenLines, chosenRows, loadChosen, productFinder, type ChosenProducts } from './chosen-lines.ts';
 import { typedDecimal } from '../components/decimal.ts';
 import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
-import { BILLING, isElsewhere, placeByHand, SHIPPING } from './place-by-hand.ts';
+import {
+  BILLING,
+  checkTypedNumber,
+  isElsewhere,
+  knownCheck,
+  placeByHand,
+  SHIPPING,
+} from './place-by-hand.ts';
+import type { VatCheck } from '../../shops/vat-numbers/buyer.ts';
+import { taxLines } from './tax-lines.ts';
 import { searchCustomers, type FoundCustomer } from './product-queries.ts';
 import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
@@ -31,16 +40,25 @@ export function newOrderPages(pages: ShopPages): void {
     {
       show: (visit, _request, draft) => newOrderPage(visit, draft),
       save: async (visit, form) => {
+        if (form.field('do') === 'compute') await checkTypedNumber(visit, form);
         if (form.field('do') !== 'place') return newOrderPage(visit, await draftOf(visit, form));
-        const { orderId, orderNumber } = await placeByHand(visit, form);
-        return new Redirect(
-          adminPath(visit, `/orders/${orderId}`),
-          visit.messages.orders.byHand.placed({ number: orderNumber }),
-        );
+        const { order, vatCheck } = await placeByHand(visit, form);
+        const placed = visit.messages.orders.byHand.placed({ number: order.orderNumber });
+        const problem = vatProblem(visit, vatCheck);
+        return new Redirect(adminPath(visit, `/orders/${order.orderId}`), {
+          text: problem === undefined ? placed : `${placed} ${problem}`,
+          isProblem: problem !== undefined,
+        });
       },
     },
     { ...optionsOf(ADDRESS), limits: { texts: { note: MAX_NOTE_LENGTH } } },
   );
+}
+
+/** Why VAT is charged although there is a VAT number; undefined: it was confirmed, or there is none to confirm. */
+function vatProblem({ messages }: ShopVisit, check: VatCheck | undefined): string | undefined {
+  if (!check || check.result === 'valid') return undefined;
+  return messages.orders.byHand.vatCharged[check.result];
 }
 
 /** The form again. A customer who was just chosen fills in the address. */
@@ -71,6 +89,7 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
   const shippingPrice =
     toMinor(typedDecimal(draft?.field('shippingPrice') ?? '', visit.language), currency) ?? null;
   const delivery = showFields(DELIVERY, visit, { values: { shippingMethodId }, draft });
+  const vatCheck = draft && knownCheck(visit, draft);
   const [chosen, customers] = await Promise.all([
     loadChosen(visit, draft ? chosenLines(draft, visit) : [], text, {
       currency,
@@ -80,6 +99,14 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
         country: draft?.field(`${BILLING}country`) || settings.country,
         zipCode: draft?.field(`${BILLING}zipCode`) || null,
       },
+      shippingAddress:
+        draft && isElsewhere(draft)
+          ? {
+              country: draft.field(`${SHIPPING}country`) || settings.country,
+              zipCode: draft.field(`${SHIPPING}zipCode`) || null,
+            }
+          : null,
+      buyer: vatCheck ? { vatCheck } : null,
       shippingMethodId,
       shippingPrice,
       paymentMethodId: draft?.field('paymentMethodId') || null,
@@ -128,7 +155,7 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
             }
             ${longTextField({ name: 'note', label: messages.note.label, hint: messages.note.hint, rows: 2, maxLength: MAX_NOTE_LENGTH, draft })}
           </section>
-          ${sumsCard(visit, chosen.content)}
+          ${sumsCard(visit, chosen.content, vatCheck)}
         </div>
       </div>
     </form>`,
@@ -211,14 +238,15 @@ function customerCard(
   </section>`;
 }
 
-function sumsCard(visit: ShopVisit, content: Content): Markup {
+function sumsCard(visit: ShopVisit, content: Content, vatCheck: VatCheck | undefined): Markup {
   const messages = visit.messages.orders;
   const money = (minor: number) => moneyText(minor, content.currency, visit.language);
-  const row = (name: string, minor: number, kind = '') =>
+  const textRow = (name: string, text: string, kind = '') =>
     html`<div class="${kind}">
       <dt>${name}</dt>
-      <dd>${money(minor)}</dd>
+      <dd>${text}</dd>
     </div>`;
+  const row = (name: string, minor: number, kind?: string) => textRow(name, money(minor), kind);
   return html`<section class="card">
     <h2>${messages.byHand.sums}</h2>
     <dl class="totals">
@@ -226,9 +254,10 @@ function sumsCard(visit: ShopVisit, content: Content): Markup {
       ${content.basketDiscount !== 0 && row(messages.totals.discount, content.basketDiscount)}
       ${row(messages.totals.shipping, content.shippingPrice)}
       ${content.payment !== null && content.payment.price !== 0 && row(messages.totals.payment, content.payment.price)}
-      ${row(messages.totals.tax, content.totalTax, 'quiet')}
+      ${taxLines(visit, content).map(({ name, amount }) => textRow(name, amount, 'quiet'))}
       ${row(messages.totals.total, content.grandTotal, 'total')}
     </dl>
+    ${vatCheck && html`<p class="hint">${vatProblem(visit, vatCheck) ?? messages.business.done.valid}</p>`}
     <div class="actions">
       <button name="do" value="compute">${messages.byHand.compute}</button>
       <button name="do" value="place" class="main">${messages.byHand.place}</button>

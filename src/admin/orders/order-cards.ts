@@ -12,7 +12,18 @@ import { businessCard } from './business.ts';
 import { undoPath } from './shipment-actions.ts';
 import { amountsText, isWaiting } from './return-actions.ts';
 import { lineName, linePicture } from './line-view.ts';
-import { linesOf, moneyIn, payableAmount, type OrderLine, type OrderView } from './order-view.ts';
+import {
+  linesOf,
+  moneyIn,
+  payableAmount,
+  type OrderAmount,
+  type OrderLine,
+  type OrderView,
+} from './order-view.ts';
+import { taxLines } from './tax-lines.ts';
+import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
+import { toMinor } from '../../kernel/money.ts';
+import type { TaxType } from '../../http/price.ts';
 import { leftToShip, returnedQuantities } from './quantities.ts';
 
 /** The read-only parts of an order's page. */
@@ -96,12 +107,27 @@ function totals({ visit, order }: OrderView): Markup {
       paymentData.price.amount !== 0 &&
       row(paymentData.paymentMethod?.name ?? messages.payment, money(paymentData.price))
     }
-    ${row(messages.tax, money(lineItemContainer.totalTax), 'quiet')}
+    ${taxLines(visit, taxesOf(order)).map(({ name, amount }) => row(name, amount, 'quiet'))}
     ${row(messages.total, money(lineItemContainer.grandTotal), 'total')}
     ${paidAmount.amount > 0 && row(messages.paid, money(paidAmount))}
     ${refundedAmount.amount > 0 && row(messages.refunded, money({ ...refundedAmount, amount: -refundedAmount.amount }))}
     ${payable.amount > 0 && row(messages.outstanding, money(payable), 'warning')}
   </dl>`;
+}
+
+/** The taxes as contents store them: in minor units and basis points. */
+function taxesOf({ currencyId, lineItemContainer, management }: ManagedOrderAnswer) {
+  const minor = ({ amount }: OrderAmount) => toMinor(amount, currencyId)!;
+  return {
+    currency: currencyId,
+    taxType: lineItemContainer.lineItemsSubTotal.taxType as TaxType,
+    taxes: management.taxes.map(({ rate, treatment, amount, tax }) => ({
+      rate: Math.round(rate * 100),
+      ...(treatment && { treatment }),
+      amount: minor(amount),
+      tax: minor(tax),
+    })),
+  };
 }
 
 /** Parcels, returns and payments, if there are any. */

@@ -13,6 +13,9 @@ import type { CallOperation } from '../../http/internal-call.ts';
 import { updateBillingAddress, updateShippingAddress } from '../../carts/addresses.ts';
 import { createOrder } from '../../checkout/routes.ts';
 import type { ShopVisit } from '../visit.ts';
+import type { VatCheck } from '../../shops/vat-numbers/buyer.ts';
+import { numberToCheck, requesterOf } from '../../shops/vat-numbers/register.ts';
+import { hasWrongVatNumber } from '../../shops/vat-numbers/vat-numbers.ts';
 import { chosenLines } from './chosen-lines.ts';
 import { DELIVERY } from './method-form.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
@@ -21,8 +24,14 @@ import type { FormRequest } from '../../http/page-kit.ts';
 export const BILLING = 'billing-';
 export const SHIPPING = 'shipping-';
 
+/** An order by hand, and what the tax authorities said of the VAT number of its customer, if they had to be asked. */
+export interface OrderByHand {
+  order: Order;
+  vatCheck: VatCheck | undefined;
+}
+
 /** Places an order from the typed values. */
-export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<Order> {
+export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<OrderByHand> {
   const messages = visit.messages.orders;
   const lines = chosenLines(form, visit);
   if (lines.length === 0) throw badRequest(messages.byHand.noItems);
@@ -30,7 +39,37 @@ export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<
   if (isCountry(country) && !visit.settings.countries.includes(country)) {
     throw badRequest(messages.byHand.notDelivered({ country: countryName(country, visit.language) }));
   }
-  return visit.inTransaction((call) => orderCart(visit, call, form, lines));
+  const { vatId, country: billingCountry } = typedNumber(form);
+  if (vatId !== null && hasWrongVatNumber({ vatId, country: billingCountry ?? '' })) {
+    throw badRequest(messages.byHand.wrongVatNumber({ number: vatId }));
+  }
+  // The transaction can not wait for the register.
+  const vatCheck = await checkTypedNumber(visit, form);
+  const order = await visit.inTransaction((call) => orderCart(visit, call, form, lines));
+  return { order, vatCheck };
+}
+
+const typedNumber = ({ field }: Pick<FormRequest, 'field'>) => ({
+  vatId: field(`${BILLING}vatId`).trim() || null,
+  country: field(`${BILLING}country`) || null,
+});
+
+/** Asks the register about the typed VAT number, as the checkout does; undefined: it changes no tax. */
+export async function checkTypedNumber(
+  { shopId, settings, vatRegister }: ShopVisit,
+  form: Pick<FormRequest, 'field'>,
+): Promise<VatCheck | undefined> {
+  const number = numberToCheck(typedNumber(form), settings);
+  return number && vatRegister.check(shopId, number, requesterOf(settings));
+}
+
+/** What the register has said of it in the last minutes. */
+export function knownCheck(
+  { settings, vatRegister }: ShopVisit,
+  form: Pick<FormRequest, 'field'>,
+): VatCheck | undefined {
+  const number = numberToCheck(typedNumber(form), settings);
+  return number && vatRegister.lastAnswer(number, requesterOf(settings));
 }
 
 /** Creates a cart and orders it, by the operations that a client would call. */

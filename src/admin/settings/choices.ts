@@ -47,6 +47,7 @@ export function settingChoices(
           group: messages.choose.addressParts[part as AddressPart],
         })),
       ),
+    'netPrices.groups': () => (file.customerGroups ?? []).map((name) => ({ value: name, text: name })),
     'newsletters.language': () => languageChoices(file, language),
     'deliveryTimes.timeZone': () => TIME_ZONES.map((value) => ({ value, text: value.replaceAll('_', ' ') })),
     'paymentMethods.provider': () => [

@@ -109,6 +109,24 @@ test('a changed setting is saved, with an entry in the audit log and in the hist
   expect({ ...(await settingsOf()), version: 0 }).toEqual({ ...before, version: 0 });
 });
 
+test('the groups of businesses are chosen among the customer groups of the shop', async () => {
+  const groups = (await settingsOf()).customerGroups.map(({ name }) => name);
+  expect(groups.length).toBeGreaterThan(0);
+  const path = '/settings/taxes';
+  const shown = await merchant.get(path);
+  const boxes = [
+    ...shown.text.matchAll(/<input\s+type="checkbox"\s+name="netPrices\.groups"\s+value="([^"]*)"/g),
+  ];
+  expect(boxes.map(([, name]) => unescaped(name!))).toEqual(groups);
+  expect(shown.text).not.toMatch(/<textarea[^>]*name="netPrices\.groups"/);
+  const chosen = { ...fieldsOf(shown), 'netPrices.groups': [groups[0]!] };
+  expect((await merchant.post(path, chosen)).status).toBe(303);
+  expect((await settingsOf()).netPrices.groups).toEqual([groups[0]]);
+  const { 'netPrices.groups': _chosen, ...none } = fieldsOf(await merchant.get(path));
+  expect((await merchant.post(path, none)).status).toBe(303);
+  expect((await settingsOf()).netPrices.groups).toEqual([]);
+});
+
 test('what the settings file refuses is shown beside its field, with everything that was typed', async () => {
   const before = await fingerprint(service);
   const path = '/settings/shipping';

@@ -18,6 +18,7 @@ export interface BookedDocument {
   orderNumber: string;
   deliveryCountry: string;
   sellerCountry: string;
+  sellerVatId: string | null;
   /** The credited invoice. */
   invoiceNumber: number | null;
   /** A day. */
@@ -76,7 +77,11 @@ export function documentBookings(document: BookedDocument, ledger: Ledger): Book
       secondReference: isInvoice ? document.dueOn && shortDate(document.dueOn) : `GS${number}`,
       text: `${isInvoice ? 'Rechnung' : 'Gutschrift'} ${number} ${addresseeName(document.address)}`,
       orderNumber: document.orderNumber,
-      ...(isTaxedElsewhere && { euCountry: vatCountry(supply), euRate: rate }),
+      ...(isTaxedElsewhere && {
+        euCountry: vatCountry(supply),
+        euRate: rate,
+        euOrigin: document.sellerVatId ?? vatCountry({ ...supply, country: sellerCountry }),
+      }),
       ...(isTaxFreeInEu && { euCountry: vatNumber ?? vatCountry(supply) }),
     };
     const parts: { amount: number; contra: string; taxKey?: string | undefined }[] =

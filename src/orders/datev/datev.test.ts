@@ -50,6 +50,7 @@ const invoice: BookedDocument = {
   orderNumber: 'ORD1/7',
   deliveryCountry: 'DE',
   sellerCountry: 'DE',
+  sellerVatId: 'DE123456789',
   invoiceNumber: null,
   dueOn: '2026-07-19',
   vatNumber: null,
@@ -110,7 +111,14 @@ test('a credit note is the reverse, under the number of its invoice', () => {
 });
 
 test.each([
-  ['oss', 'GR', 2400, '8320', '4320', { taxKey: '240', euCountry: 'EL', euRate: 2400 }],
+  [
+    'oss',
+    'GR',
+    2400,
+    '8320',
+    '4320',
+    { taxKey: '240', euCountry: 'EL', euRate: 2400, euOrigin: 'DE123456789' },
+  ],
   ['local', 'AT', 2000, '8320', '4320', { taxKey: '240', euCountry: 'AT', euRate: 2000 }],
   ['local', 'CH', 810, '8338', '4338', {}],
   ['intraCommunity', 'FR', 0, '8125', '4125', { euCountry: 'FR12345678901' }],
@@ -212,6 +220,22 @@ test('debtors begin with the first account of the range, and never leave it', ()
     '"1234567890"',
   ]);
   expect(cells.slice(14, 20)).toEqual(['"STR"', '"Straße 1"', '', '"00-001"', '"Lódz"', '"PL"']);
+});
+
+test('a distance sale names both countries, and its rate with two digits before the comma', () => {
+  const document: BookedDocument = {
+    ...invoice,
+    deliveryCountry: 'FR',
+    sellerVatId: null,
+    content: {
+      currency: 'EUR',
+      taxType: 'NET',
+      taxes: [{ rate: 550, treatment: 'oss', amount: 1_000, tax: 55 }],
+    },
+  };
+  const [booking] = documentBookings(document, ledgerOf({}));
+  const cells = bookingRow(booking!).toString('latin1').trimEnd().split(';');
+  expect([cells[39], cells[40], cells[122], cells[123]]).toEqual(['"FR"', '05,50', '"DE"', '']);
 });
 
 test('Windows-1252 has its own characters, and others are replaced', () => {

@@ -26,6 +26,8 @@ export interface Booking {
   /** The VAT number of the buyer, or the country of a distance sale with its rate in basis points. */
   euCountry?: string | undefined;
   euRate?: number | undefined;
+  /** Of a distance sale: the VAT number of the seller, or else the country that the goods leave from. */
+  euOrigin?: string | undefined;
   orderNumber: string;
 }
 
@@ -150,6 +152,7 @@ const BOOKING = columnsOf('bookings', {
   euRate: 'EU-Steuersatz (Bestimmung)',
   orderNumber: 'Auftragsnummer',
   isLocked: 'Festschreibung',
+  euOrigin: 'EU-Land u. UStID (Ursprung)',
 });
 
 const DEBTOR = columnsOf('debtors', {
@@ -189,7 +192,7 @@ function row<Name extends string>(
 }
 
 export function bookingRow(booking: Booking): Buffer {
-  const { amount, side, account, contra, taxKey = '', date, euCountry, euRate } = booking;
+  const { amount, side, account, contra, taxKey = '', date, euCountry, euRate, euOrigin } = booking;
   return row('bookings', BOOKING, {
     amount: decimal(amount),
     side: text(side, 1),
@@ -202,7 +205,9 @@ export function bookingRow(booking: Booking): Buffer {
     secondReference: booking.secondReference === undefined ? '' : reference(booking.secondReference, 12),
     text: text(booking.text, 60),
     euCountry: euCountry === undefined ? '' : text(euCountry, 15),
-    euRate: euRate === undefined ? '' : decimal(euRate),
+    // Two digits before the comma, as its format demands: 05,50.
+    euRate: euRate === undefined ? '' : decimal(euRate).padStart(5, '0'),
+    euOrigin: euOrigin === undefined ? '' : text(euOrigin, 15),
     orderNumber: text(booking.orderNumber, 30),
     isLocked: '0',
   });

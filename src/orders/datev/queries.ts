@@ -20,6 +20,7 @@ export function findBookedDocuments(
     select upper(document_id::text) as "documentId", document.kind, document.number, issued_at as "issuedAt",
       document.address, terms ->> 'customerNumber' as "customerNumber", terms ->> 'orderNumber' as "orderNumber",
       terms ->> 'deliveryCountry' as "deliveryCountry", terms #>> '{seller,country}' as "sellerCountry",
+      terms #>> '{seller,vatId}' as "sellerVatId",
       (terms #>> '{invoice,number}')::bigint as "invoiceNumber", terms ->> 'dueOn' as "dueOn",
       coalesce(customer_order.buyer #>> '{vatCheck,vatNumber}', document.address ->> 'vatId') as "vatNumber",
       jsonb_build_object('currency', document.content -> 'currency', 'taxType', document.content -> 'taxType',

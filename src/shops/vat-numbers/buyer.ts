@@ -1,3 +1,5 @@
+import { hasWrongVatNumber } from './vat-numbers.ts';
+
 /** What a business says of itself beside its addresses. An order keeps it as it was when it was placed. */
 export interface Buyer {
   vatCheck?: VatCheck;
@@ -45,4 +47,17 @@ export function withReferences(
 /** A buyer who says nothing is stored as null. */
 export function emptyToNull(buyer: Buyer): Buyer | null {
   return Object.keys(buyer).length === 0 ? null : buyer;
+}
+
+/**
+ * Whether a buyer is known as a business: it has given a VAT number, a reference or an order number of its own. A company
+ * alone proves nothing, because consumers have parcels sent to work.
+ */
+export function isBusinessBuyer(
+  { vatId, country }: { vatId: string | null; country: string | null },
+  buyer: Buyer | null,
+): boolean {
+  if (buyer?.buyerReference !== undefined || buyer?.purchaseOrderNumber !== undefined) return true;
+  const isNumber = vatId !== null && vatId !== '' && !hasWrongVatNumber({ vatId, country: country ?? '' });
+  return isNumber && buyer?.vatCheck?.result !== 'invalid';
 }

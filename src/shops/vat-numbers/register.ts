@@ -19,6 +19,11 @@ export const FRESH_FOR = 10 * 60_000;
 export interface VatRegister {
   /** Never throws, and answers within the budget. Call it outside of transactions. */
   check(shopId: string, number: VatNumber, requester: VatNumber | undefined): Promise<VatCheck>;
+  /**
+   * What it answered in the last minutes, without asking again; undefined: nothing. For callers inside of a transaction
+   * who have asked before it.
+   */
+  lastAnswer(number: VatNumber, requester: VatNumber | undefined): VatCheck | undefined;
 }
 
 export interface RegisterOptions {
@@ -30,7 +35,7 @@ export interface RegisterOptions {
 
 /**
  * Whether VAT numbers exist, as VIES says. Answers are cached for some minutes by number and requester, in this process;
- * failures are not, so the next try asks again.
+ * after a failure the next try asks again.
  */
 export function createVatRegister({ post, url, now }: RegisterOptions): VatRegister {
   const answers = new LRUCache<string, VatCheck>({ max: 5_000 });
@@ -63,9 +68,9 @@ export function createVatRegister({ post, url, now }: RegisterOptions): VatRegis
 
   return {
     async check(shopId, number, requester) {
-      const key = `${number.number} ${requester?.number ?? ''}`;
-      const known = answers.get(key);
-      if (known && isFresh(known, now())) return known;
+      const known = this.lastAnswer(number, requester);
+      if (known && known.result !== 'unavailable') return known;
+      const key = keyOf(number, requester);
       let answer = underWay.get(key);
       if (!answer) {
         if (!mayAsk(shopId)) return checked(number, { result: 'unavailable' });
@@ -73,8 +78,13 @@ export function createVatRegister({ post, url, now }: RegisterOptions): VatRegis
         underWay.set(key, answer);
       }
       const check = checked(number, await answer);
-      if (check.result !== 'unavailable') answers.set(key, check);
+      answers.set(key, check);
       return check;
+    },
+
+    lastAnswer(number, requester) {
+      const known = answers.get(keyOf(number, requester));
+      return known && isFresh(known, now()) ? known : undefined;
     },
   };
 
@@ -82,6 +92,9 @@ export function createVatRegister({ post, url, now }: RegisterOptions): VatRegis
     return { vatNumber: number, checkedAt: now().toISOString(), ...answer };
   }
 }
+
+const keyOf = (number: VatNumber, requester: VatNumber | undefined) =>
+  `${number.number} ${requester?.number ?? ''}`;
 
 async function withinBudget(asking: Promise<RegisterAnswer>): Promise<RegisterAnswer> {
   let timer: NodeJS.Timeout | undefined;

@@ -3,6 +3,7 @@ import { reviewDigest } from '../../carts/review-digest.ts';
 import { requiredConsents, type ConsentKind } from '../../checkout/withdrawal-consent.ts';
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import type { Address } from '../../shops/countries/address.ts';
+import { isBusinessBuyer } from '../../shops/vat-numbers/buyer.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { PageName } from '../../shops/legal/schema.ts';
@@ -26,6 +27,8 @@ export async function reviewPage(
 ): Promise<Page> {
   const messages = messagesIn(visit.locale).storefront.checkout;
   const { content, totals } = visitorCart.priced;
+  const { billingAddress, buyer } = visitorCart.cart;
+  const isConsumer = !billingAddress || !isBusinessBuyer(billingAddress, buyer);
   return {
     title: messages.review,
     path: '/checkout/review',
@@ -45,7 +48,7 @@ export async function reviewPage(
           })}
           <h2>${messages.items}</h2>
           ${orderLines(visit, visitorCart.view, content)}
-          ${content.lines.some(isGoods) && legalGuaranteeNotice(visit)}
+          ${isConsumer && content.lines.some(isGoods) && legalGuaranteeNotice(visit)}
         </div>
         <form method="post" action="${shopPath(visit, '/checkout/order')}">
           <h2>${messagesIn(visit.locale).storefront.cart.summary}</h2>

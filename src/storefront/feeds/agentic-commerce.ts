@@ -45,6 +45,7 @@ function agenticCommerceRecord(item: FeedItem, shop: FeedShop) {
     item_group_title: group?.title,
     color: shorter(features.color, 40),
     size: shorter(features.size, 20),
+    shipping: shippingText(item.shipping),
     is_digital: item.isDigital,
     seller_name: shop.name,
     seller_url: shop.home,
@@ -61,4 +62,15 @@ function agenticCommerceRecord(item: FeedItem, shop: FeedShop) {
 /** A longer text is left out: half of a size would be another size. */
 function shorter(text: string | undefined, longest: number): string | undefined {
   return text !== undefined && text.length <= longest ? text : undefined;
+}
+
+/**
+ * An entry for each country: `country:region:service_class:price`, joined by commas as in Google's text files. A name
+ * can't contain the characters that separate these.
+ */
+function shippingText(shipping: FeedItem['shipping']): string | undefined {
+  const entries = (shipping ?? []).map(({ country, method, price }) =>
+    [country, '', method.replaceAll(/[\s:;,]+/g, ' ').trim(), price].join(':'),
+  );
+  return entries.length === 0 ? undefined : entries.join(',');
 }

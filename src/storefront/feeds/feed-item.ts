@@ -76,6 +76,8 @@ export interface FeedItem {
 
 export interface FeedShipping {
   country: string;
+  /** The name of the shipping method. */
+  method: string;
   /** `14.90 EUR` */
   price: string;
   /** Working days on the way; undefined: unknown. */
@@ -211,15 +213,16 @@ function shippingOf(
   row: ProductRow,
   facts: ProductFacts,
   isDigital: boolean,
-  { currency, visit: { settings } }: FeedContext,
+  { currency, visit: { settings, locale } }: FeedContext,
 ): FeedShipping[] {
   const goods = isDigital ? undefined : smallestOrder(row, currency, settings);
   if (!goods) return [];
   const rate = taxClassFor(null, settings).rates[settings.country] ?? 0;
   return deliveryPlaces(goods, { facts, isInStock: true }, settings)
     .filter(({ postcodes }) => postcodes.length === 0)
-    .map(({ country, price, days }) => ({
+    .map(({ country, method, price, days }) => ({
       country,
+      method: textIn(method.name, locale, settings.defaultLocale) ?? method.key,
       price: priceText(inTaxType(price, rate, settings.taxModel, feedTaxType(settings)), currency),
       transit: days?.transit,
     }));

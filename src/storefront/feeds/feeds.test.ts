@@ -181,6 +181,7 @@ const ACP: Record<string, Rule & { type?: 'boolean' | 'number' | 'object' }> = {
   item_group_title: { longest: 150 },
   color: { longest: 40 },
   size: { longest: 20 },
+  shipping: { form: /^[A-Z]{2}::[^:,]+:\d+\.\d{2} [A-Z]{3}(?:,[A-Z]{2}::[^:,]+:\d+\.\d{2} [A-Z]{3})*$/ },
   is_digital: { type: 'boolean', form: FLAG },
   seller_name: { isRequired: true, longest: 70 },
   seller_url: { isRequired: true, form: ADDRESS },
@@ -382,13 +383,13 @@ const everyField = (item: Values) =>
   Object.fromEntries(Object.entries(item).map(([name, [text]]) => [name, text]));
 
 test('with zones, a product has the price and the days of its delivery to each country', async () => {
-  const { add, items } = await givenFeedShop({
+  const { shop, add, items } = await givenFeedShop({
     countries: { default: 'DE', items: ['DE', 'FR', 'ES', 'CH'] },
     shippingMethods: [
       { key: 'pickup', name: 'Pickup', kind: 'pickup' },
       {
         key: 'parcel',
-        name: 'Parcel',
+        name: 'Parcel: DHL, insured',
         kind: 'flat',
         zones: [
           { countries: ['DE'], price: 4.9, freeFrom: 50 },
@@ -409,6 +410,11 @@ test('with zones, a product has the price and the days of its delivery to each c
     ['5', '5'],
   ]);
   expect(sofa!['g:price']).toEqual(['900.00 EUR', '30.00 EUR', '44.90 EUR', '44.90 EUR']);
+  const records = await acpRecords(shop.shopId);
+  expect(records.map(({ shipping }) => shipping)).toEqual([
+    'DE::Parcel DHL insured:4.90 EUR,FR::Parcel DHL insured:14.90 EUR,ES::Parcel DHL insured:14.90 EUR',
+    'DE::Parcel DHL insured:30.00 EUR,FR::Parcel DHL insured:44.90 EUR,ES::Parcel DHL insured:44.90 EUR',
+  ]);
 });
 
 test('what merchants write can break neither file', async () => {

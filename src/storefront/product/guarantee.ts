@@ -5,17 +5,19 @@ import { languageTag } from '../../http/locale.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { guaranteeFileIn } from '../../shops/legal/guarantee-files.ts';
 import { guaranteeNotice, sellsToEuConsumers } from '../../shops/legal/guarantee-notice.ts';
+import { isKnownBusiness } from '../price-view.ts';
 import type { Visit } from '../visit.ts';
 
 /**
- * The notice on the legal guarantee, which consumers must see before the purchase and not only find behind a link. The
+ * The notice on the legal guarantee, which consumers must see before the purchase and not only find behind a link. A
+ * customer who is known as a business does not get it. The
  * official file is shown where the operator has placed it in the visitor's language; else the same facts as text.
  */
 export function legalGuaranteeNotice(
-  visit: Pick<Visit, 'settings' | 'locale' | 'guaranteeFiles'>,
+  visit: Pick<Visit, 'settings' | 'locale' | 'guaranteeFiles' | 'account'>,
 ): Markup | false {
   const { settings, locale } = visit;
-  if (!sellsToEuConsumers(settings)) return false;
+  if (!sellsToEuConsumers(settings) || isKnownBusiness(visit.account, settings)) return false;
   const notice = guaranteeNotice(settings, locale);
   const file = guaranteeFileIn(visit.guaranteeFiles, locale);
   const { title, duration, texts } = notice;

@@ -209,7 +209,7 @@ describe('what consumer law wants to be known', () => {
     expect(guaranteeFiles({ KONTOR_DATA: folder }).size).toBe(0);
     const settings = (await findSettings(service.db, shop.shopId))!;
     const notice = (locale: string) =>
-      String(legalGuaranteeNotice({ settings, locale, guaranteeFiles: files }));
+      String(legalGuaranteeNotice({ settings, locale, guaranteeFiles: files, account: undefined }));
     expect(notice('de_DE')).toMatch(
       /<img src="\/assets\/legal-guarantee-de\.[\w-]{12}\.svg" alt="Gesetzliche Gewährleistung\. Mindestens 2 Jahre\. Ist ein/,
     );
