@@ -18,6 +18,7 @@ import type { Providers } from './orders/payments/providers.ts';
 import type { Background } from './platform/background.ts';
 import { createLog } from './platform/log.ts';
 import { openMediaStorage } from './platform/media/open-storage.ts';
+import { startReturningMemory } from './platform/return-memory.ts';
 import { terminalLines } from './platform/terminal-log.ts';
 import { installationKey } from './platform/sealing.ts';
 import type { ProcessPlace } from './composition/processes.ts';
@@ -64,14 +65,18 @@ export async function serve(
   const log = createLog(config.LOG_LEVEL, process.stderr.isTTY ? terminalLines(lines) : lines);
 
   let ready = false;
+  let onLaunch = () => {};
+  const launched = new Promise<void>((resolve) => (onLaunch = resolve));
   const starting =
     config.DATABASE_URL === undefined && !place
       ? startEmbedded(config.KONTOR_DATA, {
           // A later message means that PostgreSQL ended by itself.
           log: (line) => (ready ? log.warn(line) : log.info(line)),
+          onLaunch,
         })
       : openDataFolder(config.KONTOR_DATA).then(() => undefined);
-  // PostgreSQL starts while the modules are loaded.
+  // PostgreSQL starts while the modules are loaded, which leaves this process no time to launch it.
+  await Promise.race([launched, starting]);
   const [
     embedded,
     { buildApp },
@@ -166,6 +171,7 @@ export async function serve(
       place?.ready();
       // bin/kontor.js limited the young generation while the modules were loaded; under load it may grow.
       setFlagsFromString('--semi-space-growth-factor=2');
+      startReturningMemory(db.caches);
       await signals.first;
       log.info('stopping');
     } finally {

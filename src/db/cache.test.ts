@@ -16,6 +16,25 @@ function fill(caches: Caches): Record<string, number> {
   return Object.fromEntries(caches.sizes.map(({ name, entries }) => [name, entries]));
 }
 
+test('caches are emptied once nothing has used them for a while', () => {
+  const caches = new Caches();
+  fill(caches);
+  expect(caches.clearUnused()).toBe(false);
+  caches.of(byBytes).get('1999');
+  // One of them is in use, so the process is not quiet.
+  expect(caches.clearUnused()).toBe(false);
+  expect(caches.sizes).toEqual([
+    { name: 'by bytes', entries: 806 },
+    { name: 'by entries', entries: 0 },
+  ]);
+  expect(caches.clearUnused()).toBe(true);
+  expect(caches.sizes).toEqual([
+    { name: 'by bytes', entries: 0 },
+    { name: 'by entries', entries: 0 },
+  ]);
+  expect(caches.clearUnused()).toBe(false);
+});
+
 describe('one setting', () => {
   test.each([
     [384, { 'by bytes': 806, 'by entries': 600 }, 20_000],

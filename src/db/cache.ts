@@ -42,7 +42,7 @@ export class Caches implements ReadableCaches {
    */
   isCacheableOrigin: (origin: string) => boolean = () => false;
 
-  readonly #caches = new Map<object, { entries: LRUCache<string, object>; cache: Cache<object> }>();
+  readonly #caches = new Map<object, ReturnType<typeof newCache>>();
   readonly #scale: number;
 
   /** `megabytes`: of all caches together that are limited by bytes. Those limited by entries are scaled alike. */
@@ -59,6 +59,18 @@ export class Caches implements ReadableCaches {
   /** The limit of a cache that is made elsewhere, scaled like the others. */
   scaleEntries(entries: number): number {
     return scaled(entries, this.#scale);
+  }
+
+  /**
+   * Empties the caches that nothing has used since the last call, so that a process gives memory back after a busy
+   * time. Returns whether it emptied one and no cache is in use.
+   */
+  clearUnused(): boolean {
+    const all = [...this.#caches.values()];
+    const unused = all.filter((cache) => !cache.wasUsed());
+    const cleared = unused.filter(({ entries }) => entries.size > 0);
+    for (const { entries } of cleared) entries.clear();
+    return cleared.length > 0 && unused.length === all.length;
   }
 
   /** How full each cache is, for the metrics. */
@@ -79,14 +91,25 @@ function newCache({ limit }: CacheKind<object>, scale: number) {
       ? { maxSize: scaled(limit.megabytes * MEGABYTE, scale) }
       : { max: scaled(limit.entries, scale) },
   );
+  let isUsed = false;
   const cache: Cache<object> = {
-    get: (key) => entries.get(key),
+    get: (key) => {
+      isUsed = true;
+      return entries.get(key);
+    },
     set: (key, value, bytes = 0) => {
+      isUsed = true;
       entries.set(key, value, isByBytes ? { size: bytes + ENTRY_OVERHEAD } : {});
     },
     delete: (key) => void entries.delete(key),
   };
-  return { entries, cache };
+  /** Whether it was used since the last call. */
+  const wasUsed = () => {
+    const wasIt = isUsed;
+    isUsed = false;
+    return wasIt;
+  };
+  return { entries, cache, wasUsed };
 }
 
 /** A transaction may roll back, so others must not see its reads: storing drops the entry instead. */

@@ -29,6 +29,8 @@ export interface EmbeddedCluster {
   account: SystemAccount | undefined;
   settings: Record<string, string>;
   log: (line: string) => void;
+  /** Called when a program of PostgreSQL has been started. */
+  onLaunch: () => void;
 }
 
 /** The password of TCP connections is stored beside the data: only Windows lacks a socket to protect instead. */
@@ -207,6 +209,7 @@ export async function run(cluster: EmbeddedCluster, name: string, args: string[]
       windowsHide: true,
     });
     running.child.stdin?.end(input);
+    cluster.onLaunch();
     await running;
   } catch (error) {
     throw await explainProgramFailure(cluster, name, error);

@@ -179,6 +179,7 @@ async function launch(cluster: EmbeddedCluster, address: ServerAddress): Promise
       throw await explainProgramFailure(cluster, 'postgres', error);
     });
     child.unref();
+    cluster.onLaunch();
     while (child.exitCode === null && child.signalCode === null) {
       const file = await readPidFile(cluster.pgdata);
       if (file?.pid === child.pid && file?.ready) return undefined;

@@ -23,6 +23,8 @@ export interface EmbeddedOptions {
   log: (line: string) => void;
   /** Further settings of PostgreSQL, such as `fsync: 'off'` for tests. */
   settings?: Record<string, string>;
+  /** Called when a program of PostgreSQL has been started, which needs this process no more until it is ready. */
+  onLaunch?: () => void;
 }
 
 /** Another process owns the folder; the message says which one and what to do. */
@@ -58,7 +60,7 @@ export async function attachEmbedded(dataFolder: string, options: EmbeddedOption
 
 async function openCluster(
   dataFolder: string,
-  { log, settings = {} }: EmbeddedOptions,
+  { log, settings = {}, onLaunch = () => {} }: EmbeddedOptions,
 ): Promise<EmbeddedCluster> {
   const installed = packageFolder();
   const folder = await openDataFolder(dataFolder);
@@ -66,7 +68,7 @@ async function openCluster(
   const pgdata = await pgdataFolder(folder, account, log);
   const copyHomes = account ? [SYSTEM_FOLDER, folder] : [folder];
   const binaries = await usableBinaries(installed, account, copyHomes, log);
-  const cluster = { dataFolder: folder, pgdata, binaries, account, settings, log };
+  const cluster = { dataFolder: folder, pgdata, binaries, account, settings, log, onLaunch };
   await initialise(cluster);
   return cluster;
 }
