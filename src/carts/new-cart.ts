@@ -32,13 +32,15 @@ export interface CreatedCart extends PricedCart {
 
 export function newCart(
   { body, caller, appId }: NewCartRequest,
-  { settings, ...ingredients }: CartIngredients,
+  { settings, products, customerId, customerGroupId }: CartIngredients,
   now: Date,
 ): CreatedCart {
   const offered = body.locale ? offeredLocale(body.locale, settings.locales) : undefined;
   const { token, hash } = newCartToken();
   const empty: CartRow = {
-    ...ingredients,
+    products,
+    customerId,
+    customerGroupId,
     cartId: newId(now),
     tokenHash: hash,
     appId: caller?.app?.appId ?? appId ?? null,

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PreconditionFailed } from './errors.ts';
-import { etagOf } from './raw-json.ts';
+import { etagOfBytes } from './raw-json.ts';
 
 /** Set on every answer outside of the API. The pages for people set their own Content-Security-Policy. */
 export const COMMON_HEADERS = {
@@ -61,7 +61,7 @@ export function finishAnswer(
 
 /** The answer with its ETag, or only 304 when the client has it already. */
 export function unlessKnown(request: FastifyRequest, reply: FastifyReply, bytes: Buffer): Buffer | '' {
-  const etag = (reply.getHeader('etag') as string | undefined) ?? `"${etagOf(bytes)}"`;
+  const etag = (reply.getHeader('etag') as string | undefined) ?? `"${etagOfBytes(bytes)}"`;
   reply.header('etag', etag);
   if (!matchesEtag(request.headers['if-none-match'], etag)) return bytes;
   reply.code(304).removeHeader('content-type');

@@ -3,7 +3,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CacheKind, Caches } from '../db/cache.ts';
 import { encodedEtag } from './answer-headers.ts';
-import { etagOf } from './raw-json.ts';
+import { etagOfBytes } from './raw-json.ts';
 
 /** Smaller answers fit into the first packets of a connection anyway. */
 const MIN_SIZE = 2_048;
@@ -42,7 +42,7 @@ export async function compressAnswer(
   encoding: Encoding,
 ): Promise<Buffer> {
   // Not the ETag of the answer: a route may set its own, which says nothing about other routes.
-  const key = `${encoding} ${etagOf(bytes)}`;
+  const key = `${encoding} ${etagOfBytes(bytes)}`;
   const cache = caches.of(compressedAnswers);
   let compressed = cache.get(key);
   if (!compressed) {

@@ -92,6 +92,10 @@ interface Incoming extends Call<never, never, never> {
   headers: Record<string, string>;
   /** Set for an operation that reads. */
   db: Queries | undefined;
+  /** Set for an operation that writes through a store. */
+  transaction: Transaction | undefined;
+  entry: AuditEntry | undefined;
+  prepared: unknown;
   /** The request over the network: of the operation itself, or of the page. */
   request: FastifyRequest;
   /** Undefined: the caller is inside the process and takes the answer as it is. */
@@ -171,6 +175,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
       headers,
       header,
       db: undefined,
+      transaction: undefined,
+      entry: undefined,
+      prepared: undefined,
       params: request.params as never,
       query: request.query as never,
       body: request.body as never,
@@ -210,6 +217,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
       headers,
       header,
       db: undefined,
+      transaction: undefined,
+      entry: undefined,
+      prepared: undefined,
       params: params as never,
       query: query as never,
       body: body as never,
@@ -432,8 +442,10 @@ export function operations(app: FastifyInstance, deps: Deps) {
             });
         let value: unknown;
         const work = async (transaction: Transaction | undefined): Promise<Answer> => {
-          const entry = isAudited ? entryOf(incoming, operation, (transaction ?? db).now) : undefined;
-          value = await handler({ ...incoming, transaction, entry, prepared });
+          incoming.transaction = transaction;
+          if (isAudited) incoming.entry = entryOf(incoming, operation, (transaction ?? db).now);
+          incoming.prepared = prepared;
+          value = await handler(incoming as typeof incoming & { prepared: Prepared | undefined });
           if (operation.etag) headers['etag'] = operation.etag(value as never);
           return answerOf(value, operation, incoming);
         };

@@ -16,6 +16,15 @@ export function etagOf(content: string | Buffer): string {
   return hash('sha1', content, 'base64');
 }
 
+const etagsOfBytes = new WeakMap<Buffer, string>();
+
+/** The same for bytes that are often sent again, as cached answers are: they are hashed once. They must not change. */
+export function etagOfBytes(bytes: Buffer): string {
+  let etag = etagsOfBytes.get(bytes);
+  if (etag === undefined) etagsOfBytes.set(bytes, (etag = etagOf(bytes)));
+  return etag;
+}
+
 export function toRawJson(value: unknown): RawJson {
   const bytes = Buffer.from(JSON.stringify(value));
   return new RawJson(bytes, etagOf(bytes));

@@ -92,6 +92,7 @@ export async function openVisit(
   const session = sessionOfAccount(sessions.read(shopId, cookieNamed('visit'), db.now), account);
   const query = request.query as Record<string, string | string[]>;
   const namedLocale = localeNamedBy([query['locale'] ?? []].flat()[0], settings);
+  const { origin, pageOrigin, base, home, loadsScripts } = addresses;
   const visit: Visit = {
     db,
     carts,
@@ -109,7 +110,11 @@ export async function openVisit(
     isLocaleNamed: namedLocale !== undefined,
     currency: visitCurrency([query['currency'] ?? []].flat()[0], session, settings),
     priceView: priceViewOf(session, account, settings),
-    ...addresses,
+    origin,
+    pageOrigin,
+    base,
+    home,
+    loadsScripts,
     account,
     setAccountToken: (token) => {
       visit.accountToken = token;

@@ -60,10 +60,13 @@ export async function findOrRender<Content>(
     settingsVersion: settings.version,
     expiresAt: Math.min(Infinity, ...page.expires.flatMap((moment) => moment?.getTime() ?? [])),
   };
-  // A page contains the host it was requested from, and a client can invent any number of them.
-  const isCacheable = db.caches.isCacheableOrigin(origin) && db.caches.isCacheableOrigin(pageOrigin);
-  if (isCacheable) cache.set(key, entry, 2 * (page.length + page.versionStamp.length + key.length));
+  if (isCacheable(visit)) cache.set(key, entry, 2 * (page.length + page.versionStamp.length + key.length));
   return page.content;
+}
+
+/** A page contains the host it was requested from, and a client can invent any number of them. */
+export function isCacheable({ db, origin, pageOrigin }: Visit): boolean {
+  return db.caches.isCacheableOrigin(origin) && db.caches.isCacheableOrigin(pageOrigin);
 }
 
 /** How products are rendered for visitors. */

@@ -19,11 +19,10 @@ import { Nullable } from '../http/schemas.ts';
 import { withCachedSettings } from '../shops/settings/settings.ts';
 import { saveAccountCart } from './account/visit-account.ts';
 import { closedPage, openingSoonPage } from './error-page.ts';
-import { documentBytes } from './layout/layout.ts';
+import { documentOf } from './document-cache.ts';
 import { countPage, openCountedVisit, openVisit, shopOf, type PageDeps } from './open-visit.ts';
 import type { Page } from './page.ts';
 import type { ShopFormRequest, PageResponse, Pages } from './pages.ts';
-import { contentSecurityPolicy } from './scripts/scripts.ts';
 import { DEVICE_LIFETIME } from '../people/accounts/device-cookie.ts';
 import { SESSION_SECONDS, shopCookie, type Session, type Sessions } from './session.ts';
 import type { Visit } from './visit.ts';
@@ -239,11 +238,12 @@ const UNSEEN = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex' };
 export function sendPage(reply: FastifyReply, visit: Visit, page: Page): FastifyReply {
   const isSecret = page.hasSecretAddress === true;
   const shown = isSecret || visit.access === 'closed' ? { ...visit, loadsScripts: false } : visit;
+  const { bytes, policy } = documentOf(shown, page);
   reply
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
     .headers({
-      'content-security-policy': contentSecurityPolicy(shown, page),
+      'content-security-policy': policy,
       'cache-control': cacheControl(reply.request.headers, visit, page),
       // The pages of the service have another value, so that neither can reach the other's window.
       'cross-origin-opener-policy': 'same-origin-allow-popups',
@@ -251,7 +251,6 @@ export function sendPage(reply: FastifyReply, visit: Visit, page: Page): Fastify
       'referrer-policy': isSecret ? 'no-referrer' : 'same-origin',
     });
   if (visit.access !== 'public') reply.headers(UNSEEN);
-  const bytes = documentBytes(shown, page);
   const { method, headers } = reply.request;
   // Clients that support neither compression nor revalidation are spared the hash of the page.
   const isTagged = headers['accept-encoding'] !== undefined || headers['if-none-match'] !== undefined;

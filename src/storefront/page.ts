@@ -19,6 +19,8 @@ export interface Page {
   image?: string;
   /** Additions to the head: structured data, a preloaded image. */
   head?: Markup;
+  /** A page cache holds this object, for all visitors with the same language, currency and prices. */
+  isShared?: boolean;
   /** It shows account data, so browsers must not cache it: the back button must not show it after signing out. */
   hasPersonalData?: boolean;
   /** The path of a script of our own that only this page needs. */

@@ -148,6 +148,35 @@ describe('a page', () => {
   });
 });
 
+test.each(['/Products/TE-100', '/Categories/tea', ''])(
+  'the document of %s is the same for all unknown visitors, and nobody else, until something on it changes',
+  async (path) => {
+    const showUnknown = async () => {
+      const { status, headers, text } = await givenVisitor(service, 'DemoShop').get(path);
+      const { 'x-request-id': _id, date: _date, ...rest } = headers;
+      return { status, headers: rest, text };
+    };
+    const rename = (name: string) =>
+      service.db.one<{ name: string }>(sql`
+        update shop set settings = jsonb_set(shop.settings, '{name,en_GB}', ${JSON.stringify(name)}::jsonb),
+          settings_version = shop.settings_version + 1
+        from (select settings -> 'name' ->> 'en_GB' as name from shop where shop_id = 'DemoShop') as before
+        where shop_id = 'DemoShop' returning before.name`);
+    const first = await showUnknown();
+    expect(first.status).toBe(200);
+    expect(await showUnknown()).toEqual(first);
+    await visitor.post('/wishlist/add', { productId: ids['TE-100']! });
+    const known = await visitor.get(path);
+    expect(known.text).toContain('<p class="notice" role="status">');
+    expect(known.headers['cache-control']).toBe('private, no-cache');
+    expect(await showUnknown()).toEqual(first);
+    const before = await rename('Renamed & Sons');
+    expect((await showUnknown()).text).toContain('Renamed &amp; Sons');
+    await rename(before!.name);
+    expect(await showUnknown()).toEqual(first);
+  },
+);
+
 describe('a session', () => {
   test('is in a cookie that only this shop of this server gets', async () => {
     const { headers } = await visitor.post('/currency', { currency: 'GBP' });

@@ -92,7 +92,10 @@ async function categoryPage(
       : results > PER_PAGE
         ? 'on demand'
         : await findFacets(visit, snapshot, category);
-    const content = renderCategory(visit, category, { request, results, products, facets, cards });
+    const content: Page = {
+      ...renderCategory(visit, category, { request, results, products, facets, cards }),
+      isShared: true,
+    };
     const expires = rendered.map(({ until }) => until);
     return { content, versionStamp, expires, length: pageLength(content) };
   });

@@ -146,6 +146,7 @@ async function renderHome(visit: Visit, db: Queries): Promise<RenderedPage<Page>
   const text = introduction(visit);
   const isEmpty = cards.length === 0 && rendered.length === 0;
   const content: Page = {
+    isShared: true,
     title: shopName(visit),
     ...(text && { description: plainText(text.text, 300) }),
     path: '',

@@ -74,7 +74,7 @@ interface Content {
   attributes: string[];
 }
 
-const productPages = pageCache<Content>('product pages', 64);
+const productPages = pageCache<Content>('product pages', 32);
 
 async function withVisitorEvents(visit: Visit, { page, product }: Content): Promise<Page> {
   const { cart, wishlistCount = 0 } = visit.session;
@@ -153,7 +153,7 @@ async function renderContent(
   const currency = offer.product.priceInfo.price?.currency ?? settings.defaultCurrency;
   const goods = smallestOrder(offerRow, currency, settings);
   const places = goods ? deliveryPlaces(goods, delivered, settings) : [];
-  const page = renderProductPage(visit, {
+  const rendered = renderProductPage(visit, {
     delivery,
     places: { list: places, currency, now: db.now },
     row,
@@ -169,6 +169,7 @@ async function renderContent(
     })),
     crossSelling: crossSelling.map((one) => one.product),
   });
+  const page: Page = { ...rendered, isShared: true };
   const attributes = row.kind === 'master' ? (row.facts.variationAttributes ?? []).map(({ key }) => key) : [];
   return {
     content: { page, product, offerId, attributes },

@@ -5,6 +5,7 @@ import type { Prices } from '../../catalogue/products/facts.ts';
 import type { Selection } from '../../catalogue/products/combinations.ts';
 
 export interface PageProduct {
+  productNumber: string;
   productId: string;
   masterId: string | null;
   visible: boolean;
@@ -36,33 +37,37 @@ export function findPageProduct(
   shopId: string,
   productNumber: string,
   { isExact }: { isExact: boolean },
-) {
-  return db.one<PageProduct>(sql`
-    select upper(product.product_id::text) as "productId", upper(product.master_id::text) as "masterId",
-      product.visible, shop.settings_version as "settingsVersion",
-      product.version || coalesce('.' || master.version, '') || ${stockVersion(sql`product`, isExact)} as version,
-      (
-        select string_agg(sold.product_id || ':' || sold.version || coalesce('.' || sold_master.version, '')
-            || ${stockVersion(sql`sold`, false)}, ','
-          order by assigned.product_id <> product.product_id, assigned.position, assigned.target_id)
-        from cross_selling assigned
-        join product sold on sold.shop_id = ${shopId} and sold.product_id = assigned.target_id and sold.visible
-        left join product sold_master on sold_master.shop_id = ${shopId} and sold_master.product_id = sold.master_id
-        where assigned.shop_id = ${shopId} and assigned.product_id in (product.product_id, product.master_id)
-      ) as "crossSelling",
-      case when product.kind <> 'regular' then (
-        select count(*) || ':' || sum(hashtextextended(
-          variation.product_id::text || variation.version || case
-            when product.kind = 'master' then ${stockVersion(sql`variation`, false)}
-            else coalesce(variation.stock > 0, true)::text end, 0))
-        from product variation
-        where variation.shop_id = ${shopId} and variation.visible
-          and variation.master_id = coalesce(product.master_id, product.product_id)
-      ) end as variations
-    from product
-    join shop on shop.shop_id = product.shop_id
-    left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id
-    where product.shop_id = ${shopId} and product.product_number = ${productNumber}`);
+): Promise<PageProduct | undefined> {
+  return db.shared.byId(shopId, `page products ${isExact}`, productNumber, async (productNumbers) => {
+    const found = await db.many<PageProduct>(sql`
+      select product.product_number as "productNumber", upper(product.product_id::text) as "productId",
+        upper(product.master_id::text) as "masterId",
+        product.visible, shop.settings_version as "settingsVersion",
+        product.version || coalesce('.' || master.version, '') || ${stockVersion(sql`product`, isExact)} as version,
+        (
+          select string_agg(sold.product_id || ':' || sold.version || coalesce('.' || sold_master.version, '')
+              || ${stockVersion(sql`sold`, false)}, ','
+            order by assigned.product_id <> product.product_id, assigned.position, assigned.target_id)
+          from cross_selling assigned
+          join product sold on sold.shop_id = ${shopId} and sold.product_id = assigned.target_id and sold.visible
+          left join product sold_master on sold_master.shop_id = ${shopId} and sold_master.product_id = sold.master_id
+          where assigned.shop_id = ${shopId} and assigned.product_id in (product.product_id, product.master_id)
+        ) as "crossSelling",
+        case when product.kind <> 'regular' then (
+          select count(*) || ':' || sum(hashtextextended(
+            variation.product_id::text || variation.version || case
+              when product.kind = 'master' then ${stockVersion(sql`variation`, false)}
+              else coalesce(variation.stock > 0, true)::text end, 0))
+          from product variation
+          where variation.shop_id = ${shopId} and variation.visible
+            and variation.master_id = coalesce(product.master_id, product.product_id)
+        ) end as variations
+      from product
+      join shop on shop.shop_id = product.shop_id
+      left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id
+      where product.shop_id = ${shopId} and product.product_number = any (${productNumbers}::text[])`);
+    return new Map(found.map((product) => [product.productNumber, product]));
+  });
 }
 
 /** Changes with everything that the page shows, except what changes the version of the settings. */

@@ -1,0 +1,49 @@
+import type { CacheKind } from '../db/cache.ts';
+import { documentBytes } from './layout/layout.ts';
+import { isCacheable } from './page-cache.ts';
+import type { Page } from './page.ts';
+import { contentSecurityPolicy } from './scripts/scripts.ts';
+import type { Visit } from './visit.ts';
+
+/** A page as it is sent: the whole document and the policy that belongs to it. */
+interface SentDocument {
+  bytes: Buffer;
+  policy: string;
+}
+
+interface CachedDocument extends SentDocument {
+  page: Page;
+}
+
+const documentCache: CacheKind<CachedDocument> = { name: 'documents', limit: { megabytes: 32 } };
+
+/**
+ * The document of a page. That of a page which many visitors share is the same for all of them without a session, so it
+ * is rendered once. It is valid for one page object: a cached page is replaced by another object when its content or
+ * the settings change, and the layout depends on the settings alone.
+ */
+export function documentOf(visit: Visit, page: Page): SentDocument {
+  if (!page.isShared || !isUnknownVisitor(visit)) return renderDocument(visit, page);
+  const { db, shopId, locale, currency, pageOrigin, base } = visit;
+  const cache = db.caches.of(documentCache);
+  const key = `${shopId} ${locale} ${currency} ${pageOrigin}${base}${page.path} ${JSON.stringify(page.query)}`;
+  const cached = cache.get(key);
+  if (cached?.page === page) return cached;
+  const document = renderDocument(visit, page);
+  // A page that is not cached itself is another object for each visitor.
+  if (isCacheable(visit)) cache.set(key, { ...document, page }, document.bytes.length + 2 * key.length);
+  return document;
+}
+
+function renderDocument(visit: Visit, page: Page): SentDocument {
+  return { bytes: documentBytes(visit, page), policy: contentSecurityPolicy(visit, page) };
+}
+
+function isUnknownVisitor({ access, session, account, accountToken }: Visit): boolean {
+  return (
+    access === 'public' &&
+    account === undefined &&
+    accountToken === undefined &&
+    Object.keys(session).length === 0
+  );
+}
