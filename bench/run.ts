@@ -24,6 +24,7 @@ import { distributeForBench, measureCluster } from './cluster.ts';
 import { createComparedShop, measureComparison, readPeer } from './compare.ts';
 import { cpuTimes, cpuUsed } from './cpu-time.ts';
 import { compareRestarted, createGrowingShop, measureGrowth } from './growth.ts';
+import { createImportShops, measureImportKinds } from './imports.ts';
 import { install } from './installation.ts';
 import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
 import { measurePages } from './pages.ts';
@@ -64,7 +65,7 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load`, `scale`, `orders`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin` or `cluster`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `scale`, `imports`, `orders`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin` or `cluster`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** How many shops the part `shops` makes; results.json is left as well. */
     shops: { type: 'string' },
@@ -93,6 +94,7 @@ const POOL = '10';
 const SCALE = options.quick
   ? { small: 500, large: 5_000, calls: 40, variations: 200 }
   : { small: 2_000, large: 200_000, calls: 300, variations: 2_000 };
+const IMPORTS = options.quick ? { products: 4_000, quietSeconds: 5 } : { products: 20_000, quietSeconds: 30 };
 const ORDERS = options.quick
   ? { small: 1_000, large: 50_000, calls: 10 }
   : { small: 10_000, large: 1_000_000, calls: 40 };
@@ -144,6 +146,7 @@ async function bench(): Promise<void> {
   const starts = isAsked('start') ? await benchStarts(installation, workFolder) : undefined;
   const loads = isAsked('load') ? await benchLoads(installation, workFolder) : undefined;
   const scale = isAsked('scale') ? await benchScale(installation, workFolder) : undefined;
+  const imports = isAsked('imports') ? await benchImports(installation, workFolder) : undefined;
   const orders = isAsked('orders') ? await benchOrders(installation, workFolder) : undefined;
   const shops = isAsked('shops') ? await benchShops(installation, workFolder) : undefined;
   const growth = isAsked('growth') ? await benchGrowth(installation, workFolder) : undefined;
@@ -158,6 +161,7 @@ async function bench(): Promise<void> {
     say(`${verdictTable('steps', loads.slowest)}\n`);
   }
   if (scale) say(`${verdictTable('scale', scale.scale)}\n`);
+  if (imports) say(`${verdictTable('imports', imports.imports)}\n`);
   if (orders) say(`${verdictTable('orders', orders.orders)}\n`);
   if (shops) say(`${verdictTable('shops', shops.shops)}\n`);
   if (growth) say(`${verdictTable('growth', growth.growth)}\n`);
@@ -169,7 +173,17 @@ async function bench(): Promise<void> {
   if (cluster) say(`${verdictTable('cluster', cluster)}\n`);
 
   const isWhole =
-    starts && loads && scale && orders && shops && growth && statements && webhooks && pages && admin;
+    starts &&
+    loads &&
+    scale &&
+    imports &&
+    orders &&
+    shops &&
+    growth &&
+    statements &&
+    webhooks &&
+    pages &&
+    admin;
   const isChosen = [options.match, options.shops, options.scale].some((option) => option !== undefined);
   if (isWhole && !isChosen) {
     const results = {
@@ -178,6 +192,7 @@ async function bench(): Promise<void> {
       ...machine(),
       ...loads,
       ...scale,
+      ...imports,
       ...orders,
       ...shops,
       ...growth,
@@ -193,6 +208,7 @@ async function bench(): Promise<void> {
     ...(loads?.throughput ?? []),
     ...(loads?.slowest ?? []),
     ...(scale?.scale ?? []),
+    ...(imports?.imports ?? []),
     ...(orders?.orders ?? []),
     ...(shops?.shops ?? []),
     ...(growth?.growth ?? []),
@@ -327,6 +343,20 @@ async function benchScale(installation: string, workFolder: string) {
     ...(await measureFiles(kontor.origin, shops, { installation, workFolder, environment })),
   ];
   return { scale };
+}
+
+async function benchImports(installation: string, workFolder: string) {
+  say(`Imports: files of ${IMPORTS.products} products, while another shop is visited ...`);
+  const { db, environment, start } = await startDatabase(installation, workFolder, 'imports-data');
+  const shops = await createImportShops(db, IMPORTS, workFolder);
+  await db.close();
+  const { origin } = await start(
+    'kontor-imports',
+    [...profiling(), 'bin/kontor.js', 'serve'],
+    '/ready',
+    kontorSettings(workFolder),
+  );
+  return { imports: await measureImportKinds(origin, shops, IMPORTS, { installation, environment }) };
 }
 
 async function benchOrders(installation: string, workFolder: string) {

@@ -13,7 +13,7 @@ import { rowsOf, type ProductFile } from './csv-file.ts';
 import type { Mapping } from './csv-mapping.ts';
 import { fetchPicture, PictureProblem } from './fetch-picture.ts';
 import { readPictures, readPictureTexts, type NamedPicture } from './picture-addresses.ts';
-import { describePictures } from './picture-texts.ts';
+import { describePictures, hasOtherTexts, type DescribedPicture } from './picture-texts.ts';
 import { CellProblem, rowProblem, type RowProblem } from './row-problem.ts';
 import { attachImage } from './slideshow.ts';
 
@@ -38,43 +38,87 @@ export interface PictureImport {
  * whose texts have changed.
  */
 export async function importPictures(given: PictureImport): Promise<number> {
-  const { db, shopId, file, mapping, isCheck = false } = given;
+  const { db, shopId, file, mapping } = given;
   const [numbers, pictures] = [mapping.indexOf('Alias'), mapping.indexOf('Images')];
   const textColumns = pictureTextColumns(await shopSettings(db, shopId)).filter(({ key }) =>
     mapping.includes(key),
   );
   if (pictures === -1 && textColumns.length === 0) return 0;
   let described = 0;
+  let rows = new Map<string, PictureRow>();
+  let characters = 0;
+  const importRows = async () => {
+    const products = await findPictures(db, shopId, [...rows.keys()]);
+    for (const [number, row] of rows) if (await importRow(given, row, products.get(number))) described++;
+    rows = new Map();
+    characters = 0;
+  };
   for await (const { row } of rowsOf(file)) {
     if (!row) continue;
     const cell = row.cells[pictures]?.trim() ?? '';
-    const named = picturesIn(cell);
-    if (named.length === 0 && textColumns.length === 0) continue;
-    const product = await findImageNames(db, shopId, (row.cells[numbers] ?? '').trim());
-    // A product that a check would create does not exist yet.
-    if (!product && !isCheck) continue;
-    const missing = named.filter(({ name }) => !product?.names.includes(name));
-    await storePictures(given, product, missing, (problem) => rowProblem(row.line, 'Images', problem, cell));
-    // A row without pictures describes the product's existing ones.
-    const names = named.length > 0 ? named.map(({ name }) => name) : (product?.names ?? []);
-    const texts = textColumns.map(({ key, locale }) => {
-      const text = row.cells[mapping.indexOf(key)] ?? '';
-      return { key, locale, cell: text, texts: textsIn(text) };
-    });
-    for (const { key, cell, texts: left } of texts.filter((column) => column.texts.length > names.length)) {
-      await given.onPicture(rowProblem(row.line, key, tooManyTexts(left.length, names.length), cell));
-    }
-    if (isCheck || textColumns.length === 0) continue;
-    const byPicture = textsByPicture(
-      names,
-      texts.filter((column) => column.texts.length <= names.length),
-    );
-    const isChanged = await db.transaction((tx) =>
-      describePictures(tx, shopId, product!.productId, byPicture),
-    );
-    if (isChanged) described++;
+    if (cell === '' && textColumns.length === 0) continue;
+    const texts = textColumns.map(({ key, locale }) => ({
+      key,
+      locale,
+      cell: row.cells[mapping.indexOf(key)] ?? '',
+    }));
+    const number = (row.cells[numbers] ?? '').trim();
+    // A second row of a product must see the pictures of the first one.
+    if (rows.has(number)) await importRows();
+    rows.set(number, { line: row.line, cell, texts });
+    characters += texts.reduce((sum, text) => sum + text.cell.length, cell.length);
+    if (rows.size === ROWS_AT_ONCE || characters >= CHARACTERS_AT_ONCE) await importRows();
   }
+  await importRows();
   return described;
+}
+
+/** The limits of the rows whose pictures are read at once. */
+const ROWS_AT_ONCE = 500;
+const CHARACTERS_AT_ONCE = 500_000;
+
+/** The cells about pictures of a row. */
+interface PictureRow {
+  line: number;
+  /** The pictures. */
+  cell: string;
+  texts: { key: string; locale: string; cell: string }[];
+}
+
+interface PicturedProduct {
+  productId: string;
+  pictures: DescribedPicture[];
+}
+
+/** Returns whether the texts of the product have changed. */
+async function importRow(
+  given: PictureImport,
+  { line, cell, texts: cells }: PictureRow,
+  product: PicturedProduct | undefined,
+): Promise<boolean> {
+  const { db, shopId, isCheck = false } = given;
+  // A product that a check would create does not exist yet.
+  if (!product && !isCheck) return false;
+  const named = picturesIn(cell);
+  const present = (product?.pictures ?? []).map(({ name }) => name);
+  const missing = named.filter(({ name }) => !present.includes(name));
+  if (missing.length > 0)
+    await storePictures(given, product, missing, (problem) => rowProblem(line, 'Images', problem, cell));
+  // A row without pictures describes the product's existing ones.
+  const names = named.length > 0 ? named.map(({ name }) => name) : present;
+  const texts = cells.map((column) => ({ ...column, texts: textsIn(column.cell) }));
+  for (const { key, cell: text, texts: left } of texts.filter(
+    (column) => column.texts.length > names.length,
+  )) {
+    await given.onPicture(rowProblem(line, key, tooManyTexts(left.length, names.length), text));
+  }
+  if (isCheck || texts.length === 0) return false;
+  const byPicture = textsByPicture(
+    names,
+    texts.filter((column) => column.texts.length <= names.length),
+  );
+  if (missing.length === 0 && !hasOtherTexts(product!.pictures, byPicture)) return false;
+  return db.transaction((tx) => describePictures(tx, shopId, product!.productId, byPicture));
 }
 
 /** A check only verifies that the files exist. */
@@ -150,12 +194,19 @@ async function store(
   }
 }
 
-function findImageNames(db: Queries, shopId: string, productNumber: string) {
-  return db.one<{ productId: string; names: string[] }>(sql`
-    select upper(product_id::text) as "productId", array(
-        select name from product_image image
+/** The products with these numbers, and their pictures. */
+async function findPictures(
+  db: Queries,
+  shopId: string,
+  productNumbers: readonly string[],
+): Promise<Map<string, PicturedProduct>> {
+  if (productNumbers.length === 0) return new Map();
+  const rows = await db.many<{ number: string; productId: string; pictures: DescribedPicture[] }>(sql`
+    select product_number as number, upper(product_id::text) as "productId", (
+        select coalesce(json_agg(json_build_object('name', name, 'texts', alt_texts) order by position, name), '[]')
+        from product_image image
         where image.shop_id = ${shopId} and image.product_id = product.product_id
-        order by position, name
-      ) as names
-    from product where shop_id = ${shopId} and product_number = ${productNumber}`);
+      ) as pictures
+    from product where shop_id = ${shopId} and product_number = any (${productNumbers}::text[])`);
+  return new Map(rows.map(({ number, productId, pictures }) => [number, { productId, pictures }]));
 }

@@ -93,13 +93,27 @@ export async function describePictures(
 ): Promise<boolean> {
   if (!(await lockProduct(tx, shopId, productId))) return false;
   const before = (await findTexts(tx, shopId, productId))!;
-  const after = before.map(({ name, texts }) => ({
+  return saveTexts(tx, shopId, productId, before, withTexts(before, described));
+}
+
+/** Whether `describePictures` would change anything. */
+export function hasOtherTexts(
+  pictures: readonly DescribedPicture[],
+  described: ReadonlyMap<string, Localised>,
+): boolean {
+  return !isDeepStrictEqual(withTexts(pictures, described), pictures);
+}
+
+function withTexts(
+  pictures: readonly DescribedPicture[],
+  described: ReadonlyMap<string, Localised>,
+): DescribedPicture[] {
+  return pictures.map(({ name, texts }) => ({
     name,
     texts: Object.fromEntries(
       Object.entries({ ...texts, ...described.get(name) }).filter(([, text]) => text !== ''),
     ),
   }));
-  return saveTexts(tx, shopId, productId, before, after);
 }
 
 async function saveTexts(
@@ -115,7 +129,7 @@ async function saveTexts(
   return true;
 }
 
-interface DescribedPicture {
+export interface DescribedPicture {
   name: string;
   texts: Localised;
 }
