@@ -2442,10 +2442,10 @@ export interface paths {
          *     Without `types` all events come that the scopes of the token allow:
          *
          *     - `ORDER_CREATE` (orders_read): An order was placed.
-         *     - `ORDER_UPDATE` (orders_read): Something of an order was changed.
+         *     - `ORDER_UPDATE` (orders_read): An order was changed.
          *     - `ORDER_DELETE` (orders_read): An order was deleted.
          *     - `PRODUCT_CREATE` (products_read): A product was created.
-         *     - `PRODUCT_UPDATE` (products_read): Something of a product was changed.
+         *     - `PRODUCT_UPDATE` (products_read): A product was changed.
          *     - `PRODUCT_DELETE` (products_read): A product was deleted.
          *     - `APP_UNINSTALL` (any token): An app was uninstalled.
          *     - `ORDER_PAID` (orders_read): An order was paid in full.
@@ -2524,10 +2524,10 @@ export interface paths {
          * @description Calls the address for each event of this type from now on, at least once, in order per resource. A call that is not answered with 2xx within 10 s is repeated up to 11 times over 48 hours; then the webhook is deactivated. The token needs the scope of the type:
          *
          *     - `ORDER_CREATE` (orders_read): An order was placed.
-         *     - `ORDER_UPDATE` (orders_read): Something of an order was changed.
+         *     - `ORDER_UPDATE` (orders_read): An order was changed.
          *     - `ORDER_DELETE` (orders_read): An order was deleted.
          *     - `PRODUCT_CREATE` (products_read): A product was created.
-         *     - `PRODUCT_UPDATE` (products_read): Something of a product was changed.
+         *     - `PRODUCT_UPDATE` (products_read): A product was changed.
          *     - `PRODUCT_DELETE` (products_read): A product was deleted.
          *     - `APP_UNINSTALL` (any token): An app was uninstalled.
          *     - `ORDER_PAID` (orders_read): An order was paid in full.
@@ -2758,7 +2758,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Something of an order was changed.
+         * An order was changed.
          * @description Sent to the webhooks of this type, which need the scope orders_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
          */
         post: operations["onOrderUpdate"];
@@ -2818,7 +2818,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Something of a product was changed.
+         * A product was changed.
          * @description Sent to the webhooks of this type, which need the scope products_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
          */
         post: operations["onProductUpdate"];
@@ -3284,7 +3284,7 @@ export interface components {
              */
             email: string;
             /**
-             * @description May hold markup.
+             * @description May contain markup.
              * @example <p>Small things from the sea side</p>
              */
             slogan: string | null;
@@ -3404,7 +3404,7 @@ export interface components {
              */
             currency: string;
             /**
-             * @description What the goods must be worth; absent: anything.
+             * @description Minimum value of the goods; absent: none.
              * @example 100
              */
             minimumOrderValue?: components["schemas"]["Decimal"] | null;
@@ -3421,20 +3421,20 @@ export interface components {
              */
             campaignUsageLimit?: number | null;
             /**
-             * @description Holds from here; absent: at once.
+             * @description Valid from this time; absent: immediately.
              * @example 2026-11-15T08:30:00Z
              */
             validFrom?: string | null;
             /**
-             * @description Holds until here; absent: for ever.
+             * @description Valid until this time; absent: without end.
              * @example 2026-11-15T08:30:00Z
              */
             validTo?: string | null;
             /** @description It takes off from these products only; absent: from all. */
             productIds?: string[] | null;
-            /** @description It holds with these shipping methods only; absent: with all. */
+            /** @description It is valid with these shipping methods only; absent: with all. */
             shippingMethodIds?: string[] | null;
-            /** @description It holds with these payment methods only; absent: with all. */
+            /** @description It is valid with these payment methods only; absent: with all. */
             paymentMethodIds?: string[] | null;
         };
         /** CouponValue */
@@ -3483,7 +3483,7 @@ export interface components {
         /** Link */
         Link: {
             /**
-             * @description What the target is to this object.
+             * @description The relation of the target to this object.
              * @example self
              */
             rel: string;
@@ -3522,7 +3522,7 @@ export interface components {
             currency: string;
             /** @description Kind and value. */
             type: components["schemas"]["CouponValue"];
-            /** @description What the goods must be worth. */
+            /** @description Minimum value of the goods. */
             minimumOrderValue: components["schemas"]["Price"] | null;
             /**
              * @description Orders with one code; absent: any number.
@@ -3535,20 +3535,20 @@ export interface components {
              */
             campaignUsageLimit?: number;
             /**
-             * @description Holds from here; absent: at once.
+             * @description Valid from this time; absent: immediately.
              * @example 2026-11-15T08:30:00Z
              */
             validFrom?: string;
             /**
-             * @description Holds until here; absent: for ever.
+             * @description Valid until this time; absent: without end.
              * @example 2026-11-15T08:30:00Z
              */
             validTo?: string;
             /** @description It takes off from these products only; absent: from all. */
             productIds?: string[];
-            /** @description It holds with these shipping methods only; absent: with all. */
+            /** @description It is valid with these shipping methods only; absent: with all. */
             shippingMethodIds?: string[];
-            /** @description It holds with these payment methods only; absent: with all. */
+            /** @description It is valid with these payment methods only; absent: with all. */
             paymentMethodIds?: string[];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
@@ -3556,7 +3556,7 @@ export interface components {
         /** CampaignCoupon */
         CampaignCoupon: {
             /**
-             * @description What customers type in; unique in the shop, ignoring case.
+             * @description The code that customers enter; unique in the shop, ignoring case.
              * @example SUMMER20
              */
             code: string;
@@ -3574,7 +3574,7 @@ export interface components {
              */
             currency: string;
             /**
-             * @description What the goods must be worth; absent: anything.
+             * @description Minimum value of the goods; absent: none.
              * @example 100
              */
             minimumOrderValue?: components["schemas"]["Decimal"] | null;
@@ -3591,31 +3591,31 @@ export interface components {
              */
             campaignUsageLimit?: number | null;
             /**
-             * @description Holds from here; absent: at once.
+             * @description Valid from this time; absent: immediately.
              * @example 2026-11-15T08:30:00Z
              */
             validFrom?: string | null;
             /**
-             * @description Holds until here; absent: for ever.
+             * @description Valid until this time; absent: without end.
              * @example 2026-11-15T08:30:00Z
              */
             validTo?: string | null;
             /** @description It takes off from these products only; absent: from all. */
             productIds?: string[] | null;
-            /** @description It holds with these shipping methods only; absent: with all. */
+            /** @description It is valid with these shipping methods only; absent: with all. */
             shippingMethodIds?: string[] | null;
-            /** @description It holds with these payment methods only; absent: with all. */
+            /** @description It is valid with these payment methods only; absent: with all. */
             paymentMethodIds?: string[] | null;
         };
         /** CouponCodesRequest */
         CouponCodesRequest: {
             /**
-             * @description How many codes to make.
+             * @description Number of codes to create.
              * @example 100
              */
             count: number;
             /**
-             * @description What all of them begin with; absent: nothing.
+             * @description Prefix of all codes; absent: none.
              * @example SUMMER-
              */
             prefix?: string | null;
@@ -3801,7 +3801,7 @@ export interface components {
         /** Quantity */
         Quantity: {
             /**
-             * @description How many.
+             * @description Quantity.
              * @example 1
              */
             amount: number;
@@ -3874,7 +3874,7 @@ export interface components {
         };
         /** PriceSavings */
         PriceSavings: {
-            /** @description What the customer saves. */
+            /** @description The saving for the customer. */
             percent: components["schemas"]["Percent"];
             /** @description Price of the tier without the saving. */
             regularBulkPrice: components["schemas"]["Price"];
@@ -3948,7 +3948,7 @@ export interface components {
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             productId: string;
-            /** @description How many. */
+            /** @description Quantity. */
             quantity: components["schemas"]["Quantity"];
             /** @description Price of the whole line. */
             lineItemPrice: components["schemas"]["Price"];
@@ -3990,7 +3990,7 @@ export interface components {
             /** @description Price of that amount. */
             quantityPrice: components["schemas"]["Price"];
             /**
-             * @description What was chosen; of a variation only.
+             * @description The selected values; only for a variation.
              * @example Roast: Dark
              */
             variationString: string | null;
@@ -4024,7 +4024,7 @@ export interface components {
              */
             productDataSheetSourceFile: string | null;
             /**
-             * @description What the customer has typed for it; absent: nothing.
+             * @description The text that the customer entered for it; absent: none.
              * @example For Anna
              */
             customText?: string;
@@ -4051,7 +4051,7 @@ export interface components {
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             couponCampaignId: string;
-            /** @description What it takes off, negative; 0 when it does not count. taxType NONE. */
+            /** @description The discount, as a negative amount; 0 when it does not apply. taxType NONE. */
             lineItemPrice: components["schemas"]["Price"];
             /** @description Why it does not count; empty when it does. */
             validationErrors: ("LineItemsSubTotalTooSmall" | "CouponIsInvalidated" | "ValidCouponCountReached" | "CouponNotEffective" | "PaymentMethodMisMatch" | "ShippingMethodMisMatch" | "ProductMisMatch")[];
@@ -4088,14 +4088,14 @@ export interface components {
              * @example cart discount
              */
             name?: string;
-            /** @description What it takes off, negative. */
+            /** @description The discount, as a negative amount. */
             lineItemPrice?: components["schemas"]["Price"];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
         };
         /** LineItemContainer */
         LineItemContainer: {
-            /** @description What is to be paid; taxType GROSS. */
+            /** @description The amount to pay; taxType GROSS. */
             grandTotal: components["schemas"]["Price"];
             /** @description The same without tax; taxType NET. */
             totalBeforeTax: components["schemas"]["Price"];
@@ -4107,7 +4107,7 @@ export interface components {
             productLineItems: components["schemas"]["ProductLineItem"][];
             /** @description The coupon; there is one at most. */
             couponLineItem: components["schemas"]["CouponLineItem"] | null;
-            /** @description What the delivery costs. */
+            /** @description The cost of delivery. */
             shippingPrice: components["schemas"]["Price"];
             /** @description Deposits, beside the subtotal. */
             deposits: components["schemas"]["DepositLineItem"][];
@@ -4142,9 +4142,9 @@ export interface components {
         ShippingData: {
             /** @description How the goods are delivered. */
             shippingMethod: components["schemas"]["ShippingMethodInfo"];
-            /** @description What it costs. */
+            /** @description The price. */
             price: components["schemas"]["Price"];
-            /** @description The tax of this price for itself. */
+            /** @description The tax of this price alone. */
             taxes: components["schemas"]["TaxInfo"][];
         };
         /** PaymentMethodInfo */
@@ -4160,12 +4160,12 @@ export interface components {
              */
             name: string;
             /**
-             * @description Who handles the payment.
+             * @description The payment provider.
              * @example QuickPay
              */
             providerName: string | null;
             /**
-             * @description What the provider wants to be shown.
+             * @description Details that the provider requires to be shown.
              * @example {
              *       "InvoiceBankName": "Harbour Bank"
              *     }
@@ -4183,14 +4183,14 @@ export interface components {
              * @example QP-4711
              */
             transactionId: string | null;
-            /** @description What it costs; negative: a discount. */
+            /** @description The price; a negative price is a discount. */
             price: components["schemas"]["Price"];
             /**
              * @description State of the payment.
              * @example FAILED
              */
             status: string | null;
-            /** @description The tax of this price for itself; null when it costs nothing. */
+            /** @description The tax of this price alone; null when it costs nothing. */
             taxes: components["schemas"]["TaxInfo"][] | null;
         };
         /** MinimumCart */
@@ -4218,7 +4218,7 @@ export interface components {
         PotentialBasketDiscount: {
             /** @description Discount as an amount. */
             absolute: components["schemas"]["Price"] | null;
-            /** @description Value of the goods from which it holds. */
+            /** @description Value of the goods from which it applies. */
             minimumAmount: components["schemas"]["Price"];
             /** @description Discount in per cent. */
             percent: components["schemas"]["Percent"] | null;
@@ -4230,11 +4230,11 @@ export interface components {
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             cartId: string;
-            /** @description Who pays; null until it is set. */
+            /** @description The billing address; null until it is set. */
             billingAddress: components["schemas"]["Address"] | null;
             /** @description Where the goods go; null: to the billing address. */
             shippingAddress: components["schemas"]["Address"] | null;
-            /** @description What is in it, and what that comes to. */
+            /** @description The lines, and their totals. */
             lineItemContainer: components["schemas"]["LineItemContainer"];
             /** @description The delivery; null when there is nothing to ship. */
             shippingData: components["schemas"]["ShippingData"] | null;
@@ -4268,7 +4268,7 @@ export interface components {
              * @enum {string}
              */
             status?: "Complete" | "PartiallyComplete";
-            /** @description What is possible with these goods. */
+            /** @description The methods available for these goods. */
             cartValidation: components["schemas"]["CartValidation"];
             /** @description Discounts that the shop offers, reached or not. */
             potentialBasketDiscounts: components["schemas"]["PotentialBasketDiscount"][];
@@ -4303,12 +4303,12 @@ export interface components {
              */
             productId: string;
             /**
-             * @description How many.
+             * @description Quantity.
              * @example 2
              */
             quantity: components["schemas"]["Decimal"];
             /**
-             * @description What is typed for a product with isCustomizable, in one line; absent: nothing.
+             * @description The text that the customer enters for a product with isCustomizable, in one line; absent: none.
              * @example For Anna
              */
             customText?: string | null;
@@ -4347,7 +4347,7 @@ export interface components {
              */
             forceCreate?: boolean | null;
             /**
-             * @description Who buys, for prices of a customer group; needs the scope carts_price_write.
+             * @description The buyer, for the prices of a customer group; needs the scope carts_price_write.
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             customerId?: string | null;
@@ -4355,7 +4355,7 @@ export interface components {
         /** LineItemUpdateRequest */
         LineItemUpdateRequest: {
             /**
-             * @description How many from now on; 0 takes the line away.
+             * @description New quantity; 0 removes the line.
              * @example 2
              */
             quantity: components["schemas"]["Decimal"];
@@ -4552,12 +4552,12 @@ export interface components {
         /** PaymentDataUpdateRequest */
         PaymentDataUpdateRequest: {
             /**
-             * @description What the payment is called in the order.
+             * @description Name of the payment in the order.
              * @example Cash
              */
             name?: string | null;
             /**
-             * @description What it costs; absent: nothing.
+             * @description The price; absent: free of charge.
              * @example 1.95
              */
             priceAmount?: components["schemas"]["Decimal"] | null;
@@ -4572,7 +4572,7 @@ export interface components {
              */
             transactionId?: string | null;
             /**
-             * @description What the provider says of it; only with an id.
+             * @description The state at the provider; only with an id.
              * @example FAILED
              * @enum {string|null}
              */
@@ -4586,7 +4586,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What it costs; absent: the price of the method.
+             * @description The price; absent: the price of the method.
              * @example 3.95
              */
             priceAmount?: components["schemas"]["Decimal"] | null;
@@ -4599,7 +4599,7 @@ export interface components {
              */
             vatNumber: string;
             /**
-             * @description What the tax authorities said; unavailable: they did not answer in time.
+             * @description The answer of the tax authorities; unavailable: they did not answer in time.
              * @example valid
              * @enum {string}
              */
@@ -4663,7 +4663,7 @@ export interface components {
              */
             creationDate: string;
             /**
-             * @description Who ordered.
+             * @description The buyer.
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             customerId: string;
@@ -4704,7 +4704,7 @@ export interface components {
              */
             totalTax: components["schemas"]["DecimalText"];
             /**
-             * @description What the customer said.
+             * @description The customer's comment.
              * @example Please ring twice
              */
             customerComment: string | null;
@@ -4713,7 +4713,7 @@ export interface components {
              * @example pays on time
              */
             internalNote: string | null;
-            /** @description Who pays. */
+            /** @description The billing address. */
             billingAddress: components["schemas"]["Address"];
             /** @description Where the goods go; null: to the billing address. */
             shippingAddress: components["schemas"]["Address"] | null;
@@ -4801,7 +4801,7 @@ export interface components {
              * @example 2026-11-15T08:30:00.000Z
              */
             archivedOn: string | null;
-            /** @description What was ordered, and what it came to. */
+            /** @description The ordered lines, and their totals. */
             lineItemContainer: components["schemas"]["LineItemContainer"];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
@@ -4824,7 +4824,7 @@ export interface components {
              */
             creationDate: string;
             /**
-             * @description Who ordered.
+             * @description The buyer.
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             customerId: string;
@@ -4865,7 +4865,7 @@ export interface components {
              */
             totalTax: components["schemas"]["DecimalText"];
             /**
-             * @description What the customer said.
+             * @description The customer's comment.
              * @example Please ring twice
              */
             customerComment: string | null;
@@ -4874,7 +4874,7 @@ export interface components {
              * @example pays on time
              */
             internalNote: string | null;
-            /** @description Who pays. */
+            /** @description The billing address. */
             billingAddress: components["schemas"]["Address"];
             /** @description Where the goods go; null: to the billing address. */
             shippingAddress: components["schemas"]["Address"] | null;
@@ -4962,7 +4962,7 @@ export interface components {
              * @example 2026-11-15T08:30:00.000Z
              */
             archivedOn: string | null;
-            /** @description What was ordered, and what it came to. */
+            /** @description The ordered lines, and their totals. */
             lineItemContainer?: components["schemas"]["LineItemContainer"];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
@@ -5070,7 +5070,7 @@ export interface components {
              */
             lineItemId: string;
             /**
-             * @description How many.
+             * @description Quantity.
              * @example 2
              */
             quantity: number;
@@ -5083,19 +5083,19 @@ export interface components {
              */
             shipmentId: string;
             /**
-             * @description When it left.
+             * @description When it was shipped.
              * @example 2026-11-15T08:30:00.000Z
              */
             shippedOn: string;
-            /** @description What of the lines. */
+            /** @description The quantities of the lines. */
             lines: components["schemas"]["LineQuantity"][];
             /**
-             * @description Who carries it.
+             * @description The carrier.
              * @example DHL
              */
             carrier: string | null;
             /**
-             * @description What the carrier calls it.
+             * @description The tracking code of the carrier.
              * @example 00340434161094042557
              */
             trackingCode: string | null;
@@ -5113,7 +5113,7 @@ export interface components {
              */
             text: string;
             /**
-             * @description How many.
+             * @description Quantity.
              * @example 2
              */
             quantity: number;
@@ -5137,14 +5137,14 @@ export interface components {
              */
             state: "requested" | "approved" | "rejected" | "withdrawn" | "received" | "refunded" | "refundFailed";
             /**
-             * @description Who began it.
+             * @description The initiator.
              * @example customer
              * @enum {string}
              */
             origin: "merchant" | "customer" | "withdrawal";
-            /** @description What of the lines. */
+            /** @description The quantities of the lines. */
             lines: components["schemas"]["LineQuantity"][];
-            /** @description What was withdrawn before it was sent: it is no longer in the order, and does not come back. */
+            /** @description Goods withdrawn before they were shipped: they are no longer in the order, and are not returned. */
             unsentLines: components["schemas"]["UnsentLine"][];
             /**
              * @description It went back into the stock.
@@ -5152,7 +5152,7 @@ export interface components {
              */
             restocked: boolean;
             /**
-             * @description What the customer says about it.
+             * @description The customer's comment.
              * @example too small
              */
             reason: string | null;
@@ -5162,7 +5162,7 @@ export interface components {
              */
             note: string | null;
             /**
-             * @description Who has withdrawn.
+             * @description The person who has withdrawn.
              * @example Ada Lindqvist
              */
             declaredBy: string | null;
@@ -5209,7 +5209,7 @@ export interface components {
             /** @description How much; positive in both cases. */
             amount: components["schemas"]["Price"];
             /**
-             * @description What the provider calls it.
+             * @description The provider's reference.
              * @example QP-4711
              */
             reference: string | null;
@@ -5245,7 +5245,7 @@ export interface components {
              */
             startedOn: string;
             /**
-             * @description Who handles it.
+             * @description The payment provider.
              * @example stripe
              */
             provider: string;
@@ -5258,7 +5258,7 @@ export interface components {
             /** @description How much was asked for. */
             amount: components["schemas"]["Price"];
             /**
-             * @description What the provider calls it.
+             * @description The provider's reference.
              * @example cs_test_a1b2c3
              */
             reference: string | null;
@@ -5270,10 +5270,10 @@ export interface components {
         };
         /** OrderManagement */
         OrderManagement: {
-            /** @description The app that edits it; null: nobody. */
+            /** @description The app that edits it; null: none. */
             editing: components["schemas"]["OrderEditing"] | null;
             /**
-             * @description What it waits for, in one word. waitingForPayment and paymentFailed: it is paid in advance and is not paid, so it is not ready to ship.
+             * @description The next step that the order waits for. waitingForPayment and paymentFailed: it must be paid in advance and has not been paid, so it is not ready to ship.
              * @example readyToShip
              * @enum {string}
              */
@@ -5283,15 +5283,15 @@ export interface components {
              * @example 2026-11-15T08:30:00.000Z
              */
             cancelledOn: string | null;
-            /** @description What came in. */
+            /** @description The amount that was received. */
             paidAmount: components["schemas"]["Price"];
-            /** @description What of it went back. */
+            /** @description The amount that was refunded. */
             refundedAmount: components["schemas"]["Price"];
             /** @description The refund that returns, cancellations, credit notes and overpayment justify, less the refunds that were made. More than that is goodwill. */
             refundableAmount: components["schemas"]["Price"];
-            /** @description What is missing of the grand total, when refunds are taken off what came in; nothing when cancelled. */
+            /** @description The part of the grand total that is not paid, counting refunds as unpaid; 0 when the order is cancelled. */
             outstandingAmount: components["schemas"]["Price"];
-            /** @description What the buyer has said as a business. */
+            /** @description The buyer's details as a business. */
             buyer: components["schemas"]["Buyer"];
             /** @description Oldest first. */
             shipments: components["schemas"]["Shipment"][];
@@ -5320,7 +5320,7 @@ export interface components {
              */
             creationDate: string;
             /**
-             * @description Who ordered.
+             * @description The buyer.
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             customerId: string;
@@ -5361,7 +5361,7 @@ export interface components {
              */
             totalTax: components["schemas"]["DecimalText"];
             /**
-             * @description What the customer said.
+             * @description The customer's comment.
              * @example Please ring twice
              */
             customerComment: string | null;
@@ -5370,7 +5370,7 @@ export interface components {
              * @example pays on time
              */
             internalNote: string | null;
-            /** @description Who pays. */
+            /** @description The billing address. */
             billingAddress: components["schemas"]["Address"];
             /** @description Where the goods go; null: to the billing address. */
             shippingAddress: components["schemas"]["Address"] | null;
@@ -5458,7 +5458,7 @@ export interface components {
              * @example 2026-11-15T08:30:00.000Z
              */
             archivedOn: string | null;
-            /** @description What was ordered, and what it came to. */
+            /** @description The ordered lines, and their totals. */
             lineItemContainer: components["schemas"]["LineItemContainer"];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
@@ -5493,7 +5493,7 @@ export interface components {
              * @enum {string}
              */
             kind: "placed" | "editing started" | "editing ended" | "line added" | "line changed" | "line removed" | "shipping changed" | "payment method changed" | "cancelled" | "payment recorded" | "payment failed" | "refund requested" | "refunded" | "refund failed" | "capture failed" | "chargeback" | "shipped" | "shipment undone" | "returned" | "return requested" | "return approved" | "return rejected" | "withdrawn" | "document finalised" | "patched" | "VAT number checked" | "tax corrected" | "email sent" | "email not sent" | "erased";
-            /** @description What it was about. */
+            /** @description The details of the change. */
             details: {
                 [key: string]: unknown;
             };
@@ -5534,7 +5534,7 @@ export interface components {
              */
             productId: string;
             /**
-             * @description How many.
+             * @description Quantity.
              * @example 2
              */
             quantity: components["schemas"]["Decimal"];
@@ -5544,7 +5544,7 @@ export interface components {
              */
             price?: components["schemas"]["Decimal"] | null;
             /**
-             * @description What is typed for a product with isCustomizable, in one line; absent: nothing.
+             * @description The text that the customer enters for a product with isCustomizable, in one line; absent: none.
              * @example For Anna
              */
             customText?: string | null;
@@ -5552,7 +5552,7 @@ export interface components {
         /** OrderLineUpdateRequest */
         OrderLineUpdateRequest: {
             /**
-             * @description How many from now on.
+             * @description New quantity.
              * @example 2
              */
             quantity?: components["schemas"]["Decimal"] | null;
@@ -5596,22 +5596,22 @@ export interface components {
              */
             lineItemId: string;
             /**
-             * @description How many.
+             * @description Quantity.
              * @example 2
              */
             quantity: components["schemas"]["Decimal"];
         };
         /** ShipmentCreateRequest */
         ShipmentCreateRequest: {
-            /** @description What is sent; absent: all that was not sent yet. */
+            /** @description The shipped lines; absent: everything that has not been shipped yet. */
             lines?: components["schemas"]["LineQuantityRequest"][] | null;
             /**
-             * @description Who carries it.
+             * @description The carrier.
              * @example DHL
              */
             carrier?: string | null;
             /**
-             * @description What the carrier calls it.
+             * @description The tracking code of the carrier.
              * @example 00340434161094042557
              */
             trackingCode?: string | null;
@@ -5657,7 +5657,7 @@ export interface components {
              */
             amount: components["schemas"]["Decimal"];
             /**
-             * @description What the provider calls it.
+             * @description The provider's reference.
              * @example QP-4711
              */
             reference?: string | null;
@@ -5675,7 +5675,7 @@ export interface components {
              */
             amount: components["schemas"]["Decimal"];
             /**
-             * @description What the provider calls it.
+             * @description The provider's reference.
              * @example QP-4711
              */
             reference?: string | null;
@@ -5724,14 +5724,14 @@ export interface components {
              */
             state: "requested" | "approved" | "rejected" | "withdrawn" | "received" | "refunded" | "refundFailed";
             /**
-             * @description Who began it.
+             * @description The initiator.
              * @example customer
              * @enum {string}
              */
             origin: "merchant" | "customer" | "withdrawal";
-            /** @description What of the lines. */
+            /** @description The quantities of the lines. */
             lines: components["schemas"]["LineQuantity"][];
-            /** @description What was withdrawn before it was sent: it is no longer in the order, and does not come back. */
+            /** @description Goods withdrawn before they were shipped: they are no longer in the order, and are not returned. */
             unsentLines: components["schemas"]["UnsentLine"][];
             /**
              * @description It went back into the stock.
@@ -5739,7 +5739,7 @@ export interface components {
              */
             restocked: boolean;
             /**
-             * @description What the customer says about it.
+             * @description The customer's comment.
              * @example too small
              */
             reason: string | null;
@@ -5749,7 +5749,7 @@ export interface components {
              */
             note: string | null;
             /**
-             * @description Who has withdrawn.
+             * @description The person who has withdrawn.
              * @example Ada Lindqvist
              */
             declaredBy: string | null;
@@ -5836,7 +5836,7 @@ export interface components {
              * @example 2026-11-15T08:30:00.000Z
              */
             creationDate: string;
-            /** @description Who pays. */
+            /** @description The billing address. */
             address: components["schemas"]["Address"];
             /** @description Its lines, and what they came to. */
             lineItemContainer: components["schemas"]["LineItemContainer"];
@@ -5871,7 +5871,7 @@ export interface components {
         /** DocumentDelivery */
         DocumentDelivery: {
             /**
-             * @description Who brings it into the network.
+             * @description The access point that sends it to the network.
              * @example e-invoice.be
              * @enum {string}
              */
@@ -5990,7 +5990,7 @@ export interface components {
              * @example 2026-11-15T08:30:00.000Z
              */
             creationDate: string;
-            /** @description Who pays. */
+            /** @description The billing address. */
             address: components["schemas"]["Address"];
             /** @description Its lines, and what they came to. */
             lineItemContainer: components["schemas"]["LineItemContainer"];
@@ -6073,7 +6073,7 @@ export interface components {
              * @example The law wants the name and the postal address of the seller on the pages and on every invoice.
              */
             reason: string;
-            /** @description What is missing; empty when the step is done. */
+            /** @description The missing settings; empty when the step is done. */
             missing: components["schemas"]["MissingSetting"][];
             /**
              * @description The page of the admin for this step.
@@ -6259,12 +6259,12 @@ export interface components {
              */
             navigationCaption: string | null;
             /**
-             * @description Text of the page; may hold markup.
+             * @description Text of the page; may contain markup.
              * @example <p>From the fridge</p>
              */
             description: string | null;
             /**
-             * @description Holds special offers.
+             * @description Contains special offers.
              * @example false
              */
             specialOffer: boolean;
@@ -6310,7 +6310,7 @@ export interface components {
              */
             navigationCaption?: string | null;
             /**
-             * @description Text of the page; may hold markup.
+             * @description Text of the page; may contain markup.
              * @example <p>From the fridge</p>
              */
             description?: string | null;
@@ -6358,7 +6358,7 @@ export interface components {
              */
             navigationCaption: string | null;
             /**
-             * @description Text of the page; may hold markup.
+             * @description Text of the page; may contain markup.
              * @example <p>From the fridge</p>
              */
             description: string | null;
@@ -6405,7 +6405,7 @@ export interface components {
              */
             navigationCaption?: string | null;
             /**
-             * @description Text of the page; may hold markup.
+             * @description Text of the page; may contain markup.
              * @example <p>From the fridge</p>
              */
             description?: string | null;
@@ -6425,7 +6425,7 @@ export interface components {
              */
             visibleInNavigation?: boolean | null;
             /**
-             * @description Holds special offers.
+             * @description Contains special offers.
              * @example false
              */
             specialOffer?: boolean | null;
@@ -6448,7 +6448,7 @@ export interface components {
              */
             parentId: string;
             /**
-             * @description How many of the categories there come before it; a larger number: it comes last.
+             * @description Number of sibling categories before it; if there are fewer, it comes last.
              * @example 0
              */
             position: number;
@@ -6474,7 +6474,7 @@ export interface components {
              */
             value: string;
             /**
-             * @description How the value is called in the locale of the call.
+             * @description Label of the value in the locale of the call.
              * @example Brass
              */
             name: string;
@@ -6547,7 +6547,7 @@ export interface components {
              */
             value?: string | null;
             /**
-             * @description How the value is called in the locale of the call.
+             * @description Label of the value in the locale of the call.
              * @example Brass
              */
             name: string;
@@ -6674,7 +6674,7 @@ export interface components {
         /** CustomerTagsChange */
         CustomerTagsChange: {
             /**
-             * @description How many customers have other tags than before.
+             * @description Number of customers whose tags have changed.
              * @example 12
              */
             changed: number;
@@ -6848,7 +6848,7 @@ export interface components {
              */
             documentsKept: number;
             /**
-             * @description What was not erased, and why.
+             * @description The data that was not erased, with the reasons.
              * @example Invoices and credit notes stay as they are for as long as the law demands.
              */
             note: string;
@@ -6896,12 +6896,12 @@ export interface components {
              */
             navigationCaption?: string;
             /**
-             * @description Summary; may hold markup.
+             * @description Summary; may contain markup.
              * @example <p>We deliver within three days.</p>
              */
             shortDescription?: string;
             /**
-             * @description The text; may hold markup.
+             * @description The text; may contain markup.
              * @example <p>Parcels leave our store every morning.</p>
              */
             description?: string;
@@ -6921,7 +6921,7 @@ export interface components {
              */
             contactPersonJobTitle?: string;
             /**
-             * @description Postal address; may hold markup.
+             * @description Postal address; may contain markup.
              * @example <p>Speicherweg 4<br>20457 Hamburg</p>
              */
             address?: string;
@@ -6954,12 +6954,12 @@ export interface components {
              */
             navigationCaption?: string | null;
             /**
-             * @description Summary; may hold markup.
+             * @description Summary; may contain markup.
              * @example <p>We deliver within three days.</p>
              */
             shortDescription?: string | null;
             /**
-             * @description The text; may hold markup.
+             * @description The text; may contain markup.
              * @example <p>Parcels leave our store every morning.</p>
              */
             description?: string | null;
@@ -6979,7 +6979,7 @@ export interface components {
              */
             contactPersonJobTitle?: string | null;
             /**
-             * @description Postal address; may hold markup.
+             * @description Postal address; may contain markup.
              * @example <p>Speicherweg 4<br>20457 Hamburg</p>
              */
             address?: string | null;
@@ -7012,12 +7012,12 @@ export interface components {
              */
             navigationCaption?: string;
             /**
-             * @description Summary; may hold markup.
+             * @description Summary; may contain markup.
              * @example <p>We deliver within three days.</p>
              */
             shortDescription?: string;
             /**
-             * @description The text; may hold markup.
+             * @description The text; may contain markup.
              * @example <p>Parcels leave our store every morning.</p>
              */
             description?: string;
@@ -7040,12 +7040,12 @@ export interface components {
              */
             navigationCaption?: string | null;
             /**
-             * @description Summary; may hold markup.
+             * @description Summary; may contain markup.
              * @example <p>We deliver within three days.</p>
              */
             shortDescription?: string | null;
             /**
-             * @description The text; may hold markup.
+             * @description The text; may contain markup.
              * @example <p>Parcels leave our store every morning.</p>
              */
             description?: string | null;
@@ -7073,12 +7073,12 @@ export interface components {
              */
             name: string;
             /**
-             * @description What it is about.
+             * @description The content of the newsletter.
              * @example News from the harbour, once a month
              */
             description: string | null;
             /**
-             * @description How many are subscribed at present.
+             * @description Number of current subscribers.
              * @example 12
              */
             numberOfSubscribers: number;
@@ -7215,7 +7215,7 @@ export interface components {
         };
         /** PriceInfo */
         PriceInfo: {
-            /** @description What the price is for. */
+            /** @description The quantity that the price is for. */
             quantity: components["schemas"]["Quantity"];
             /** @description How the product is taxed. */
             taxClass: components["schemas"]["TaxClassInfo"];
@@ -7278,7 +7278,7 @@ export interface components {
         };
         /** SafetyInfo */
         SafetyInfo: {
-            /** @description Who makes it. */
+            /** @description The manufacturer. */
             manufacturer?: components["schemas"]["SafetyParty"];
             /** @description Who is responsible in the European Union. */
             responsiblePerson?: components["schemas"]["SafetyParty"];
@@ -7306,7 +7306,7 @@ export interface components {
              */
             model: string;
             /**
-             * @description Who gives the guarantee.
+             * @description The guarantor.
              * @example Beacon Appliances Ltd
              */
             guarantor: string;
@@ -7329,7 +7329,7 @@ export interface components {
              */
             claim: string;
             /**
-             * @description What backs it up: a certificate, a report, or the address of either.
+             * @description The evidence: a certificate, a report, or the address of either.
              * @example https://beacon.example/report
              */
             source: string;
@@ -7443,10 +7443,10 @@ export interface components {
              * @example 240
              */
             productHeight: number | null;
-            /** @description What was chosen; of a variation only. */
+            /** @description The selected values; only for a variation. */
             productVariationSelection: components["schemas"]["VariationIdentifier"][] | null;
             /**
-             * @description A few words; may hold markup.
+             * @description A short text; may contain markup.
              * @example Boils in three minutes.
              */
             shortDescription: string | null;
@@ -7456,7 +7456,7 @@ export interface components {
              */
             deliveryPeriod: string | null;
             /**
-             * @description May hold markup.
+             * @description May contain markup.
              * @example <p>Steel, with a lid that opens by itself.</p>
              */
             description: string | null;
@@ -7578,7 +7578,7 @@ export interface components {
              * @example true
              */
             isCustomizableTextWithdrawable?: boolean;
-            /** @description What the text costs with each unit; absent: nothing. */
+            /** @description The price of the text for each unit; absent: free of charge. */
             customizablePrice?: components["schemas"]["Price"];
             /**
              * @description When the mark "new" ends.
@@ -7780,11 +7780,11 @@ export interface components {
              */
             query: string;
             /**
-             * @description What was looked for instead, because the query itself finds nothing; else empty.
+             * @description The query that was used instead, because the original one finds nothing; otherwise empty.
              * @example lamp
              */
             fallbackQuery: string;
-            /** @description What the hits can be narrowed by. */
+            /** @description The available filters. */
             facets: components["schemas"]["Facet"][];
         };
         /** ProductSuggest */
@@ -7994,7 +7994,7 @@ export interface components {
              */
             classes: string;
             /**
-             * @description Best class of the scale; empty: none is said.
+             * @description Best class of the scale; empty: not stated.
              * @example A
              */
             best: string;
@@ -8017,7 +8017,7 @@ export interface components {
              */
             claim: string;
             /**
-             * @description What backs it up: a certificate, a report, or the address of either.
+             * @description The evidence: a certificate, a report, or the address of either.
              * @example https://beacon.example/report
              */
             source: string;
@@ -8105,7 +8105,7 @@ export interface components {
              * @example 2027-01-31T00:00:00Z
              */
             forSaleUntil?: string | null;
-            /** @description What updateProduct changes, in several languages and currencies at once. */
+            /** @description Changes as in updateProduct, in several languages and currencies at once. */
             patches?: components["schemas"]["ProductPatch"][] | null;
             /** @description All categories that it is in; absent: they stay. */
             categoryIds?: string[] | null;
@@ -8194,7 +8194,7 @@ export interface components {
             page: number;
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
-            /** @description What the variations differ in. */
+            /** @description The attributes in which the variations differ. */
             variationAttributes: components["schemas"]["VariationAttribute"][];
             /** @description The visible variations of this page. */
             items: components["schemas"]["Variation"][];
@@ -8234,7 +8234,7 @@ export interface components {
              * @example true
              */
             visibleAfterCreation?: boolean | null;
-            /** @description What the variations differ in. */
+            /** @description The attributes in which the variations differ. */
             variationAttributes: components["schemas"]["VariationAttributeCreateRequest"][];
         };
         /** AttributeValue */
@@ -8273,7 +8273,7 @@ export interface components {
              * @enum {string}
              */
             type: "string" | "number" | "bool" | "datetime" | "time" | "url";
-            /** @description What is chosen. */
+            /** @description The selected values. */
             values: components["schemas"]["AttributeValue"][];
         };
         /** CustomAttributes */
@@ -8297,7 +8297,7 @@ export interface components {
         SimplePriceInfo: {
             /** @description The lowest price. */
             price: components["schemas"]["Price"];
-            /** @description What it is for. */
+            /** @description The quantity that the price is for. */
             quantity: components["schemas"]["Quantity"];
         };
         /** LowestPrice */
@@ -8369,7 +8369,7 @@ export interface components {
              */
             locale: string;
             /**
-             * @description What it shows; empty: nothing is said.
+             * @description Description of the image; empty: none.
              * @example A brass lamp on a desk
              */
             text: string;
@@ -8382,7 +8382,7 @@ export interface components {
         /** AvailabilityNotificationRequest */
         AvailabilityNotificationRequest: {
             /**
-             * @description Who gets the email.
+             * @description The recipient of the email.
              * @example ada@pelican.example
              */
             email: string;
@@ -8410,7 +8410,7 @@ export interface components {
              */
             productNumber: string;
             /**
-             * @description How many wait for it.
+             * @description Number of customers who wait for it.
              * @example 5
              */
             watchers: number;
@@ -8475,7 +8475,7 @@ export interface components {
              */
             route: string;
             /**
-             * @description What it was about: the ids of the path, and that of what was made.
+             * @description The affected resource: the ids in the path, and the id of a created resource.
              * @example {
              *       "productId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E"
              *     }
@@ -8527,7 +8527,7 @@ export interface components {
              */
             createdOn: string;
             /**
-             * @description What it is about.
+             * @description The kind of resource.
              * @example order
              */
             resource: string;
@@ -8560,7 +8560,7 @@ export interface components {
         };
         /** EventList */
         EventList: {
-            /** @description The events behind the position, in their order. */
+            /** @description The events after the position, in order. */
             items: components["schemas"]["ShopEvent"][];
             /**
              * @description Send it as `after` to read on.
@@ -8794,7 +8794,7 @@ export interface components {
              */
             position: number;
             /**
-             * @description What the event is about; null: the shop itself.
+             * @description The resource of the event; null: the shop itself.
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             resourceId: string | null;
@@ -8810,7 +8810,7 @@ export interface components {
              */
             attempts: number;
             /**
-             * @description What the receiver answered; null: nothing.
+             * @description The receiver's answer; null: none.
              * @example 200
              */
             statusCode: number | null;
@@ -8876,7 +8876,7 @@ export interface components {
              */
             isDelivered: boolean;
             /**
-             * @description What the receiver answered; null: nothing.
+             * @description The receiver's answer; null: none.
              * @example 200
              */
             statusCode: number | null;
@@ -9329,7 +9329,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9388,7 +9388,7 @@ export interface operations {
                     "application/json": components["schemas"]["CountryList"][];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9529,7 +9529,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9640,7 +9640,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9770,7 +9770,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9927,7 +9927,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10057,7 +10057,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10199,7 +10199,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10351,7 +10351,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10453,7 +10453,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10557,7 +10557,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10691,7 +10691,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10843,7 +10843,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10996,7 +10996,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11140,7 +11140,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11310,7 +11310,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11464,7 +11464,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11608,7 +11608,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11762,7 +11762,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11901,7 +11901,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12055,7 +12055,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12194,7 +12194,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12360,7 +12360,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12526,7 +12526,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12617,7 +12617,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a business says of itself beside its addresses. */
+            /** @description Details of the buyer as a business, in addition to the addresses. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12641,7 +12641,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12732,7 +12732,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What a business says of itself beside its addresses. */
+            /** @description Details of the buyer as a business, in addition to the addresses. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12771,7 +12771,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12928,7 +12928,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13185,7 +13185,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13302,7 +13302,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13449,7 +13449,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13571,7 +13571,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13688,7 +13688,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13795,7 +13795,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13918,7 +13918,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14061,7 +14061,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14208,7 +14208,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14356,7 +14356,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14508,7 +14508,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14651,7 +14651,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14799,7 +14799,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14947,7 +14947,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15095,7 +15095,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15233,7 +15233,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15371,7 +15371,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15519,7 +15519,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15673,7 +15673,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15816,7 +15816,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15959,7 +15959,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16108,7 +16108,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16256,7 +16256,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16394,7 +16394,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16516,7 +16516,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16653,7 +16653,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16800,7 +16800,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16907,7 +16907,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17029,7 +17029,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17170,7 +17170,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17311,7 +17311,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17417,7 +17417,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17508,7 +17508,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17599,7 +17599,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17721,7 +17721,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17838,7 +17838,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17929,7 +17929,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18041,7 +18041,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18158,7 +18158,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18280,7 +18280,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18402,7 +18402,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18537,7 +18537,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18685,7 +18685,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18815,7 +18815,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18926,7 +18926,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19054,7 +19054,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19194,7 +19194,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19336,7 +19336,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19472,7 +19472,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19609,7 +19609,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19752,7 +19752,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19884,7 +19884,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20047,7 +20047,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20164,7 +20164,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20294,7 +20294,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20405,7 +20405,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20546,7 +20546,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20687,7 +20687,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20798,7 +20798,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20926,7 +20926,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21070,7 +21070,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21181,7 +21181,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21304,7 +21304,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21431,7 +21431,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21543,7 +21543,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21680,7 +21680,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21807,7 +21807,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21938,7 +21938,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22065,7 +22065,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22196,7 +22196,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22323,7 +22323,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22454,7 +22454,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22581,7 +22581,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22712,7 +22712,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22839,7 +22839,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22970,7 +22970,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23087,7 +23087,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23194,7 +23194,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23336,7 +23336,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23380,12 +23380,12 @@ export interface operations {
                  */
                 locale?: components["parameters"]["locale"];
                 /**
-                 * @description What was typed so far.
+                 * @description The text entered so far.
                  * @example harb
                  */
                 query: string;
                 /**
-                 * @description How many at most.
+                 * @description Maximum number.
                  * @example 10
                  */
                 limit?: number;
@@ -23458,7 +23458,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23555,7 +23555,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23677,7 +23677,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23807,7 +23807,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23979,7 +23979,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24118,7 +24118,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24255,7 +24255,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24370,7 +24370,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24537,7 +24537,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24667,7 +24667,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24732,7 +24732,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description What is absent stays as it is. */
+        /** @description Absent fields stay unchanged. */
         requestBody: {
             content: {
                 /**
@@ -24808,7 +24808,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24940,7 +24940,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -25092,7 +25092,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -25204,7 +25204,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -25331,7 +25331,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -25466,7 +25466,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -25598,7 +25598,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -25751,7 +25751,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -25893,7 +25893,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26020,7 +26020,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26176,7 +26176,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26313,7 +26313,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26409,7 +26409,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26530,7 +26530,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26665,7 +26665,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26776,7 +26776,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26904,7 +26904,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27015,7 +27015,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27147,7 +27147,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27287,7 +27287,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27424,7 +27424,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27546,7 +27546,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27585,7 +27585,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only events behind this position; absent: from the oldest there is.
+                 * @description Only events after this position; absent: from the oldest stored event.
                  * @example 0
                  */
                 after?: number;
@@ -27643,7 +27643,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27736,7 +27736,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27823,7 +27823,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27931,7 +27931,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28027,7 +28027,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28144,7 +28144,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28259,7 +28259,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28382,7 +28382,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28499,7 +28499,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28611,7 +28611,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28718,7 +28718,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28844,7 +28844,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28940,7 +28940,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -29032,7 +29032,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_CREATE";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                 };
             };
@@ -29111,7 +29111,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_UPDATE";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                 };
             };
@@ -29191,7 +29191,7 @@ export interface operations {
                      */
                     eventType: "ORDER_DELETE";
                     /**
-                     * @description What the event is about, as its GET answers it; empty when it is gone or not public.
+                     * @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public.
                      * @example {}
                      */
                     entity: Record<string, never>;
@@ -29272,7 +29272,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "PRODUCT_CREATE";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
                 };
             };
@@ -29351,7 +29351,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "PRODUCT_UPDATE";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
                 };
             };
@@ -29431,7 +29431,7 @@ export interface operations {
                      */
                     eventType: "PRODUCT_DELETE";
                     /**
-                     * @description What the event is about, as its GET answers it; empty when it is gone or not public.
+                     * @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public.
                      * @example {}
                      */
                     entity: Record<string, never>;
@@ -29513,7 +29513,7 @@ export interface operations {
                      */
                     eventType: "APP_UNINSTALL";
                     /**
-                     * @description What the event is about, as its GET answers it; empty when it is gone or not public.
+                     * @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public.
                      * @example {}
                      */
                     entity: Record<string, never>;
@@ -29594,7 +29594,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_PAID";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -29678,7 +29678,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_SHIPPED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -29762,7 +29762,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_SHIPMENT_UNDONE";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -29846,7 +29846,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_CANCELLED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -29930,7 +29930,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_REFUNDED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30014,7 +30014,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_WITHDRAWN";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30098,7 +30098,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "RETURN_REQUESTED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30182,7 +30182,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "RETURN_APPROVED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30266,7 +30266,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "RETURN_REJECTED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30350,7 +30350,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "RETURN_RECEIVED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30434,7 +30434,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "RETURN_REFUNDED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30518,7 +30518,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "DOCUMENT_ISSUED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30602,7 +30602,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "STOCK_LOW";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30686,7 +30686,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "STOCK_OUT";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30770,7 +30770,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "CUSTOMER_CREATE";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Customer"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30854,7 +30854,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "CUSTOMER_ERASE";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Customer"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30939,7 +30939,7 @@ export interface operations {
                      */
                     eventType: "CART_ABANDONED";
                     /**
-                     * @description What the event is about, as its GET answers it; empty when it is gone or not public.
+                     * @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public.
                      * @example {}
                      */
                     entity: Record<string, never>;
@@ -31025,7 +31025,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "COUPON_USED_UP";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["CouponCampaign"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -31109,7 +31109,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "IMPORT_FINISHED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["ShopInfo"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -31193,7 +31193,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "SETTINGS_CHANGED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["ShopInfo"] | Record<string, never>;
                     /**
                      * @description What changed.

@@ -50,7 +50,7 @@ export const SettingsSchema = Section(
     ),
     name: Setting(LocalisedText('Name of the shop.', 'Harbour & Hearth')),
     slogan: Setting(
-      NullableText('May hold markup; null takes it away.', '<p>Small things from the seaside</p>', 10_000),
+      NullableText('May contain markup; null removes it.', '<p>Small things from the seaside</p>', 10_000),
       null,
     ),
     email: Setting(Pattern(EMAIL, "The merchant's email address.", 'hello@harbour-hearth.example')),
@@ -58,7 +58,7 @@ export const SettingsSchema = Section(
       Nullable(
         WebAddress(
           '^(?:https?:/)?/[^\\s/]\\S*$',
-          'Address of the logo, or a path on this server; null takes it away.',
+          'Address of the logo, or a path on this server; null removes it.',
           'https://shop.example/logo.png',
         ),
       ),
@@ -80,7 +80,7 @@ export const SettingsSchema = Section(
         { maxItems: 20 },
       ),
     ),
-    country: Setting(Country('Where the shop sits, ISO 3166-1 alpha-2.', 'DE')),
+    country: Setting(Country('Country of the shop, ISO 3166-1 alpha-2.', 'DE')),
     locales: Setting(Locales),
     currencies: Setting(Currencies),
     countries: Setting(Countries),
@@ -92,7 +92,7 @@ export const SettingsSchema = Section(
         'taxClassId',
         List(
           TaxClass,
-          'Kinds of goods that are taxed alike.',
+          'Tax classes: kinds of goods that are taxed alike.',
           [{ key: 'standard', name: 'Standard rate', default: true, rates: { DE: 19 } }],
           { minItems: 1, maxItems: 100 },
         ),
@@ -102,7 +102,7 @@ export const SettingsSchema = Section(
       withIds(
         'key',
         'shippingMethodId',
-        List(ShippingMethod, 'How goods reach the customer, in the order they are shown.', [
+        List(ShippingMethod, 'Shipping methods, in the order in which they are shown.', [
           { key: 'parcel', name: 'Parcel', kind: 'flat', price: 4.9 },
         ]),
       ),
@@ -113,7 +113,7 @@ export const SettingsSchema = Section(
         'paymentMethodId',
         List(
           PaymentMethod,
-          'How orders are paid, in the order they are shown; the first is the default of a cart.',
+          'Payment methods, in the order in which they are shown; the first is the default of a cart.',
           [{ key: 'advance', name: 'Payment in advance' }],
           { minItems: 1 },
         ),
@@ -123,7 +123,7 @@ export const SettingsSchema = Section(
     basketDiscounts: Setting(
       List(
         BasketDiscount,
-        'Discounts by value of the goods, ascending; of those that are reached, the one that takes off most holds.',
+        'Discounts by value of the goods, ascending. If several apply, the largest discount is used.',
         [{ from: 100, absolute: 10 }],
       ),
       [],
@@ -133,7 +133,7 @@ export const SettingsSchema = Section(
       withIds(
         'identifier',
         'campaignId',
-        List(Newsletter, 'Newsletters of the shop. One that is taken away takes its subscribers with it.', [
+        List(Newsletter, 'Newsletters of the shop. Removing one also removes its subscribers.', [
           { identifier: 'TideLetter_EN', name: 'The tide letter', language: 'en' },
         ]),
       ),
@@ -157,10 +157,7 @@ export const SettingsSchema = Section(
       ),
     ),
     crossSellingTitle: Setting(
-      NullableText(
-        'What stands above the products that go with a product; null takes it away.',
-        'Goes well with',
-      ),
+      NullableText('The heading above the related products of a product; null removes it.', 'Goes well with'),
       null,
     ),
     showFromPrices: Setting(
@@ -202,7 +199,7 @@ export const SettingsSchema = Section(
         minimum: 1,
         maximum: 1_000,
         description:
-          "How many emails that anybody can cause (order confirmations, newsletter confirmations, a product is back) one address gets in a day (UTC), so that nobody can flood a stranger's mailbox. What is above is not sent; the order stands, and its history says so. A new shop has 20.",
+          'Maximum number of emails per address and day (UTC) of the kinds that any visitor can trigger (order confirmations, newsletter confirmations, back-in-stock notifications), so that a mailbox cannot be flooded. Further emails are not sent; the order remains valid, and its history records the unsent email. A new shop has 20.',
         examples: [20],
       }),
       20,
@@ -220,7 +217,7 @@ export const SettingsSchema = Section(
           minimum: 0,
           maximum: 1_000_000,
           description:
-            'The shop hears by email and event when a product is sold down to this stock, unless the product has a level of its own (minStocklevel). null: only products with a level of their own.',
+            'The shop is notified by email and event when the stock of a product falls to this level, unless the product has its own level (minStocklevel). null: only for products with their own level.',
           examples: [5],
         }),
       ),
@@ -279,7 +276,7 @@ export const SettingsSchema = Section(
     withdrawal: Setting(Withdrawal, {}),
     accessibility: Setting(
       NullableText(
-        'The accessibility statement, which is linked in the footer; may hold markup. null: there is none.',
+        'The accessibility statement, which is linked in the footer; may contain markup. null: there is none.',
         '<p>We test our pages with a keyboard and with screen readers.</p>',
         20_000,
       ),

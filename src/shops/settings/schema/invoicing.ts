@@ -78,7 +78,7 @@ export const Invoicing = Section(
         examples: [14],
       }),
     ),
-    notes: Type.Optional(LocalisedText('What stands below the totals.', 'Thank you!', 2000, LINES_OF_TEXT)),
+    notes: Type.Optional(LocalisedText('The text below the totals.', 'Thank you!', 2000, LINES_OF_TEXT)),
     electronic: Type.Optional(
       Type.Boolean({
         description:

@@ -49,7 +49,7 @@ export const REGISTRATION_KINDS = [
 export const ProducerRegistration = Section({
   country: Country('Country of the register, ISO 3166-1 alpha-2.', 'DE'),
   kind: Type.Enum([...REGISTRATION_KINDS], {
-    description: 'What the number is for: packaging (LUCID), electrical devices (WEEE), batteries and so on.',
+    description: 'The register: packaging (LUCID), electrical devices (WEEE), batteries and so on.',
     examples: ['packaging'],
   }),
   number: OneLine('The number, as the register writes it.', 'DE1234567890123', 100),
@@ -70,7 +70,7 @@ export const OrderPage = Section(
       }),
     ),
   },
-  { description: 'What customers may do on the page of their order.' },
+  { description: 'Actions that customers can take on the page of their order.' },
 );
 
 export const Returns = Section(
@@ -80,7 +80,7 @@ export const Returns = Section(
       true,
     ),
   },
-  { description: 'What is refunded for returns.' },
+  { description: 'The refund rules for returns.' },
 );
 
 export const Withdrawal = Section(

@@ -30,7 +30,7 @@ export const PaymentMethod = Section(
       ),
     ),
     providerLabel: OrNull(
-      Plain('What the API calls the provider (providerName). Absent: by its own name.', 'QuickPay'),
+      Plain('The name of the provider in the API (providerName). Absent: its own name.', 'QuickPay'),
     ),
     capture: OrElse(
       'automatic',
@@ -43,7 +43,7 @@ export const PaymentMethod = Section(
     ),
     price: OrElse(
       0,
-      Amount('What it costs; below 0 it is a discount. Absent: 0.', 1.5, {
+      Amount('The price; a negative price is a discount. Absent: 0.', 1.5, {
         minimum: -MAX_MONEY,
         default: 0,
       }),
@@ -99,7 +99,7 @@ export const MinimumCart = Section(
         examples: ['SumProduct'],
       }),
     ),
-    amount: OrNull(Amount('What it must reach. Absent: no minimum.', 5)),
+    amount: OrNull(Amount('The minimum value. Absent: none.', 5)),
   },
   {
     description: 'The minimum order value.',
@@ -110,7 +110,7 @@ export const MinimumCart = Section(
 
 export const BasketDiscount = Section(
   {
-    from: Amount('Value of the goods from which the discount holds.', 100),
+    from: Amount('Value of the goods from which the discount applies.', 100),
     absolute: Type.Optional(Amount('Discount as an amount; or give percent.', 10)),
     percent: Type.Optional(Percent('Discount in percent; or give absolute.', 10)),
   },

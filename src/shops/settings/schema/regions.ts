@@ -3,7 +3,7 @@ import { Country, Currency, CURRENCY, List, Locale, MapOf, OrElse, Section, stor
 
 export const Locales = Section(
   {
-    default: Locale('What is shown when a text is missing elsewhere.', 'en_GB'),
+    default: Locale('The locale used when a text is missing in another one.', 'en_GB'),
     items: List(
       Locale('Language and country.', 'de_DE'),
       'All locales, the default among them.',
@@ -61,7 +61,7 @@ export const Countries = Section(
     default: Country('The preselected country.', 'DE'),
     items: List(
       Country('ISO 3166-1 alpha-2.', 'AT'),
-      'Where the shop delivers to, the default among them.',
+      'The countries that the shop delivers to, including the default.',
       ['DE', 'AT', 'FR'],
       { minItems: 1 },
     ),

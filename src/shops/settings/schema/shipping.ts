@@ -84,7 +84,7 @@ const ShippingZone = Section(
       List(
         Section(
           {
-            from: Amount('Value of the goods from which this price holds.', 50),
+            from: Amount('Value of the goods from which this price applies.', 50),
             price: Amount('Price of the delivery.', 9.9),
           },
           { names: { price: 'amount' } },
@@ -102,7 +102,7 @@ const ShippingZone = Section(
       List(
         Section(
           {
-            upTo: Kilograms('Weight in kilograms up to which this price holds, at most 3 decimals.', 5),
+            upTo: Kilograms('Weight in kilograms up to which this price applies, at most 3 decimals.', 5),
             price: Amount('Price of the delivery.', 9.9),
           },
           { names: { price: 'amount' } },
@@ -161,7 +161,7 @@ export const ShippingMethod = Section(
       List(
         Section(
           {
-            from: Amount('Value of the order from which this price holds.', 50),
+            from: Amount('Value of the order from which this price applies.', 50),
             price: Amount('Price of the delivery.', 3.9),
           },
           { names: { price: 'amount' } },

@@ -92,7 +92,7 @@ export const NetPrices = Section(
       'nobody',
       Type.Enum(['nobody', 'businesses', 'choice'], {
         description:
-          'Who sees prices without tax. businesses: customers who are signed in and have a confirmed VAT number, or belong to one of the groups; choice: visitors who say that they buy as a business, too. Absent: nobody.',
+          'The visitors who see prices without tax. businesses: customers who are signed in and have a confirmed VAT number, or belong to one of the groups; choice: visitors who say that they buy as a business, too. Absent: none.',
         default: 'nobody',
         examples: ['businesses'],
       }),

@@ -82,7 +82,7 @@ export const EmailTexts = byLocale(
 export const Mails = MapOf(
   '^[a-z][A-Za-z]*$',
   EmailTexts,
-  'Own words of emails, by locale. An email speaks as its locale says, else another one of the same language, else the default one, else with built-in words (English, German, French).',
+  "The shop's own texts for emails, by locale. An email uses the texts of its locale, otherwise those of another locale of the same language, otherwise those of the default locale, otherwise the built-in texts (English, German, French).",
   { order: { en_GB: { subject: 'Order {orderNumber}' } } },
 );
 
