@@ -6,7 +6,8 @@ import { UNIT_KEYS } from '../src/kernel/units.ts';
 import { ADDRESS_FIELDS } from '../src/shops/countries/address.ts';
 import { ONE_LINE } from '../src/shops/settings/fields.ts';
 import type { SettingsFile } from '../src/shops/settings/file.ts';
-import { ELECTRONIC_FORMATS, REGISTRATION_KINDS } from '../src/shops/settings/schema.ts';
+import { ELECTRONIC_FORMATS } from '../src/shops/settings/schema/invoicing.ts';
+import { REGISTRATION_KINDS } from '../src/shops/settings/schema/law.ts';
 import { FONTS } from '../src/shops/settings/settings.ts';
 
 const LOCALES = ['en_GB', 'de_DE', 'fr_FR', 'pt_BR'];

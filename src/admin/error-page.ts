@@ -1,6 +1,7 @@
 import { html } from '../http/html.ts';
 import type { HttpError } from '../http/errors.ts';
 import { FormLimitError } from '../http/form-fields.ts';
+import { errorTexts } from '../http/page-kit.ts';
 import { refusalText } from './components/validation.ts';
 import type { AdminPage } from './page.ts';
 import type { ShopVisit, Visit } from './visit.ts';
@@ -9,14 +10,13 @@ import type { ShopVisit, Visit } from './visit.ts';
 export function errorPage(visit: Visit<'anybody'> | ShopVisit, refusal: HttpError): AdminPage {
   const { status } = refusal;
   const messages = visit.messages.error;
-  const titles: Readonly<Record<number, string>> = messages.titles;
-  const texts: Readonly<Record<number, string>> = messages.texts;
+  const { title, text } = errorTexts(status, messages);
   return {
     status,
-    title: titles[status] ?? messages.other,
+    title,
     main: html`<div class="card prose">
       <p>
-        ${formLimitText(refusal, visit) ?? texts[status] ?? (status >= 500 ? messages.later : refusalText(visit, refusal))}
+        ${formLimitText(refusal, visit) ?? text ?? (status >= 500 ? messages.later : refusalText(visit, refusal))}
       </p>
       <p><a class="button" href="${'base' in visit ? visit.base : '/admin'}">${messages.back}</a></p>
     </div>`,

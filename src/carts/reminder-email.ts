@@ -34,7 +34,7 @@ type ReminderWords = EmailMessages & Messages['email']['cartReminder'];
 export const cartReminder: EmailKind<CartLeft, ReminderWords> = {
   name: 'cartReminder',
   occasion:
-    'To whoever has left a cart and gets a newsletter of the shop, when the merchant asks for it. Once per cart.',
+    'To a newsletter subscriber who has left a cart, when the merchant sends a reminder. Once per cart.',
   example: { en_GB: { subject: 'Your cart at {shopName} is waiting' } },
   isLimited: false,
   sample: { cartId: '019A8C1E-0000-7000-8000-000000001005', products: ['Ginger tea', 'Kitchen knife'] },

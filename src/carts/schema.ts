@@ -17,7 +17,7 @@ const price = (description: string) => ({ ...Price, description });
 const PotentialBasketDiscount = Type.Object(
   {
     absolute: Nullable(price('Discount as an amount.')),
-    minimumAmount: price('Value of the goods from which it holds.'),
+    minimumAmount: price('Value of the goods from which it applies.'),
     percent: Nullable({ ...PercentInfo, description: 'Discount in per cent.' }),
   },
   { title: 'potentialBasketDiscount' },
@@ -26,12 +26,12 @@ const PotentialBasketDiscount = Type.Object(
 export const Cart = Type.Object(
   {
     cartId: Id,
-    billingAddress: Nullable({ ...Address, description: 'Who pays; null until it is set.' }),
+    billingAddress: Nullable({ ...Address, description: 'The billing address; null until it is set.' }),
     shippingAddress: Nullable({
       ...Address,
       description: 'Where the goods go; null: to the billing address.',
     }),
-    lineItemContainer: { ...LineItemContainer, description: 'What is in it, and what that comes to.' },
+    lineItemContainer: { ...LineItemContainer, description: 'The lines, and their totals.' },
     shippingData: Nullable({
       ...ShippingData,
       description: 'The delivery; null when there is nothing to ship.',
@@ -76,7 +76,7 @@ export const Cart = Type.Object(
           description: 'How these goods can be delivered.',
         }),
       },
-      { title: 'cartValidation', description: 'What is possible with these goods.' },
+      { title: 'cartValidation', description: 'The methods available for these goods.' },
     ),
     potentialBasketDiscounts: Type.Array(PotentialBasketDiscount, {
       description: 'Discounts that the shop offers, reached or not.',
@@ -87,7 +87,7 @@ export const Cart = Type.Object(
 );
 export type Cart = Static<typeof Cart>;
 
-const QuantityRequest = Decimal('How many.', 2);
+const QuantityRequest = Decimal('Quantity.', 2);
 
 export const NewLine = Type.Object(
   {
@@ -109,7 +109,7 @@ const NewLines = Type.Array(Type.Unsafe<unknown>({ anyOf: [NewLine, { 'x-undocum
 export const ManyNewLines = Type.Unsafe<unknown[]>({ ...NewLines, minItems: 1 });
 
 export const LineUpdate = Type.Object(
-  { quantity: { ...QuantityRequest, description: 'How many from now on; 0 takes the line away.' } },
+  { quantity: { ...QuantityRequest, description: 'New quantity; 0 removes the line.' } },
   { title: 'line item (update request)' },
 );
 
@@ -137,7 +137,7 @@ export const NewCart = Type.Object(
     ),
     customerId: Given({
       ...Id,
-      description: 'Who buys, for prices of a customer group; needs the scope carts_price_write.',
+      description: 'The buyer, for the prices of a customer group; needs the scope carts_price_write.',
     }),
   },
   { title: 'cart (create request)' },
@@ -160,12 +160,12 @@ export const PaymentUpdate = Type.Object(
   {
     name: Given(
       Type.String({
-        description: 'What the payment is called in the order.',
+        description: 'Name of the payment in the order.',
         maxLength: 255,
         examples: ['Cash'],
       }),
     ),
-    priceAmount: Given(Decimal('What it costs; absent: nothing.', 1.95)),
+    priceAmount: Given(Decimal('The price; absent: free of charge.', 1.95)),
     id: Given({
       ...Id,
       description: 'One of the payment methods of the shop, instead of a name and a price.',
@@ -182,7 +182,7 @@ export const PaymentUpdate = Type.Object(
       Type.Unsafe<PaymentStatus | null>({
         type: ['string', 'null'],
         enum: [...PAYMENT_STATUSES, null],
-        description: 'What the provider says of it; only with an id.',
+        description: 'The state at the provider; only with an id.',
         examples: ['FAILED'],
       }),
     ),
@@ -193,7 +193,7 @@ export const PaymentUpdate = Type.Object(
 export const ShippingUpdate = Type.Object(
   {
     id: { ...Id, description: 'One of the shipping methods that the cart names as possible.' },
-    priceAmount: Given(Decimal('What it costs; absent: the price of the method.', 3.95)),
+    priceAmount: Given(Decimal('The price; absent: the price of the method.', 3.95)),
   },
   { title: 'shippingData (update request)' },
 );

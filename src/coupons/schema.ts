@@ -20,11 +20,11 @@ const campaignUsageLimit = {
   description: 'Orders with all codes together; absent: any number.',
   examples: [500],
 };
-const validFrom = { ...Timestamp, description: 'Holds from here; absent: at once.' };
-const validTo = { ...Timestamp, description: 'Holds until here; absent: for ever.' };
+const validFrom = { ...Timestamp, description: 'Valid from this time; absent: immediately.' };
+const validTo = { ...Timestamp, description: 'Valid until this time; absent: without end.' };
 const productIds = { description: 'It takes off from these products only; absent: from all.' };
-const shippingMethodIds = { description: 'It holds with these shipping methods only; absent: with all.' };
-const paymentMethodIds = { description: 'It holds with these payment methods only; absent: with all.' };
+const shippingMethodIds = { description: 'It is valid with these shipping methods only; absent: with all.' };
+const paymentMethodIds = { description: 'It is valid with these payment methods only; absent: with all.' };
 
 const MAX_IDS = 1000;
 const Ids = (words: { description: string }) => Type.Array(Id, { maxItems: MAX_IDS, ...words });
@@ -45,7 +45,7 @@ export const CouponCampaign = Type.Object(
       },
       { title: 'coupon value', description: 'Kind and value.' },
     ),
-    minimumOrderValue: Nullable({ ...Price, description: 'What the goods must be worth.' }),
+    minimumOrderValue: Nullable({ ...Price, description: 'Minimum value of the goods.' }),
     usageLimit: Type.Optional(Type.Integer(usageLimit)),
     campaignUsageLimit: Type.Optional(Type.Integer(campaignUsageLimit)),
     validFrom: Type.Optional(validFrom),
@@ -68,7 +68,7 @@ export const NewCouponCampaign = Type.Object(
     }),
     name: Type.String({ ...name, minLength: 1, maxLength: MAX_NAME_LENGTH, pattern: ONE_LINE }),
     currency: Type.String({ ...currency, description: 'ISO 4217 code; one of the shop.', maxLength: 3 }),
-    minimumOrderValue: Given(Decimal('What the goods must be worth; absent: anything.', 100)),
+    minimumOrderValue: Given(Decimal('Minimum value of the goods; absent: none.', 100)),
     type: Type.Object(
       {
         name: Type.String(kind),
@@ -91,7 +91,7 @@ export const NewCouponCampaign = Type.Object(
 export const CouponForm = Type.Object(
   {
     code: Type.String({
-      description: 'What customers type in; unique in the shop, ignoring case.',
+      description: 'The code that customers enter; unique in the shop, ignoring case.',
       minLength: 1,
       maxLength: MAX_CODE_LENGTH,
       pattern: ONE_LINE,
@@ -114,14 +114,14 @@ export const CodesRequest = Type.Object(
     count: Type.Integer({
       minimum: 1,
       maximum: MAX_CODES,
-      description: 'How many codes to make.',
+      description: 'Number of codes to create.',
       examples: [100],
     }),
     prefix: Given(
       Type.String({
         maxLength: 20,
         pattern: '^[A-Za-z0-9-]*$',
-        description: 'What all of them begin with; absent: nothing.',
+        description: 'Prefix of all codes; absent: none.',
         examples: ['SUMMER-'],
       }),
     ),

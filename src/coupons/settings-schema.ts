@@ -39,7 +39,7 @@ const CouponCampaign = Section({
     }),
   ),
   waiveShippingCosts: Flag('The delivery is free as well.', false),
-  minimumOrderValue: Type.Optional(Amount('What the goods must be worth. Absent: anything.', 60)),
+  minimumOrderValue: Type.Optional(Amount('Minimum value of the goods. Absent: none.', 60)),
   usageLimit: Type.Optional(Limit('Orders with one code. Absent: any number.', 1)),
   campaignUsageLimit: Type.Optional(Limit('Orders with all codes together. Absent: any number.', 500)),
   validFrom: Type.Optional(
@@ -58,18 +58,18 @@ const CouponCampaign = Section({
   shippingMethods: Type.Optional(
     List(
       Key('Key of a shipping method.', 'pickup'),
-      'It holds with these only. Absent: with all; an empty list: with none.',
+      'It is valid with these only. Absent: with all; an empty list: with none.',
       ['pickup'],
     ),
   ),
   paymentMethods: Type.Optional(
     List(
       Key('Key of a payment method.', 'advance'),
-      'It holds with these only. Absent: with all; an empty list: with none.',
+      'It is valid with these only. Absent: with all; an empty list: with none.',
       ['advance'],
     ),
   ),
-  codes: List(Code, 'What customers type in.', ['SUMMER20'], { maxItems: MAX_COUPONS }),
+  codes: List(Code, 'The codes that customers enter.', ['SUMMER20'], { maxItems: MAX_COUPONS }),
   withdrawn: Type.Optional(
     List(
       Code,

@@ -109,6 +109,22 @@ export class Redirect {
   }
 }
 
+/** The messages of error pages, by the status of the failure. */
+interface ErrorMessages {
+  titles: Readonly<Record<number, string>>;
+  texts: Readonly<Record<number, string>>;
+  /** The title for any other status. */
+  other: string;
+}
+
+/** The title and the text of an error page; a status without a text of its own has none. */
+export function errorTexts(
+  status: number,
+  { titles, texts, other }: ErrorMessages,
+): { title: string; text: string | undefined } {
+  return { title: titles[status] ?? other, text: texts[status] };
+}
+
 /** No script can read it, and no other site can send it with a form. */
 export interface PageCookie {
   name: string;

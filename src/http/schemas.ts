@@ -20,7 +20,7 @@ export const Timestamp = Type.String({
 
 export const Link = Type.Object(
   {
-    rel: Type.String({ description: 'What the target is to this object.', examples: ['self'] }),
+    rel: Type.String({ description: 'The relation of the target to this object.', examples: ['self'] }),
     href: Type.String({
       description: 'Absolute address of the target.',
       examples: ['https://shop.example/rs/shops/DemoShop/customers/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E'],

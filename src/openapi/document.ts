@@ -281,7 +281,7 @@ const REFUSALS: Readonly<Record<string, Omit<DocumentedResponse, 'content'>>> = 
     },
   },
   '403': { description: 'The token lacks the scope, or the token of the cart is missing or wrong.' },
-  '404': { description: 'No such shop, or no such thing in this shop.' },
+  '404': { description: 'The shop, or the resource in this shop, does not exist.' },
   '409': {
     description: 'The change contradicts what is there, or the Idempotency-Key was used for another request.',
   },

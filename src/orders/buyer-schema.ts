@@ -28,7 +28,7 @@ export const BuyerAnswer = Type.Object(
             examples: ['FR40303265045'],
           }),
           result: Type.Enum(['valid', 'invalid', 'unavailable'], {
-            description: 'What the tax authorities said; unavailable: they did not answer in time.',
+            description: 'The answer of the tax authorities; unavailable: they did not answer in time.',
             examples: ['valid'],
           }),
           checkedOn: Type.String({
@@ -46,7 +46,7 @@ export const BuyerAnswer = Type.Object(
       ),
     ),
   },
-  { title: 'buyer', description: 'What a business says of itself beside its addresses.' },
+  { title: 'buyer', description: 'Details of the buyer as a business, in addition to the addresses.' },
 );
 export type BuyerAnswer = Static<typeof BuyerAnswer>;
 

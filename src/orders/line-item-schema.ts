@@ -25,7 +25,7 @@ const ProductLineItem = Type.Object(
     sku: text('Number of the product.', 'AP-100'),
     name: text('Name of the product.', 'Beacon Kettle 1.7 l'),
     productId: { ...Id, description: 'The product; of a master its variation.' },
-    quantity: { ...Quantity, description: 'How many.' },
+    quantity: { ...Quantity, description: 'Quantity.' },
     lineItemPrice: price('Price of the whole line.'),
     singleItemPrice: price('Price of one unit.'),
     lineItemCouponDiscount: Nullable(price("This line's share of the coupon, positive; null without one.")),
@@ -41,7 +41,7 @@ const ProductLineItem = Type.Object(
     orderUnit: text('Name of the unit.', 'piece(s)'),
     priceQuantity: text('Amount that the price of the product is for.', '1'),
     quantityPrice: price('Price of that amount.'),
-    variationString: maybe('What was chosen; of a variation only.', 'Roast: Dark'),
+    variationString: maybe('The selected values; only for a variation.', 'Roast: Dark'),
     essentialFeatures: maybe('Main characteristics.', '1.7 l, 2400 W'),
     taxClass: { ...TaxClassInfo, description: 'How the line is taxed, at the country of delivery.' },
     deliveryWeight: Nullable({ ...Weight, description: 'Weight of the whole line.' }),
@@ -49,7 +49,7 @@ const ProductLineItem = Type.Object(
     energyLabelsMaxEfficiencyString: maybe('Best class of the scale.', 'A+++'),
     energyLabelSourceFile: maybe('Address of the label.', 'https://shop.example/media/label.png'),
     productDataSheetSourceFile: maybe('Address of the data sheet.', 'https://shop.example/media/kettle.pdf'),
-    customText: Type.Optional(text('What the customer has typed for it; absent: nothing.', 'For Anna')),
+    customText: Type.Optional(text('The text that the customer entered for it; absent: none.', 'For Anna')),
     customTextHeadline: Type.Optional(
       text('Headline of the field that it was typed into; absent: the product has none.', 'Your engraving'),
     ),
@@ -62,7 +62,7 @@ const CouponLineItem = Type.Object(
   {
     couponLineItemId: { ...Id, description: 'By which the coupon is taken away.' },
     couponCampaignId: { ...Id, description: 'The campaign.' },
-    lineItemPrice: price('What it takes off, negative; 0 when it does not count. taxType NONE.'),
+    lineItemPrice: price('The discount, as a negative amount; 0 when it does not apply. taxType NONE.'),
     validationErrors: Type.Array(
       Type.Enum([...COUPON_PROBLEMS], { description: 'A reason.', examples: ['CouponNotEffective'] }),
       { description: 'Why it does not count; empty when it does.' },
@@ -87,20 +87,20 @@ const DepositLineItem = Type.Object(
 
 export const LineItemContainer = Type.Object(
   {
-    grandTotal: price('What is to be paid; taxType GROSS.'),
+    grandTotal: price('The amount to pay; taxType GROSS.'),
     totalBeforeTax: price('The same without tax; taxType NET.'),
     totalTax: price('The tax; taxType NONE.'),
     lineItemsSubTotal: price('Sum of the lines.'),
     productLineItems: Type.Array(ProductLineItem, { description: 'The lines.' }),
     couponLineItem: Nullable({ ...CouponLineItem, description: 'The coupon; there is one at most.' }),
-    shippingPrice: price('What the delivery costs.'),
+    shippingPrice: price('The cost of delivery.'),
     deposits: Type.Array(DepositLineItem, { description: 'Deposits, beside the subtotal.' }),
     ecoParticipations: Type.Array(LineItem, { description: 'Recycling fees, beside the subtotal.' }),
     shippingOptions: Type.Array(LineItem, { description: 'Extras of the delivery.' }),
     basketDiscount: Type.Object(
       {
         name: Type.Optional(text('What it is.', 'cart discount')),
-        lineItemPrice: Type.Optional(price('What it takes off, negative.')),
+        lineItemPrice: Type.Optional(price('The discount, as a negative amount.')),
         links: Links,
       },
       { title: 'basketDiscount', description: 'Discount on the whole cart; without a price there is none.' },
@@ -116,8 +116,8 @@ export const ShippingData = Type.Object(
       { id: { ...Id, description: 'The shipping method.' }, name: text('Its name.', 'Standard delivery') },
       { title: 'shippingMethodInfo', description: 'How the goods are delivered.' },
     ),
-    price: price('What it costs.'),
-    taxes: Type.Array(TaxInfo, { description: 'The tax of this price for itself.' }),
+    price: price('The price.'),
+    taxes: Type.Array(TaxInfo, { description: 'The tax of this price alone.' }),
   },
   { title: 'shippingData' },
 );
@@ -130,12 +130,12 @@ export const PaymentData = Type.Object(
         {
           id: { ...Id, description: 'The payment method.' },
           name: text('Its name.', 'Invoice'),
-          providerName: maybe('Who handles the payment.', 'QuickPay'),
+          providerName: maybe('The payment provider.', 'QuickPay'),
           additionalData: Nullable(
             Type.Unsafe<Record<string, string>>({
               type: 'object',
               additionalProperties: { type: 'string' },
-              description: 'What the provider wants to be shown.',
+              description: 'Details that the provider requires to be shown.',
               examples: [{ InvoiceBankName: 'Harbour Bank' }],
             }),
           ),
@@ -144,10 +144,10 @@ export const PaymentData = Type.Object(
       ),
     ),
     transactionId: maybe('Id at the provider.', 'QP-4711'),
-    price: price('What it costs; negative: a discount.'),
+    price: price('The price; a negative price is a discount.'),
     status: maybe('State of the payment.', 'FAILED'),
     taxes: Nullable(
-      Type.Array(TaxInfo, { description: 'The tax of this price for itself; null when it costs nothing.' }),
+      Type.Array(TaxInfo, { description: 'The tax of this price alone; null when it costs nothing.' }),
     ),
   },
   { title: 'paymentData' },

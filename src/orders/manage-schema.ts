@@ -19,10 +19,10 @@ const text = (description: string, example: string) =>
 
 const PartLines = Type.Array(
   Type.Object(
-    { lineItemId: Id, quantity: Type.Number({ description: 'How many.', examples: [2] }) },
+    { lineItemId: Id, quantity: Type.Number({ description: 'Quantity.', examples: [2] }) },
     { title: 'line quantity' },
   ),
-  { description: 'What of the lines.' },
+  { description: 'The quantities of the lines.' },
 );
 
 const returnFields = {
@@ -32,7 +32,7 @@ const returnFields = {
     description: 'withdrawn: the customer has withdrawn from the contract, which can not be rejected.',
     examples: ['requested'],
   }),
-  origin: Type.Enum([...RETURN_ORIGINS], { description: 'Who began it.', examples: ['customer'] }),
+  origin: Type.Enum([...RETURN_ORIGINS], { description: 'The initiator.', examples: ['customer'] }),
   lines: PartLines,
   unsentLines: Type.Array(
     Type.Object(
@@ -42,19 +42,19 @@ const returnFields = {
           description: 'In the language of the order.',
           examples: ['2 pieces Harbour Tea'],
         }),
-        quantity: Type.Number({ description: 'How many.', examples: [2] }),
+        quantity: Type.Number({ description: 'Quantity.', examples: [2] }),
       },
       { title: 'unsent line' },
     ),
     {
       description:
-        'What was withdrawn before it was sent: it is no longer in the order, and does not come back.',
+        'Goods withdrawn before they were shipped: they are no longer in the order, and are not returned.',
     },
   ),
   restocked: Type.Boolean({ description: 'It went back into the stock.', examples: [true] }),
-  reason: text('What the customer says about it.', 'too small'),
+  reason: text("The customer's comment.", 'too small'),
   note: text('Note of the merchant.', 'unopened'),
-  declaredBy: text('Who has withdrawn.', 'Ada Lindqvist'),
+  declaredBy: text('The person who has withdrawn.', 'Ada Lindqvist'),
   contact: text('Where the acknowledgement of the withdrawal went.', 'ada.lindqvist@mail.example'),
 };
 
@@ -63,17 +63,17 @@ const Management = Type.Object(
     editing: Nullable(
       Type.Object(
         { appId: Id, since: moment('Since when.') },
-        { title: 'order editing', description: 'The app that edits it; null: nobody.' },
+        { title: 'order editing', description: 'The app that edits it; null: none.' },
       ),
     ),
     state: Type.Enum([...ORDER_STATES], {
       description:
-        'What it waits for, in one word. waitingForPayment and paymentFailed: it is paid in advance and is not paid, so it is not ready to ship.',
+        'The next step that the order waits for. waitingForPayment and paymentFailed: it must be paid in advance and has not been paid, so it is not ready to ship.',
       examples: ['readyToShip'],
     }),
     cancelledOn: Nullable(moment('Cancelled.')),
-    paidAmount: { ...Price, description: 'What came in.' },
-    refundedAmount: { ...Price, description: 'What of it went back.' },
+    paidAmount: { ...Price, description: 'The amount that was received.' },
+    refundedAmount: { ...Price, description: 'The amount that was refunded.' },
     refundableAmount: {
       ...Price,
       description:
@@ -82,7 +82,7 @@ const Management = Type.Object(
     outstandingAmount: {
       ...Price,
       description:
-        'What is missing of the grand total, when refunds are taken off what came in; nothing when cancelled.',
+        'The part of the grand total that is not paid, counting refunds as unpaid; 0 when the order is cancelled.',
     },
     taxes: Type.Array(
       Type.Object(
@@ -90,26 +90,26 @@ const Management = Type.Object(
           rate: Type.Number({ description: 'In percent.', examples: [19] }),
           treatment: Type.Optional(
             Type.Enum([...TAX_TREATMENTS], {
-              description: 'Why it is taxed so; absent: an order from before it was stored.',
+              description: 'Why it is taxed at this rate; absent for orders from before this was stored.',
               examples: ['domestic'],
             }),
           ),
-          amount: { ...Price, description: 'What is taxed so, in the tax model of the order.' },
+          amount: { ...Price, description: 'The taxed amount, in the tax model of the order.' },
           tax: { ...Price, description: 'The tax in it, or on it.' },
         },
         { title: 'order tax' },
       ),
       { description: 'By rate, ascending, and treatment.' },
     ),
-    buyer: { ...BuyerAnswer, description: 'What the buyer has said as a business.' },
+    buyer: { ...BuyerAnswer, description: "The buyer's details as a business." },
     shipments: Type.Array(
       Type.Object(
         {
           shipmentId: Id,
-          shippedOn: moment('When it left.'),
+          shippedOn: moment('When it was shipped.'),
           lines: PartLines,
-          carrier: text('Who carries it.', 'DHL'),
-          trackingCode: text('What the carrier calls it.', '00340434161094042557'),
+          carrier: text('The carrier.', 'DHL'),
+          trackingCode: text('The tracking code of the carrier.', '00340434161094042557'),
         },
         { title: 'shipment' },
       ),
@@ -141,7 +141,7 @@ const Management = Type.Object(
           recordedOn: moment('When it was recorded.'),
           kind: Type.Enum(['payment', 'refund'], { description: 'In or out.', examples: ['payment'] }),
           amount: { ...Price, description: 'How much; positive in both cases.' },
-          reference: text('What the provider calls it.', 'QP-4711'),
+          reference: text("The provider's reference.", 'QP-4711'),
           note: text('Note of the merchant.', 'by bank transfer'),
           returnId: Nullable({ ...Id, description: 'The return that it was refunded for.' }),
           state: Type.Optional(
@@ -171,7 +171,7 @@ const Management = Type.Object(
           {
             attemptId: { ...Id, description: 'The payment that it becomes has the same id.' },
             startedOn: moment('When it began.'),
-            provider: Type.String({ description: 'Who handles it.', examples: ['stripe'] }),
+            provider: Type.String({ description: 'The payment provider.', examples: ['stripe'] }),
             state: Type.Enum(
               ['starting', 'open', 'processing', 'authorized', 'paid', 'failed', 'cancelled'],
               {
@@ -181,7 +181,7 @@ const Management = Type.Object(
               },
             ),
             amount: { ...Price, description: 'How much was asked for.' },
-            reference: text('What the provider calls it.', 'cs_test_a1b2c3'),
+            reference: text("The provider's reference.", 'cs_test_a1b2c3'),
             error: text('Why the provider could not be asked, or has refused.', 'Your card was declined.'),
           },
           { title: 'payment attempt' },
@@ -211,7 +211,7 @@ export const HistoryEntry = Type.Object(
       description: 'What happened.',
       examples: ['line changed'],
     }),
-    details: Type.Object({}, { additionalProperties: true, description: 'What it was about.' }),
+    details: Type.Object({}, { additionalProperties: true, description: 'The details of the change.' }),
   },
   { title: 'order history entry' },
 );
@@ -219,7 +219,7 @@ export const HistoryEntry = Type.Object(
 const amount = (description: string, example: number) =>
   Decimal(`${description} In the currency of the order, with no more decimals than it has.`, example);
 const note = Given(Text('Note of the merchant.', 'by bank transfer', 1_000));
-const reference = Given(Text('What the provider calls it.', 'QP-4711', 200));
+const reference = Given(Text("The provider's reference.", 'QP-4711', 200));
 const unitPrice = Given(
   amount('Price of one unit, in the terms of the order; absent: that of the product.', 12.5),
 );
@@ -227,7 +227,7 @@ const unitPrice = Given(
 export const AddedLine = Type.Object(
   {
     productId: { ...Id, description: 'The product; of a master one of its variations.' },
-    quantity: Decimal('How many.', 2),
+    quantity: Decimal('Quantity.', 2),
     price: unitPrice,
     customText: CustomTextRequest,
   },
@@ -236,7 +236,7 @@ export const AddedLine = Type.Object(
 
 export const ChangedLine = Type.Object(
   {
-    quantity: Given(Decimal('How many from now on.', 2)),
+    quantity: Given(Decimal('New quantity.', 2)),
     price: Given(amount('Price of one unit, in the terms of the order.', 12.5)),
   },
   { title: 'order line (update request)', minProperties: 1 },
@@ -293,15 +293,18 @@ export const NewRefund = Type.Object(
 );
 
 const PartLinesRequest = Type.Array(
-  Type.Object({ lineItemId: Id, quantity: Decimal('How many.', 2) }, { title: 'line quantity (request)' }),
-  { minItems: 1, maxItems: MAX_LINES, description: 'What of the lines.' },
+  Type.Object({ lineItemId: Id, quantity: Decimal('Quantity.', 2) }, { title: 'line quantity (request)' }),
+  { minItems: 1, maxItems: MAX_LINES, description: 'The quantities of the lines.' },
 );
 
 export const NewShipment = Type.Object(
   {
-    lines: Given({ ...PartLinesRequest, description: 'What is sent; absent: all that was not sent yet.' }),
-    carrier: Given(Text('Who carries it.', 'DHL', 200)),
-    trackingCode: Given(Text('What the carrier calls it.', '00340434161094042557', 200)),
+    lines: Given({
+      ...PartLinesRequest,
+      description: 'The shipped lines; absent: everything that has not been shipped yet.',
+    }),
+    carrier: Given(Text('The carrier.', 'DHL', 200)),
+    trackingCode: Given(Text('The tracking code of the carrier.', '00340434161094042557', 200)),
   },
   { title: 'shipment (create request)' },
 );

@@ -62,7 +62,7 @@ const ReadinessView = Type.Object(
               },
               { title: 'missing setting' },
             ),
-            { description: 'What is missing; empty when the step is done.' },
+            { description: 'The missing settings; empty when the step is done.' },
           ),
           href: href('The page of the admin for this step.'),
         },

@@ -25,7 +25,7 @@ export const withdrawalAcknowledgement: EmailKind<WithdrawalDeclared> = {
   isLimited: false,
   placeholders: {
     ...ORDER_EMAIL.placeholders,
-    name: { meaning: 'Who has withdrawn.', value: ({ name }) => name },
+    name: { meaning: 'The person who has withdrawn.', value: ({ name }) => name },
     contact: { meaning: 'The email address that was given for it.', value: ({ contact }) => contact },
     date: { meaning: 'When the withdrawal arrived, with date and time.', value: ({ date }) => date },
   },
@@ -50,7 +50,7 @@ export const withdrawalLink: EmailKind<WithdrawalLinkRequested> = {
   ...ORDER_EMAIL,
   name: 'withdrawalLink',
   occasion:
-    'To the customer, when somebody has entered the number of an order and its email address to withdraw.',
+    'To the customer, when the number of an order and its email address were entered to withdraw from the contract.',
   example: { en_GB: { text: 'Open the link below to withdraw from order {orderNumber}.' } },
   isLimited: true,
   sample: SAMPLE_ORDER,

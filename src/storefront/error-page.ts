@@ -1,5 +1,6 @@
 import { notFound, type HttpError } from '../http/errors.ts';
 import { html } from '../http/html.ts';
+import { errorTexts } from '../http/page-kit.ts';
 import { searchForm } from './layout/search-form.ts';
 import type { Page } from './page.ts';
 import type { Pages } from './pages.ts';
@@ -9,10 +10,8 @@ import { messagesIn } from '../kernel/messages.ts';
 /** The page for a request that failed. A missing address offers the search instead. */
 export function errorPage(visit: Visit, { status, message }: HttpError): Page {
   const messages = messagesIn(visit.locale).storefront.error;
-  const titles: Readonly<Record<number, string>> = messages.titles;
-  const texts: Readonly<Record<number, string>> = messages.texts;
-  const title = titles[status] ?? messages.other;
-  const text = status === 404 ? messages.unknown : (texts[status] ?? (status >= 500 ? undefined : message));
+  const { title, text: known } = errorTexts(status, messages);
+  const text = status === 404 ? messages.unknown : (known ?? (status >= 500 ? undefined : message));
   return {
     status,
     title,

@@ -2442,10 +2442,10 @@ export interface paths {
          *     Without `types` all events come that the scopes of the token allow:
          *
          *     - `ORDER_CREATE` (orders_read): An order was placed.
-         *     - `ORDER_UPDATE` (orders_read): Something of an order was changed.
+         *     - `ORDER_UPDATE` (orders_read): An order was changed.
          *     - `ORDER_DELETE` (orders_read): An order was deleted.
          *     - `PRODUCT_CREATE` (products_read): A product was created.
-         *     - `PRODUCT_UPDATE` (products_read): Something of a product was changed.
+         *     - `PRODUCT_UPDATE` (products_read): A product was changed.
          *     - `PRODUCT_DELETE` (products_read): A product was deleted.
          *     - `APP_UNINSTALL` (any token): An app was uninstalled.
          *     - `ORDER_PAID` (orders_read): An order was paid in full.
@@ -2524,10 +2524,10 @@ export interface paths {
          * @description Calls the address for each event of this type from now on, at least once, in order per resource. A call that is not answered with 2xx within 10 s is repeated up to 11 times over 48 hours; then the webhook is deactivated. The token needs the scope of the type:
          *
          *     - `ORDER_CREATE` (orders_read): An order was placed.
-         *     - `ORDER_UPDATE` (orders_read): Something of an order was changed.
+         *     - `ORDER_UPDATE` (orders_read): An order was changed.
          *     - `ORDER_DELETE` (orders_read): An order was deleted.
          *     - `PRODUCT_CREATE` (products_read): A product was created.
-         *     - `PRODUCT_UPDATE` (products_read): Something of a product was changed.
+         *     - `PRODUCT_UPDATE` (products_read): A product was changed.
          *     - `PRODUCT_DELETE` (products_read): A product was deleted.
          *     - `APP_UNINSTALL` (any token): An app was uninstalled.
          *     - `ORDER_PAID` (orders_read): An order was paid in full.
@@ -2758,7 +2758,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Something of an order was changed.
+         * An order was changed.
          * @description Sent to the webhooks of this type, which need the scope orders_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
          */
         post: operations["onOrderUpdate"];
@@ -2818,7 +2818,7 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * Something of a product was changed.
+         * A product was changed.
          * @description Sent to the webhooks of this type, which need the scope products_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
          */
         post: operations["onProductUpdate"];
@@ -3284,7 +3284,7 @@ export interface components {
              */
             email: string;
             /**
-             * @description May hold markup.
+             * @description May contain markup.
              * @example <p>Small things from the sea side</p>
              */
             slogan: string | null;
@@ -3404,7 +3404,7 @@ export interface components {
              */
             currency: string;
             /**
-             * @description What the goods must be worth; absent: anything.
+             * @description Minimum value of the goods; absent: none.
              * @example 100
              */
             minimumOrderValue?: components["schemas"]["Decimal"] | null;
@@ -3421,20 +3421,20 @@ export interface components {
              */
             campaignUsageLimit?: number | null;
             /**
-             * @description Holds from here; absent: at once.
+             * @description Valid from this time; absent: immediately.
              * @example 2026-11-15T08:30:00Z
              */
             validFrom?: string | null;
             /**
-             * @description Holds until here; absent: for ever.
+             * @description Valid until this time; absent: without end.
              * @example 2026-11-15T08:30:00Z
              */
             validTo?: string | null;
             /** @description It takes off from these products only; absent: from all. */
             productIds?: string[] | null;
-            /** @description It holds with these shipping methods only; absent: with all. */
+            /** @description It is valid with these shipping methods only; absent: with all. */
             shippingMethodIds?: string[] | null;
-            /** @description It holds with these payment methods only; absent: with all. */
+            /** @description It is valid with these payment methods only; absent: with all. */
             paymentMethodIds?: string[] | null;
         };
         /** CouponValue */
@@ -3483,7 +3483,7 @@ export interface components {
         /** Link */
         Link: {
             /**
-             * @description What the target is to this object.
+             * @description The relation of the target to this object.
              * @example self
              */
             rel: string;
@@ -3522,7 +3522,7 @@ export interface components {
             currency: string;
             /** @description Kind and value. */
             type: components["schemas"]["CouponValue"];
-            /** @description What the goods must be worth. */
+            /** @description Minimum value of the goods. */
             minimumOrderValue: components["schemas"]["Price"] | null;
             /**
              * @description Orders with one code; absent: any number.
@@ -3535,20 +3535,20 @@ export interface components {
              */
             campaignUsageLimit?: number;
             /**
-             * @description Holds from here; absent: at once.
+             * @description Valid from this time; absent: immediately.
              * @example 2026-11-15T08:30:00Z
              */
             validFrom?: string;
             /**
-             * @description Holds until here; absent: for ever.
+             * @description Valid until this time; absent: without end.
              * @example 2026-11-15T08:30:00Z
              */
             validTo?: string;
             /** @description It takes off from these products only; absent: from all. */
             productIds?: string[];
-            /** @description It holds with these shipping methods only; absent: with all. */
+            /** @description It is valid with these shipping methods only; absent: with all. */
             shippingMethodIds?: string[];
-            /** @description It holds with these payment methods only; absent: with all. */
+            /** @description It is valid with these payment methods only; absent: with all. */
             paymentMethodIds?: string[];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
@@ -3556,7 +3556,7 @@ export interface components {
         /** CampaignCoupon */
         CampaignCoupon: {
             /**
-             * @description What customers type in; unique in the shop, ignoring case.
+             * @description The code that customers enter; unique in the shop, ignoring case.
              * @example SUMMER20
              */
             code: string;
@@ -3574,7 +3574,7 @@ export interface components {
              */
             currency: string;
             /**
-             * @description What the goods must be worth; absent: anything.
+             * @description Minimum value of the goods; absent: none.
              * @example 100
              */
             minimumOrderValue?: components["schemas"]["Decimal"] | null;
@@ -3591,31 +3591,31 @@ export interface components {
              */
             campaignUsageLimit?: number | null;
             /**
-             * @description Holds from here; absent: at once.
+             * @description Valid from this time; absent: immediately.
              * @example 2026-11-15T08:30:00Z
              */
             validFrom?: string | null;
             /**
-             * @description Holds until here; absent: for ever.
+             * @description Valid until this time; absent: without end.
              * @example 2026-11-15T08:30:00Z
              */
             validTo?: string | null;
             /** @description It takes off from these products only; absent: from all. */
             productIds?: string[] | null;
-            /** @description It holds with these shipping methods only; absent: with all. */
+            /** @description It is valid with these shipping methods only; absent: with all. */
             shippingMethodIds?: string[] | null;
-            /** @description It holds with these payment methods only; absent: with all. */
+            /** @description It is valid with these payment methods only; absent: with all. */
             paymentMethodIds?: string[] | null;
         };
         /** CouponCodesRequest */
         CouponCodesRequest: {
             /**
-             * @description How many codes to make.
+             * @description Number of codes to create.
              * @example 100
              */
             count: number;
             /**
-             * @description What all of them begin with; absent: nothing.
+             * @description Prefix of all codes; absent: none.
              * @example SUMMER-
              */
             prefix?: string | null;
@@ -3801,7 +3801,7 @@ export interface components {
         /** Quantity */
         Quantity: {
             /**
-             * @description How many.
+             * @description Quantity.
              * @example 1
              */
             amount: number;
@@ -3874,7 +3874,7 @@ export interface components {
         };
         /** PriceSavings */
         PriceSavings: {
-            /** @description What the customer saves. */
+            /** @description The saving for the customer. */
             percent: components["schemas"]["Percent"];
             /** @description Price of the tier without the saving. */
             regularBulkPrice: components["schemas"]["Price"];
@@ -3948,7 +3948,7 @@ export interface components {
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             productId: string;
-            /** @description How many. */
+            /** @description Quantity. */
             quantity: components["schemas"]["Quantity"];
             /** @description Price of the whole line. */
             lineItemPrice: components["schemas"]["Price"];
@@ -3990,7 +3990,7 @@ export interface components {
             /** @description Price of that amount. */
             quantityPrice: components["schemas"]["Price"];
             /**
-             * @description What was chosen; of a variation only.
+             * @description The selected values; only for a variation.
              * @example Roast: Dark
              */
             variationString: string | null;
@@ -4024,7 +4024,7 @@ export interface components {
              */
             productDataSheetSourceFile: string | null;
             /**
-             * @description What the customer has typed for it; absent: nothing.
+             * @description The text that the customer entered for it; absent: none.
              * @example For Anna
              */
             customText?: string;
@@ -4051,7 +4051,7 @@ export interface components {
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             couponCampaignId: string;
-            /** @description What it takes off, negative; 0 when it does not count. taxType NONE. */
+            /** @description The discount, as a negative amount; 0 when it does not apply. taxType NONE. */
             lineItemPrice: components["schemas"]["Price"];
             /** @description Why it does not count; empty when it does. */
             validationErrors: ("LineItemsSubTotalTooSmall" | "CouponIsInvalidated" | "ValidCouponCountReached" | "CouponNotEffective" | "PaymentMethodMisMatch" | "ShippingMethodMisMatch" | "ProductMisMatch")[];
@@ -4088,14 +4088,14 @@ export interface components {
              * @example cart discount
              */
             name?: string;
-            /** @description What it takes off, negative. */
+            /** @description The discount, as a negative amount. */
             lineItemPrice?: components["schemas"]["Price"];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
         };
         /** LineItemContainer */
         LineItemContainer: {
-            /** @description What is to be paid; taxType GROSS. */
+            /** @description The amount to pay; taxType GROSS. */
             grandTotal: components["schemas"]["Price"];
             /** @description The same without tax; taxType NET. */
             totalBeforeTax: components["schemas"]["Price"];
@@ -4107,7 +4107,7 @@ export interface components {
             productLineItems: components["schemas"]["ProductLineItem"][];
             /** @description The coupon; there is one at most. */
             couponLineItem: components["schemas"]["CouponLineItem"] | null;
-            /** @description What the delivery costs. */
+            /** @description The cost of delivery. */
             shippingPrice: components["schemas"]["Price"];
             /** @description Deposits, beside the subtotal. */
             deposits: components["schemas"]["DepositLineItem"][];
@@ -4142,9 +4142,9 @@ export interface components {
         ShippingData: {
             /** @description How the goods are delivered. */
             shippingMethod: components["schemas"]["ShippingMethodInfo"];
-            /** @description What it costs. */
+            /** @description The price. */
             price: components["schemas"]["Price"];
-            /** @description The tax of this price for itself. */
+            /** @description The tax of this price alone. */
             taxes: components["schemas"]["TaxInfo"][];
         };
         /** PaymentMethodInfo */
@@ -4160,12 +4160,12 @@ export interface components {
              */
             name: string;
             /**
-             * @description Who handles the payment.
+             * @description The payment provider.
              * @example QuickPay
              */
             providerName: string | null;
             /**
-             * @description What the provider wants to be shown.
+             * @description Details that the provider requires to be shown.
              * @example {
              *       "InvoiceBankName": "Harbour Bank"
              *     }
@@ -4183,14 +4183,14 @@ export interface components {
              * @example QP-4711
              */
             transactionId: string | null;
-            /** @description What it costs; negative: a discount. */
+            /** @description The price; a negative price is a discount. */
             price: components["schemas"]["Price"];
             /**
              * @description State of the payment.
              * @example FAILED
              */
             status: string | null;
-            /** @description The tax of this price for itself; null when it costs nothing. */
+            /** @description The tax of this price alone; null when it costs nothing. */
             taxes: components["schemas"]["TaxInfo"][] | null;
         };
         /** MinimumCart */
@@ -4218,7 +4218,7 @@ export interface components {
         PotentialBasketDiscount: {
             /** @description Discount as an amount. */
             absolute: components["schemas"]["Price"] | null;
-            /** @description Value of the goods from which it holds. */
+            /** @description Value of the goods from which it applies. */
             minimumAmount: components["schemas"]["Price"];
             /** @description Discount in per cent. */
             percent: components["schemas"]["Percent"] | null;
@@ -4230,11 +4230,11 @@ export interface components {
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             cartId: string;
-            /** @description Who pays; null until it is set. */
+            /** @description The billing address; null until it is set. */
             billingAddress: components["schemas"]["Address"] | null;
             /** @description Where the goods go; null: to the billing address. */
             shippingAddress: components["schemas"]["Address"] | null;
-            /** @description What is in it, and what that comes to. */
+            /** @description The lines, and their totals. */
             lineItemContainer: components["schemas"]["LineItemContainer"];
             /** @description The delivery; null when there is nothing to ship. */
             shippingData: components["schemas"]["ShippingData"] | null;
@@ -4268,7 +4268,7 @@ export interface components {
              * @enum {string}
              */
             status?: "Complete" | "PartiallyComplete";
-            /** @description What is possible with these goods. */
+            /** @description The methods available for these goods. */
             cartValidation: components["schemas"]["CartValidation"];
             /** @description Discounts that the shop offers, reached or not. */
             potentialBasketDiscounts: components["schemas"]["PotentialBasketDiscount"][];
@@ -4303,12 +4303,12 @@ export interface components {
              */
             productId: string;
             /**
-             * @description How many.
+             * @description Quantity.
              * @example 2
              */
             quantity: components["schemas"]["Decimal"];
             /**
-             * @description What is typed for a product with isCustomizable, in one line; absent: nothing.
+             * @description The text that the customer enters for a product with isCustomizable, in one line; absent: none.
              * @example For Anna
              */
             customText?: string | null;
@@ -4347,7 +4347,7 @@ export interface components {
              */
             forceCreate?: boolean | null;
             /**
-             * @description Who buys, for prices of a customer group; needs the scope carts_price_write.
+             * @description The buyer, for the prices of a customer group; needs the scope carts_price_write.
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             customerId?: string | null;
@@ -4355,7 +4355,7 @@ export interface components {
         /** LineItemUpdateRequest */
         LineItemUpdateRequest: {
             /**
-             * @description How many from now on; 0 takes the line away.
+             * @description New quantity; 0 removes the line.
              * @example 2
              */
             quantity: components["schemas"]["Decimal"];
@@ -4552,12 +4552,12 @@ export interface components {
         /** PaymentDataUpdateRequest */
         PaymentDataUpdateRequest: {
             /**
-             * @description What the payment is called in the order.
+             * @description Name of the payment in the order.
              * @example Cash
              */
             name?: string | null;
             /**
-             * @description What it costs; absent: nothing.
+             * @description The price; absent: free of charge.
              * @example 1.95
              */
             priceAmount?: components["schemas"]["Decimal"] | null;
@@ -4572,7 +4572,7 @@ export interface components {
              */
             transactionId?: string | null;
             /**
-             * @description What the provider says of it; only with an id.
+             * @description The state at the provider; only with an id.
              * @example FAILED
              * @enum {string|null}
              */
@@ -4586,7 +4586,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What it costs; absent: the price of the method.
+             * @description The price; absent: the price of the method.
              * @example 3.95
              */
             priceAmount?: components["schemas"]["Decimal"] | null;
@@ -4599,7 +4599,7 @@ export interface components {
              */
             vatNumber: string;
             /**
-             * @description What the tax authorities said; unavailable: they did not answer in time.
+             * @description The answer of the tax authorities; unavailable: they did not answer in time.
              * @example valid
              * @enum {string}
              */
@@ -4663,7 +4663,7 @@ export interface components {
              */
             creationDate: string;
             /**
-             * @description Who ordered.
+             * @description The buyer.
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             customerId: string;
@@ -4704,7 +4704,7 @@ export interface components {
              */
             totalTax: components["schemas"]["DecimalText"];
             /**
-             * @description What the customer said.
+             * @description The customer's comment.
              * @example Please ring twice
              */
             customerComment: string | null;
@@ -4713,7 +4713,7 @@ export interface components {
              * @example pays on time
              */
             internalNote: string | null;
-            /** @description Who pays. */
+            /** @description The billing address. */
             billingAddress: components["schemas"]["Address"];
             /** @description Where the goods go; null: to the billing address. */
             shippingAddress: components["schemas"]["Address"] | null;
@@ -4801,7 +4801,7 @@ export interface components {
              * @example 2026-11-15T08:30:00.000Z
              */
             archivedOn: string | null;
-            /** @description What was ordered, and what it came to. */
+            /** @description The ordered lines, and their totals. */
             lineItemContainer: components["schemas"]["LineItemContainer"];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
@@ -4824,7 +4824,7 @@ export interface components {
              */
             creationDate: string;
             /**
-             * @description Who ordered.
+             * @description The buyer.
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             customerId: string;
@@ -4865,7 +4865,7 @@ export interface components {
              */
             totalTax: components["schemas"]["DecimalText"];
             /**
-             * @description What the customer said.
+             * @description The customer's comment.
              * @example Please ring twice
              */
             customerComment: string | null;
@@ -4874,7 +4874,7 @@ export interface components {
              * @example pays on time
              */
             internalNote: string | null;
-            /** @description Who pays. */
+            /** @description The billing address. */
             billingAddress: components["schemas"]["Address"];
             /** @description Where the goods go; null: to the billing address. */
             shippingAddress: components["schemas"]["Address"] | null;
@@ -4962,7 +4962,7 @@ export interface components {
              * @example 2026-11-15T08:30:00.000Z
              */
             archivedOn: string | null;
-            /** @description What was ordered, and what it came to. */
+            /** @description The ordered lines, and their totals. */
             lineItemContainer?: components["schemas"]["LineItemContainer"];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
@@ -5070,12 +5070,12 @@ export interface components {
              */
             rate: number;
             /**
-             * @description Why it is taxed so; absent: an order from before it was stored.
+             * @description Why it is taxed at this rate; absent for orders from before this was stored.
              * @example domestic
              * @enum {string}
              */
             treatment?: "domestic" | "oss" | "local" | "intraCommunity" | "reverseCharge" | "export" | "smallBusiness";
-            /** @description What is taxed so, in the tax model of the order. */
+            /** @description The taxed amount, in the tax model of the order. */
             amount: components["schemas"]["Price"];
             /** @description The tax in it, or on it. */
             tax: components["schemas"]["Price"];
@@ -5088,7 +5088,7 @@ export interface components {
              */
             lineItemId: string;
             /**
-             * @description How many.
+             * @description Quantity.
              * @example 2
              */
             quantity: number;
@@ -5101,19 +5101,19 @@ export interface components {
              */
             shipmentId: string;
             /**
-             * @description When it left.
+             * @description When it was shipped.
              * @example 2026-11-15T08:30:00.000Z
              */
             shippedOn: string;
-            /** @description What of the lines. */
+            /** @description The quantities of the lines. */
             lines: components["schemas"]["LineQuantity"][];
             /**
-             * @description Who carries it.
+             * @description The carrier.
              * @example DHL
              */
             carrier: string | null;
             /**
-             * @description What the carrier calls it.
+             * @description The tracking code of the carrier.
              * @example 00340434161094042557
              */
             trackingCode: string | null;
@@ -5131,7 +5131,7 @@ export interface components {
              */
             text: string;
             /**
-             * @description How many.
+             * @description Quantity.
              * @example 2
              */
             quantity: number;
@@ -5155,14 +5155,14 @@ export interface components {
              */
             state: "requested" | "approved" | "rejected" | "withdrawn" | "received" | "refunded" | "refundFailed";
             /**
-             * @description Who began it.
+             * @description The initiator.
              * @example customer
              * @enum {string}
              */
             origin: "merchant" | "customer" | "withdrawal";
-            /** @description What of the lines. */
+            /** @description The quantities of the lines. */
             lines: components["schemas"]["LineQuantity"][];
-            /** @description What was withdrawn before it was sent: it is no longer in the order, and does not come back. */
+            /** @description Goods withdrawn before they were shipped: they are no longer in the order, and are not returned. */
             unsentLines: components["schemas"]["UnsentLine"][];
             /**
              * @description It went back into the stock.
@@ -5170,7 +5170,7 @@ export interface components {
              */
             restocked: boolean;
             /**
-             * @description What the customer says about it.
+             * @description The customer's comment.
              * @example too small
              */
             reason: string | null;
@@ -5180,7 +5180,7 @@ export interface components {
              */
             note: string | null;
             /**
-             * @description Who has withdrawn.
+             * @description The person who has withdrawn.
              * @example Ada Lindqvist
              */
             declaredBy: string | null;
@@ -5227,7 +5227,7 @@ export interface components {
             /** @description How much; positive in both cases. */
             amount: components["schemas"]["Price"];
             /**
-             * @description What the provider calls it.
+             * @description The provider's reference.
              * @example QP-4711
              */
             reference: string | null;
@@ -5263,7 +5263,7 @@ export interface components {
              */
             startedOn: string;
             /**
-             * @description Who handles it.
+             * @description The payment provider.
              * @example stripe
              */
             provider: string;
@@ -5276,7 +5276,7 @@ export interface components {
             /** @description How much was asked for. */
             amount: components["schemas"]["Price"];
             /**
-             * @description What the provider calls it.
+             * @description The provider's reference.
              * @example cs_test_a1b2c3
              */
             reference: string | null;
@@ -5288,10 +5288,10 @@ export interface components {
         };
         /** OrderManagement */
         OrderManagement: {
-            /** @description The app that edits it; null: nobody. */
+            /** @description The app that edits it; null: none. */
             editing: components["schemas"]["OrderEditing"] | null;
             /**
-             * @description What it waits for, in one word. waitingForPayment and paymentFailed: it is paid in advance and is not paid, so it is not ready to ship.
+             * @description The next step that the order waits for. waitingForPayment and paymentFailed: it must be paid in advance and has not been paid, so it is not ready to ship.
              * @example readyToShip
              * @enum {string}
              */
@@ -5301,17 +5301,17 @@ export interface components {
              * @example 2026-11-15T08:30:00.000Z
              */
             cancelledOn: string | null;
-            /** @description What came in. */
+            /** @description The amount that was received. */
             paidAmount: components["schemas"]["Price"];
-            /** @description What of it went back. */
+            /** @description The amount that was refunded. */
             refundedAmount: components["schemas"]["Price"];
             /** @description The refund that returns, cancellations, credit notes and overpayment justify, less the refunds that were made. More than that is goodwill. */
             refundableAmount: components["schemas"]["Price"];
-            /** @description What is missing of the grand total, when refunds are taken off what came in; nothing when cancelled. */
+            /** @description The part of the grand total that is not paid, counting refunds as unpaid; 0 when the order is cancelled. */
             outstandingAmount: components["schemas"]["Price"];
             /** @description By rate, ascending, and treatment. */
             taxes: components["schemas"]["OrderTax"][];
-            /** @description What the buyer has said as a business. */
+            /** @description The buyer's details as a business. */
             buyer: components["schemas"]["Buyer"];
             /** @description Oldest first. */
             shipments: components["schemas"]["Shipment"][];
@@ -5340,7 +5340,7 @@ export interface components {
              */
             creationDate: string;
             /**
-             * @description Who ordered.
+             * @description The buyer.
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             customerId: string;
@@ -5381,7 +5381,7 @@ export interface components {
              */
             totalTax: components["schemas"]["DecimalText"];
             /**
-             * @description What the customer said.
+             * @description The customer's comment.
              * @example Please ring twice
              */
             customerComment: string | null;
@@ -5390,7 +5390,7 @@ export interface components {
              * @example pays on time
              */
             internalNote: string | null;
-            /** @description Who pays. */
+            /** @description The billing address. */
             billingAddress: components["schemas"]["Address"];
             /** @description Where the goods go; null: to the billing address. */
             shippingAddress: components["schemas"]["Address"] | null;
@@ -5478,7 +5478,7 @@ export interface components {
              * @example 2026-11-15T08:30:00.000Z
              */
             archivedOn: string | null;
-            /** @description What was ordered, and what it came to. */
+            /** @description The ordered lines, and their totals. */
             lineItemContainer: components["schemas"]["LineItemContainer"];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
@@ -5513,7 +5513,7 @@ export interface components {
              * @enum {string}
              */
             kind: "placed" | "editing started" | "editing ended" | "line added" | "line changed" | "line removed" | "shipping changed" | "payment method changed" | "cancelled" | "payment recorded" | "payment failed" | "refund requested" | "refunded" | "refund failed" | "capture failed" | "chargeback" | "shipped" | "shipment undone" | "returned" | "return requested" | "return approved" | "return rejected" | "withdrawn" | "document finalised" | "patched" | "VAT number checked" | "tax corrected" | "email sent" | "email not sent" | "erased";
-            /** @description What it was about. */
+            /** @description The details of the change. */
             details: {
                 [key: string]: unknown;
             };
@@ -5554,7 +5554,7 @@ export interface components {
              */
             productId: string;
             /**
-             * @description How many.
+             * @description Quantity.
              * @example 2
              */
             quantity: components["schemas"]["Decimal"];
@@ -5564,7 +5564,7 @@ export interface components {
              */
             price?: components["schemas"]["Decimal"] | null;
             /**
-             * @description What is typed for a product with isCustomizable, in one line; absent: nothing.
+             * @description The text that the customer enters for a product with isCustomizable, in one line; absent: none.
              * @example For Anna
              */
             customText?: string | null;
@@ -5572,7 +5572,7 @@ export interface components {
         /** OrderLineUpdateRequest */
         OrderLineUpdateRequest: {
             /**
-             * @description How many from now on.
+             * @description New quantity.
              * @example 2
              */
             quantity?: components["schemas"]["Decimal"] | null;
@@ -5616,22 +5616,22 @@ export interface components {
              */
             lineItemId: string;
             /**
-             * @description How many.
+             * @description Quantity.
              * @example 2
              */
             quantity: components["schemas"]["Decimal"];
         };
         /** ShipmentCreateRequest */
         ShipmentCreateRequest: {
-            /** @description What is sent; absent: all that was not sent yet. */
+            /** @description The shipped lines; absent: everything that has not been shipped yet. */
             lines?: components["schemas"]["LineQuantityRequest"][] | null;
             /**
-             * @description Who carries it.
+             * @description The carrier.
              * @example DHL
              */
             carrier?: string | null;
             /**
-             * @description What the carrier calls it.
+             * @description The tracking code of the carrier.
              * @example 00340434161094042557
              */
             trackingCode?: string | null;
@@ -5677,7 +5677,7 @@ export interface components {
              */
             amount: components["schemas"]["Decimal"];
             /**
-             * @description What the provider calls it.
+             * @description The provider's reference.
              * @example QP-4711
              */
             reference?: string | null;
@@ -5695,7 +5695,7 @@ export interface components {
              */
             amount: components["schemas"]["Decimal"];
             /**
-             * @description What the provider calls it.
+             * @description The provider's reference.
              * @example QP-4711
              */
             reference?: string | null;
@@ -5744,14 +5744,14 @@ export interface components {
              */
             state: "requested" | "approved" | "rejected" | "withdrawn" | "received" | "refunded" | "refundFailed";
             /**
-             * @description Who began it.
+             * @description The initiator.
              * @example customer
              * @enum {string}
              */
             origin: "merchant" | "customer" | "withdrawal";
-            /** @description What of the lines. */
+            /** @description The quantities of the lines. */
             lines: components["schemas"]["LineQuantity"][];
-            /** @description What was withdrawn before it was sent: it is no longer in the order, and does not come back. */
+            /** @description Goods withdrawn before they were shipped: they are no longer in the order, and are not returned. */
             unsentLines: components["schemas"]["UnsentLine"][];
             /**
              * @description It went back into the stock.
@@ -5759,7 +5759,7 @@ export interface components {
              */
             restocked: boolean;
             /**
-             * @description What the customer says about it.
+             * @description The customer's comment.
              * @example too small
              */
             reason: string | null;
@@ -5769,7 +5769,7 @@ export interface components {
              */
             note: string | null;
             /**
-             * @description Who has withdrawn.
+             * @description The person who has withdrawn.
              * @example Ada Lindqvist
              */
             declaredBy: string | null;
@@ -5856,7 +5856,7 @@ export interface components {
              * @example 2026-11-15T08:30:00.000Z
              */
             creationDate: string;
-            /** @description Who pays. */
+            /** @description The billing address. */
             address: components["schemas"]["Address"];
             /** @description Its lines, and what they came to. */
             lineItemContainer: components["schemas"]["LineItemContainer"];
@@ -5891,7 +5891,7 @@ export interface components {
         /** DocumentDelivery */
         DocumentDelivery: {
             /**
-             * @description Who brings it into the network.
+             * @description The access point that sends it to the network.
              * @example e-invoice.be
              * @enum {string}
              */
@@ -6010,7 +6010,7 @@ export interface components {
              * @example 2026-11-15T08:30:00.000Z
              */
             creationDate: string;
-            /** @description Who pays. */
+            /** @description The billing address. */
             address: components["schemas"]["Address"];
             /** @description Its lines, and what they came to. */
             lineItemContainer: components["schemas"]["LineItemContainer"];
@@ -6093,7 +6093,7 @@ export interface components {
              * @example The law wants the name and the postal address of the seller on the pages and on every invoice.
              */
             reason: string;
-            /** @description What is missing; empty when the step is done. */
+            /** @description The missing settings; empty when the step is done. */
             missing: components["schemas"]["MissingSetting"][];
             /**
              * @description The page of the admin for this step.
@@ -6279,12 +6279,12 @@ export interface components {
              */
             navigationCaption: string | null;
             /**
-             * @description Text of the page; may hold markup.
+             * @description Text of the page; may contain markup.
              * @example <p>From the fridge</p>
              */
             description: string | null;
             /**
-             * @description Holds special offers.
+             * @description Contains special offers.
              * @example false
              */
             specialOffer: boolean;
@@ -6330,7 +6330,7 @@ export interface components {
              */
             navigationCaption?: string | null;
             /**
-             * @description Text of the page; may hold markup.
+             * @description Text of the page; may contain markup.
              * @example <p>From the fridge</p>
              */
             description?: string | null;
@@ -6378,7 +6378,7 @@ export interface components {
              */
             navigationCaption: string | null;
             /**
-             * @description Text of the page; may hold markup.
+             * @description Text of the page; may contain markup.
              * @example <p>From the fridge</p>
              */
             description: string | null;
@@ -6425,7 +6425,7 @@ export interface components {
              */
             navigationCaption?: string | null;
             /**
-             * @description Text of the page; may hold markup.
+             * @description Text of the page; may contain markup.
              * @example <p>From the fridge</p>
              */
             description?: string | null;
@@ -6445,7 +6445,7 @@ export interface components {
              */
             visibleInNavigation?: boolean | null;
             /**
-             * @description Holds special offers.
+             * @description Contains special offers.
              * @example false
              */
             specialOffer?: boolean | null;
@@ -6468,7 +6468,7 @@ export interface components {
              */
             parentId: string;
             /**
-             * @description How many of the categories there come before it; a larger number: it comes last.
+             * @description Number of sibling categories before it; if there are fewer, it comes last.
              * @example 0
              */
             position: number;
@@ -6494,7 +6494,7 @@ export interface components {
              */
             value: string;
             /**
-             * @description How the value is called in the locale of the call.
+             * @description Label of the value in the locale of the call.
              * @example Brass
              */
             name: string;
@@ -6567,7 +6567,7 @@ export interface components {
              */
             value?: string | null;
             /**
-             * @description How the value is called in the locale of the call.
+             * @description Label of the value in the locale of the call.
              * @example Brass
              */
             name: string;
@@ -6694,7 +6694,7 @@ export interface components {
         /** CustomerTagsChange */
         CustomerTagsChange: {
             /**
-             * @description How many customers have other tags than before.
+             * @description Number of customers whose tags have changed.
              * @example 12
              */
             changed: number;
@@ -6868,7 +6868,7 @@ export interface components {
              */
             documentsKept: number;
             /**
-             * @description What was not erased, and why.
+             * @description The data that was not erased, with the reasons.
              * @example Invoices and credit notes stay as they are for as long as the law demands.
              */
             note: string;
@@ -6916,12 +6916,12 @@ export interface components {
              */
             navigationCaption?: string;
             /**
-             * @description Summary; may hold markup.
+             * @description Summary; may contain markup.
              * @example <p>We deliver within three days.</p>
              */
             shortDescription?: string;
             /**
-             * @description The text; may hold markup.
+             * @description The text; may contain markup.
              * @example <p>Parcels leave our store every morning.</p>
              */
             description?: string;
@@ -6941,7 +6941,7 @@ export interface components {
              */
             contactPersonJobTitle?: string;
             /**
-             * @description Postal address; may hold markup.
+             * @description Postal address; may contain markup.
              * @example <p>Speicherweg 4<br>20457 Hamburg</p>
              */
             address?: string;
@@ -6974,12 +6974,12 @@ export interface components {
              */
             navigationCaption?: string | null;
             /**
-             * @description Summary; may hold markup.
+             * @description Summary; may contain markup.
              * @example <p>We deliver within three days.</p>
              */
             shortDescription?: string | null;
             /**
-             * @description The text; may hold markup.
+             * @description The text; may contain markup.
              * @example <p>Parcels leave our store every morning.</p>
              */
             description?: string | null;
@@ -6999,7 +6999,7 @@ export interface components {
              */
             contactPersonJobTitle?: string | null;
             /**
-             * @description Postal address; may hold markup.
+             * @description Postal address; may contain markup.
              * @example <p>Speicherweg 4<br>20457 Hamburg</p>
              */
             address?: string | null;
@@ -7032,12 +7032,12 @@ export interface components {
              */
             navigationCaption?: string;
             /**
-             * @description Summary; may hold markup.
+             * @description Summary; may contain markup.
              * @example <p>We deliver within three days.</p>
              */
             shortDescription?: string;
             /**
-             * @description The text; may hold markup.
+             * @description The text; may contain markup.
              * @example <p>Parcels leave our store every morning.</p>
              */
             description?: string;
@@ -7060,12 +7060,12 @@ export interface components {
              */
             navigationCaption?: string | null;
             /**
-             * @description Summary; may hold markup.
+             * @description Summary; may contain markup.
              * @example <p>We deliver within three days.</p>
              */
             shortDescription?: string | null;
             /**
-             * @description The text; may hold markup.
+             * @description The text; may contain markup.
              * @example <p>Parcels leave our store every morning.</p>
              */
             description?: string | null;
@@ -7093,12 +7093,12 @@ export interface components {
              */
             name: string;
             /**
-             * @description What it is about.
+             * @description The content of the newsletter.
              * @example News from the harbour, once a month
              */
             description: string | null;
             /**
-             * @description How many are subscribed at present.
+             * @description Number of current subscribers.
              * @example 12
              */
             numberOfSubscribers: number;
@@ -7235,7 +7235,7 @@ export interface components {
         };
         /** PriceInfo */
         PriceInfo: {
-            /** @description What the price is for. */
+            /** @description The quantity that the price is for. */
             quantity: components["schemas"]["Quantity"];
             /** @description How the product is taxed. */
             taxClass: components["schemas"]["TaxClassInfo"];
@@ -7298,7 +7298,7 @@ export interface components {
         };
         /** SafetyInfo */
         SafetyInfo: {
-            /** @description Who makes it. */
+            /** @description The manufacturer. */
             manufacturer?: components["schemas"]["SafetyParty"];
             /** @description Who is responsible in the European Union. */
             responsiblePerson?: components["schemas"]["SafetyParty"];
@@ -7326,7 +7326,7 @@ export interface components {
              */
             model: string;
             /**
-             * @description Who gives the guarantee.
+             * @description The guarantor.
              * @example Beacon Appliances Ltd
              */
             guarantor: string;
@@ -7349,7 +7349,7 @@ export interface components {
              */
             claim: string;
             /**
-             * @description What backs it up: a certificate, a report, or the address of either.
+             * @description The evidence: a certificate, a report, or the address of either.
              * @example https://beacon.example/report
              */
             source: string;
@@ -7463,10 +7463,10 @@ export interface components {
              * @example 240
              */
             productHeight: number | null;
-            /** @description What was chosen; of a variation only. */
+            /** @description The selected values; only for a variation. */
             productVariationSelection: components["schemas"]["VariationIdentifier"][] | null;
             /**
-             * @description A few words; may hold markup.
+             * @description A short text; may contain markup.
              * @example Boils in three minutes.
              */
             shortDescription: string | null;
@@ -7476,7 +7476,7 @@ export interface components {
              */
             deliveryPeriod: string | null;
             /**
-             * @description May hold markup.
+             * @description May contain markup.
              * @example <p>Steel, with a lid that opens by itself.</p>
              */
             description: string | null;
@@ -7598,7 +7598,7 @@ export interface components {
              * @example true
              */
             isCustomizableTextWithdrawable?: boolean;
-            /** @description What the text costs with each unit; absent: nothing. */
+            /** @description The price of the text for each unit; absent: free of charge. */
             customizablePrice?: components["schemas"]["Price"];
             /**
              * @description When the mark "new" ends.
@@ -7800,11 +7800,11 @@ export interface components {
              */
             query: string;
             /**
-             * @description What was looked for instead, because the query itself finds nothing; else empty.
+             * @description The query that was used instead, because the original one finds nothing; otherwise empty.
              * @example lamp
              */
             fallbackQuery: string;
-            /** @description What the hits can be narrowed by. */
+            /** @description The available filters. */
             facets: components["schemas"]["Facet"][];
         };
         /** ProductSuggest */
@@ -8014,7 +8014,7 @@ export interface components {
              */
             classes: string;
             /**
-             * @description Best class of the scale; empty: none is said.
+             * @description Best class of the scale; empty: not stated.
              * @example A
              */
             best: string;
@@ -8037,7 +8037,7 @@ export interface components {
              */
             claim: string;
             /**
-             * @description What backs it up: a certificate, a report, or the address of either.
+             * @description The evidence: a certificate, a report, or the address of either.
              * @example https://beacon.example/report
              */
             source: string;
@@ -8125,7 +8125,7 @@ export interface components {
              * @example 2027-01-31T00:00:00Z
              */
             forSaleUntil?: string | null;
-            /** @description What updateProduct changes, in several languages and currencies at once. */
+            /** @description Changes as in updateProduct, in several languages and currencies at once. */
             patches?: components["schemas"]["ProductPatch"][] | null;
             /** @description All categories that it is in; absent: they stay. */
             categoryIds?: string[] | null;
@@ -8214,7 +8214,7 @@ export interface components {
             page: number;
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
-            /** @description What the variations differ in. */
+            /** @description The attributes in which the variations differ. */
             variationAttributes: components["schemas"]["VariationAttribute"][];
             /** @description The visible variations of this page. */
             items: components["schemas"]["Variation"][];
@@ -8254,7 +8254,7 @@ export interface components {
              * @example true
              */
             visibleAfterCreation?: boolean | null;
-            /** @description What the variations differ in. */
+            /** @description The attributes in which the variations differ. */
             variationAttributes: components["schemas"]["VariationAttributeCreateRequest"][];
         };
         /** AttributeValue */
@@ -8293,7 +8293,7 @@ export interface components {
              * @enum {string}
              */
             type: "string" | "number" | "bool" | "datetime" | "time" | "url";
-            /** @description What is chosen. */
+            /** @description The selected values. */
             values: components["schemas"]["AttributeValue"][];
         };
         /** CustomAttributes */
@@ -8317,7 +8317,7 @@ export interface components {
         SimplePriceInfo: {
             /** @description The lowest price. */
             price: components["schemas"]["Price"];
-            /** @description What it is for. */
+            /** @description The quantity that the price is for. */
             quantity: components["schemas"]["Quantity"];
         };
         /** LowestPrice */
@@ -8389,7 +8389,7 @@ export interface components {
              */
             locale: string;
             /**
-             * @description What it shows; empty: nothing is said.
+             * @description Description of the image; empty: none.
              * @example A brass lamp on a desk
              */
             text: string;
@@ -8402,7 +8402,7 @@ export interface components {
         /** AvailabilityNotificationRequest */
         AvailabilityNotificationRequest: {
             /**
-             * @description Who gets the email.
+             * @description The recipient of the email.
              * @example ada@pelican.example
              */
             email: string;
@@ -8430,7 +8430,7 @@ export interface components {
              */
             productNumber: string;
             /**
-             * @description How many wait for it.
+             * @description Number of customers who wait for it.
              * @example 5
              */
             watchers: number;
@@ -8495,7 +8495,7 @@ export interface components {
              */
             route: string;
             /**
-             * @description What it was about: the ids of the path, and that of what was made.
+             * @description The affected resource: the ids in the path, and the id of a created resource.
              * @example {
              *       "productId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E"
              *     }
@@ -8547,7 +8547,7 @@ export interface components {
              */
             createdOn: string;
             /**
-             * @description What it is about.
+             * @description The kind of resource.
              * @example order
              */
             resource: string;
@@ -8580,7 +8580,7 @@ export interface components {
         };
         /** EventList */
         EventList: {
-            /** @description The events behind the position, in their order. */
+            /** @description The events after the position, in order. */
             items: components["schemas"]["ShopEvent"][];
             /**
              * @description Send it as `after` to read on.
@@ -8814,7 +8814,7 @@ export interface components {
              */
             position: number;
             /**
-             * @description What the event is about; null: the shop itself.
+             * @description The resource of the event; null: the shop itself.
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             resourceId: string | null;
@@ -8830,7 +8830,7 @@ export interface components {
              */
             attempts: number;
             /**
-             * @description What the receiver answered; null: nothing.
+             * @description The receiver's answer; null: none.
              * @example 200
              */
             statusCode: number | null;
@@ -8896,7 +8896,7 @@ export interface components {
              */
             isDelivered: boolean;
             /**
-             * @description What the receiver answered; null: nothing.
+             * @description The receiver's answer; null: none.
              * @example 200
              */
             statusCode: number | null;
@@ -9350,7 +9350,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9409,7 +9409,7 @@ export interface operations {
                     "application/json": components["schemas"]["CountryList"][];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9550,7 +9550,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9661,7 +9661,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9791,7 +9791,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9948,7 +9948,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10078,7 +10078,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10220,7 +10220,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10372,7 +10372,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10474,7 +10474,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10578,7 +10578,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10712,7 +10712,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10864,7 +10864,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11017,7 +11017,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11161,7 +11161,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11331,7 +11331,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11485,7 +11485,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11629,7 +11629,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11783,7 +11783,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11922,7 +11922,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12076,7 +12076,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12215,7 +12215,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12381,7 +12381,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12547,7 +12547,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12638,7 +12638,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a business says of itself beside its addresses. */
+            /** @description Details of the buyer as a business, in addition to the addresses. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12662,7 +12662,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12753,7 +12753,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What a business says of itself beside its addresses. */
+            /** @description Details of the buyer as a business, in addition to the addresses. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12792,7 +12792,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12949,7 +12949,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13206,7 +13206,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13323,7 +13323,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13470,7 +13470,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13592,7 +13592,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13709,7 +13709,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13816,7 +13816,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13939,7 +13939,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14082,7 +14082,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14229,7 +14229,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14377,7 +14377,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14529,7 +14529,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14672,7 +14672,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14820,7 +14820,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14968,7 +14968,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15116,7 +15116,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15254,7 +15254,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15392,7 +15392,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15540,7 +15540,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15694,7 +15694,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15837,7 +15837,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15980,7 +15980,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16129,7 +16129,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16277,7 +16277,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16415,7 +16415,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16537,7 +16537,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16674,7 +16674,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16821,7 +16821,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16928,7 +16928,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17050,7 +17050,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17191,7 +17191,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17332,7 +17332,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17438,7 +17438,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17529,7 +17529,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17620,7 +17620,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17742,7 +17742,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17859,7 +17859,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -17950,7 +17950,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18062,7 +18062,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18179,7 +18179,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18301,7 +18301,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18423,7 +18423,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18558,7 +18558,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18706,7 +18706,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18836,7 +18836,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -18947,7 +18947,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19075,7 +19075,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19215,7 +19215,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19357,7 +19357,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19493,7 +19493,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19630,7 +19630,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19773,7 +19773,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -19905,7 +19905,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20068,7 +20068,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20185,7 +20185,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20315,7 +20315,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20426,7 +20426,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20567,7 +20567,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20708,7 +20708,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20819,7 +20819,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -20947,7 +20947,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21091,7 +21091,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21202,7 +21202,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21325,7 +21325,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21452,7 +21452,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21564,7 +21564,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21701,7 +21701,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21828,7 +21828,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -21959,7 +21959,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22086,7 +22086,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22217,7 +22217,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22344,7 +22344,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22475,7 +22475,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22602,7 +22602,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22733,7 +22733,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22860,7 +22860,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -22991,7 +22991,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23108,7 +23108,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23215,7 +23215,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23357,7 +23357,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23401,12 +23401,12 @@ export interface operations {
                  */
                 locale?: components["parameters"]["locale"];
                 /**
-                 * @description What was typed so far.
+                 * @description The text entered so far.
                  * @example harb
                  */
                 query: string;
                 /**
-                 * @description How many at most.
+                 * @description Maximum number.
                  * @example 10
                  */
                 limit?: number;
@@ -23479,7 +23479,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23576,7 +23576,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23698,7 +23698,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -23828,7 +23828,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24000,7 +24000,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24139,7 +24139,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24276,7 +24276,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24391,7 +24391,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24558,7 +24558,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24688,7 +24688,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24753,7 +24753,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description What is absent stays as it is. */
+        /** @description Absent fields stay unchanged. */
         requestBody: {
             content: {
                 /**
@@ -24829,7 +24829,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -24961,7 +24961,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -25113,7 +25113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -25225,7 +25225,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -25352,7 +25352,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -25487,7 +25487,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -25619,7 +25619,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -25772,7 +25772,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -25914,7 +25914,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26041,7 +26041,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26197,7 +26197,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26334,7 +26334,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26430,7 +26430,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26551,7 +26551,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26686,7 +26686,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26797,7 +26797,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -26925,7 +26925,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27036,7 +27036,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27168,7 +27168,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27308,7 +27308,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27445,7 +27445,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27567,7 +27567,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27606,7 +27606,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only events behind this position; absent: from the oldest there is.
+                 * @description Only events after this position; absent: from the oldest stored event.
                  * @example 0
                  */
                 after?: number;
@@ -27664,7 +27664,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27757,7 +27757,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27844,7 +27844,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -27952,7 +27952,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28048,7 +28048,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28165,7 +28165,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28280,7 +28280,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28403,7 +28403,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28520,7 +28520,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28632,7 +28632,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28739,7 +28739,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28865,7 +28865,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -28961,7 +28961,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such shop, or no such thing in this shop. */
+            /** @description The shop, or the resource in this shop, does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -29053,7 +29053,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_CREATE";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                 };
             };
@@ -29132,7 +29132,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_UPDATE";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                 };
             };
@@ -29212,7 +29212,7 @@ export interface operations {
                      */
                     eventType: "ORDER_DELETE";
                     /**
-                     * @description What the event is about, as its GET answers it; empty when it is gone or not public.
+                     * @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public.
                      * @example {}
                      */
                     entity: Record<string, never>;
@@ -29293,7 +29293,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "PRODUCT_CREATE";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
                 };
             };
@@ -29372,7 +29372,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "PRODUCT_UPDATE";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
                 };
             };
@@ -29452,7 +29452,7 @@ export interface operations {
                      */
                     eventType: "PRODUCT_DELETE";
                     /**
-                     * @description What the event is about, as its GET answers it; empty when it is gone or not public.
+                     * @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public.
                      * @example {}
                      */
                     entity: Record<string, never>;
@@ -29534,7 +29534,7 @@ export interface operations {
                      */
                     eventType: "APP_UNINSTALL";
                     /**
-                     * @description What the event is about, as its GET answers it; empty when it is gone or not public.
+                     * @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public.
                      * @example {}
                      */
                     entity: Record<string, never>;
@@ -29615,7 +29615,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_PAID";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -29699,7 +29699,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_SHIPPED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -29783,7 +29783,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_SHIPMENT_UNDONE";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -29867,7 +29867,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_CANCELLED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -29951,7 +29951,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_REFUNDED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30035,7 +30035,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "ORDER_WITHDRAWN";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30119,7 +30119,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "RETURN_REQUESTED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30203,7 +30203,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "RETURN_APPROVED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30287,7 +30287,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "RETURN_REJECTED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30371,7 +30371,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "RETURN_RECEIVED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30455,7 +30455,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "RETURN_REFUNDED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30539,7 +30539,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "DOCUMENT_ISSUED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30623,7 +30623,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "STOCK_LOW";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30707,7 +30707,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "STOCK_OUT";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30791,7 +30791,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "CUSTOMER_CREATE";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Customer"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30875,7 +30875,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "CUSTOMER_ERASE";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Customer"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -30960,7 +30960,7 @@ export interface operations {
                      */
                     eventType: "CART_ABANDONED";
                     /**
-                     * @description What the event is about, as its GET answers it; empty when it is gone or not public.
+                     * @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public.
                      * @example {}
                      */
                     entity: Record<string, never>;
@@ -31046,7 +31046,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "COUPON_USED_UP";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["CouponCampaign"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -31130,7 +31130,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "IMPORT_FINISHED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["ShopInfo"] | Record<string, never>;
                     /**
                      * @description What changed.
@@ -31214,7 +31214,7 @@ export interface operations {
                      * @constant
                      */
                     eventType: "SETTINGS_CHANGED";
-                    /** @description What the event is about, as its GET answers it; empty when it is gone or not public. */
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["ShopInfo"] | Record<string, never>;
                     /**
                      * @description What changed.

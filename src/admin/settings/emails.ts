@@ -6,7 +6,7 @@ import { placeholderMeanings, sampleFacts, type EmailKind } from '../../platform
 import { createEmailShopLoader } from '../../shops/email/shop.ts';
 import { SettingsProblem } from '../../shops/settings/file.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
-import { MAX_EMAIL_SUBJECT_LENGTH, MAX_EMAIL_TEXT_LENGTH } from '../../shops/settings/schema.ts';
+import { MAX_EMAIL_SUBJECT_LENGTH, MAX_EMAIL_TEXT_LENGTH } from '../../shops/settings/schema/texts.ts';
 import type { MailTexts } from '../../shops/settings/settings.ts';
 import { chip } from '../components/format.ts';
 import { longTextField, textField } from '../components/form.ts';

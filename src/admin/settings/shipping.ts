@@ -6,7 +6,7 @@ import type { CartInput, LineInput } from '../../pricing/input.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import type { SettingsFile } from '../../shops/settings/file.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
-import { isFieldOfMethod } from '../../shops/settings/schema.ts';
+import { isFieldOfMethod } from '../../shops/settings/schema/shipping.ts';
 import type { Settings, ShippingMethod } from '../../shops/settings/settings.ts';
 import { amountText } from '../components/format.ts';
 import { choiceField, textField } from '../components/form.ts';

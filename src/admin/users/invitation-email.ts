@@ -15,14 +15,14 @@ const linkOf = ({ linkId }: Invited, context: EmailContext) =>
 
 export const invitationEmail: EmailKind<Invited> = {
   name: 'invitation',
-  occasion: 'To whoever is invited to work in the shop.',
+  occasion: 'To a person who is invited to work in the shop.',
   example: { en_GB: { subject: 'Your access to {shopName}' } },
   sample: { by: 'owner@shop.example', linkId: '019A8C1E-0000-7000-8000-000000001006' },
   // Only an owner of the shop can cause it, and the page that sends it has its own limit.
   isLimited: false,
   placeholders: {
     ...SHOP_PLACEHOLDERS,
-    invitedBy: { meaning: 'Email address of whoever invites.', value: ({ by }) => by },
+    invitedBy: { meaning: 'Email address of the person who sends the invitation.', value: ({ by }) => by },
     email: { meaning: 'Email address to sign in with.', value: (_, { to }) => to },
   },
   formerPlaceholders: ['passwordUrl'],

@@ -12,7 +12,7 @@ export interface PasswordForgotten {
  */
 export const passwordEmail: EmailKind<PasswordForgotten> = {
   name: 'password',
-  occasion: 'To whoever works in the shop and has forgotten the password of the admin.',
+  occasion: 'To a user of the admin who has forgotten the password.',
   example: { en_GB: { subject: 'Your password for the admin of {shopName}' } },
   sample: { linkId: '019A8C1E-0000-7000-8000-000000001007' },
   // The page that sends it has its own limits; those of the shop could be used up by orders with this address.

@@ -30,7 +30,7 @@ const AuditEntry = Type.Object(
       examples: ['/rs/shops/:shopId/products/:productId'],
     }),
     object: Type.Record(Type.String(), Type.String(), {
-      description: 'What it was about: the ids of the path, and that of what was made.',
+      description: 'The affected resource: the ids in the path, and the id of a created resource.',
       examples: [{ productId: '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E' }],
     }),
   },

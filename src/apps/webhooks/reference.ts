@@ -59,7 +59,8 @@ function bodyOf(type: EventType) {
     createdOn: text('When it happened.', '2026-11-15T08:30:00Z'),
     eventType: { ...text('What happened.', type), const: type },
     entity: {
-      description: 'What the event is about, as its GET answers it; empty when it is gone or not public.',
+      description:
+        'The resource of the event, as its GET returns it; empty when it no longer exists or is not public.',
       ...(component === undefined || isGone
         ? empty
         : { anyOf: [{ $ref: `#/components/schemas/${component}` }, empty] }),

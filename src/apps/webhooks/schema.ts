@@ -95,9 +95,7 @@ export const DELIVERY_STATES = ['delivered', 'waiting', 'failed'] as const;
 const moment = (description: string) => Nullable({ ...Timestamp, description });
 
 const attempt = {
-  statusCode: Nullable(
-    Type.Integer({ description: 'What the receiver answered; null: nothing.', examples: [200] }),
-  ),
+  statusCode: Nullable(Type.Integer({ description: "The receiver's answer; null: none.", examples: [200] })),
   milliseconds: Nullable(Type.Integer({ description: 'How long the last call took.', examples: [84] })),
   answer: Nullable(Type.String({ description: 'The first kilobyte of its answer.', examples: ['ok'] })),
   error: Nullable(
@@ -116,7 +114,7 @@ export const WebhookDelivery = Type.Object(
       examples: ['evt_5c1d3a0e9b7f4c2d8a6e000000001267'],
     }),
     position: Type.Integer({ description: 'The position of the event in the log.', examples: [4711] }),
-    resourceId: Nullable({ ...Id, description: 'What the event is about; null: the shop itself.' }),
+    resourceId: Nullable({ ...Id, description: 'The resource of the event; null: the shop itself.' }),
     status: Type.String({
       description: 'waiting: it is tried again, or waits for an earlier event of its resource.',
       enum: [...DELIVERY_STATES],

@@ -14,7 +14,7 @@ const Place = Type.Object(
   {
     parentId: { ...Id, description: 'The category that it comes below.' },
     position: Type.Integer({
-      description: 'How many of the categories there come before it; a larger number: it comes last.',
+      description: 'Number of sibling categories before it; if there are fewer, it comes last.',
       examples: [0],
       minimum: 0,
       maximum: 1_000_000,

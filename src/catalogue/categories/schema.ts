@@ -11,7 +11,7 @@ const words = {
   pageTitle: { description: 'Title of the page.', examples: ['Cold drinks by the bottle'], maxLength: 255 },
   navigationCaption: { description: 'Label in the navigation.', examples: ['Drinks'], maxLength: 255 },
   description: {
-    description: 'Text of the page; may hold markup.',
+    description: 'Text of the page; may contain markup.',
     examples: ['<p>From the fridge</p>'],
     maxLength: MAX_DESCRIPTION_LENGTH,
   },
@@ -43,7 +43,7 @@ const facets = {
   }),
 };
 
-const specialOffer = { description: 'Holds special offers.', examples: [false] };
+const specialOffer = { description: 'Contains special offers.', examples: [false] };
 
 const Parent = { ...Link, description: 'The category above, with its name as title.' };
 const sfUrl = Type.String({

@@ -24,7 +24,7 @@ const CustomAttribute = Type.Object(
         },
         { title: 'attributeValue' },
       ),
-      { description: 'What is chosen.' },
+      { description: 'The selected values.' },
     ),
   },
   { title: 'customAttribute' },

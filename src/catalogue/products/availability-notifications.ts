@@ -20,7 +20,7 @@ const NotificationRequest = Type.Object(
     email: Type.String({
       pattern: EMAIL_ADDRESS,
       maxLength: MAX_EMAIL_ADDRESS_LENGTH,
-      description: 'Who gets the email.',
+      description: 'The recipient of the email.',
       examples: ['ada@pelican.example'],
     }),
     locale: Type.String({ description: 'Language of the email, one of the shop.', examples: ['en_GB'] }),

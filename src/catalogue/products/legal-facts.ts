@@ -33,7 +33,7 @@ export const DurabilityGuaranteeView = Type.Object(
     }),
     brand: line('Brand.', 'Beacon'),
     model: line('Model identifier.', 'BK-17'),
-    guarantor: line('Who gives the guarantee.', 'Beacon Appliances Ltd'),
+    guarantor: line('The guarantor.', 'Beacon Appliances Ltd'),
     address: line(
       'Postal address of the guarantor.',
       'Kaistrasse 4, 20457 Hamburg, Germany',
@@ -93,7 +93,7 @@ const EnvironmentalClaimView = Type.Object(
   {
     claim: line('The statement on the environment.', 'Made of 80 % recycled steel', MAX_CLAIM_LENGTH),
     source: line(
-      'What backs it up: a certificate, a report, or the address of either.',
+      'The evidence: a certificate, a report, or the address of either.',
       'https://beacon.example/report',
       MAX_CLAIM_LENGTH,
     ),

@@ -22,7 +22,7 @@ const LowestPrice = Type.Object(
     priceInfo: Type.Object(
       {
         price: { ...Price, description: 'The lowest price.' },
-        quantity: { ...Quantity, description: 'What it is for.' },
+        quantity: { ...Quantity, description: 'The quantity that the price is for.' },
       },
       { title: 'simplePriceInfo', description: 'The lowest price of the variations.' },
     ),

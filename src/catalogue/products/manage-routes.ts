@@ -55,7 +55,7 @@ export const ProductExtras = Type.Object(
             examples: ['B,D'],
           }),
           best: Type.String({
-            description: 'Best class of the scale; empty: none is said.',
+            description: 'Best class of the scale; empty: not stated.',
             pattern: '^([A-G][+]{0,3})?$',
             examples: ['A'],
           }),
@@ -84,7 +84,7 @@ export const ProductExtras = Type.Object(
         ),
         {
           maxItems: 200,
-          description: 'What updateProduct changes, in several languages and currencies at once.',
+          description: 'Changes as in updateProduct, in several languages and currencies at once.',
         },
       ),
     ),
@@ -95,7 +95,7 @@ export const ProductExtras = Type.Object(
       }),
     ),
   },
-  { title: 'product extras', description: 'What is absent stays as it is.' },
+  { title: 'product extras', description: 'Absent fields stay unchanged.' },
 );
 
 /** The maximum number of variations copied along with their master. */

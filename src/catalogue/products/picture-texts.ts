@@ -21,7 +21,7 @@ const PictureTexts = Type.Object(
           name: Text('Name of the image, as in the slideshow.', 'lamp.jpg', 255),
           locale: Text('A locale of the shop.', 'en_GB', 20),
           text: Text(
-            'What it shows; empty: nothing is said.',
+            'Description of the image; empty: none.',
             'A brass lamp on a desk',
             MAX_LENGTHS.pictureText,
           ),

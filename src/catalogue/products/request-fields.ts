@@ -21,7 +21,7 @@ export const MAX_LENGTHS = {
 
 export const CustomTextRequest = Given(
   Text(
-    'What is typed for a product with isCustomizable, in one line; absent: nothing.',
+    'The text that the customer enters for a product with isCustomizable, in one line; absent: none.',
     'For Anna',
     MAX_CUSTOM_TEXT_LENGTH,
   ),

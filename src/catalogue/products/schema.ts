@@ -10,7 +10,7 @@ import { LegalInfo } from './legal-facts.ts';
 
 export const Quantity = Type.Object(
   {
-    amount: Type.Number({ description: 'How many.', examples: [1] }),
+    amount: Type.Number({ description: 'Quantity.', examples: [1] }),
     unit: Type.String({
       description: 'Sign of the unit, or its name where it has no sign.',
       examples: ['piece(s)'],
@@ -54,7 +54,7 @@ export const BulkPriceInfo = Type.Object(
     priceSavings: Nullable(
       Type.Object(
         {
-          percent: { ...PercentInfo, description: 'What the customer saves.' },
+          percent: { ...PercentInfo, description: 'The saving for the customer.' },
           regularBulkPrice: { ...Price, description: 'Price of the tier without the saving.' },
         },
         { title: 'priceSavings', description: 'Saving of a customer group.' },
@@ -77,7 +77,7 @@ const price = (description: string) => Nullable({ ...Price, description });
 
 const PriceInfo = Type.Object(
   {
-    quantity: { ...Quantity, description: 'What the price is for.' },
+    quantity: { ...Quantity, description: 'The quantity that the price is for.' },
     taxClass: TaxClassInfo,
     price: price('Selling price; null when there is none.'),
     depositPrice: price('Deposit.'),
@@ -163,11 +163,11 @@ export const Product = Type.Object(
     productWidth: Nullable(number('mm.', 160)),
     productHeight: Nullable(number('mm.', 240)),
     productVariationSelection: Nullable(
-      Type.Array(VariationIdentifier, { description: 'What was chosen; of a variation only.' }),
+      Type.Array(VariationIdentifier, { description: 'The selected values; only for a variation.' }),
     ),
-    shortDescription: text('A few words; may hold markup.', 'Boils in three minutes.'),
+    shortDescription: text('A short text; may contain markup.', 'Boils in three minutes.'),
     deliveryPeriod: text('Days.', '3-5'),
-    description: text('May hold markup.', '<p>Steel, with a lid that opens by itself.</p>'),
+    description: text('May contain markup.', '<p>Steel, with a lid that opens by itself.</p>'),
     title: text('Title of its page.', 'Beacon Kettle 1.7 l - Harbour & Hearth'),
     productImage: text('File name of the main image.', 'AP-100_1.png'),
     images: Type.Array(Image, { description: 'Five sizes of the main image.' }),
@@ -222,7 +222,7 @@ export const Product = Type.Object(
     ),
     customizablePrice: Type.Optional({
       ...Price,
-      description: 'What the text costs with each unit; absent: nothing.',
+      description: 'The price of the text for each unit; absent: free of charge.',
     }),
     newnessDate: Nullable({ ...Timestamp, description: 'When the mark "new" ends.' }),
     refAmount: number('Reference amount of the base price.', 100),
@@ -243,7 +243,7 @@ export const Product = Type.Object(
     safetyInfo: Type.Optional(
       Type.Object(
         {
-          manufacturer: Type.Optional({ ...SafetyParty, description: 'Who makes it.' }),
+          manufacturer: Type.Optional({ ...SafetyParty, description: 'The manufacturer.' }),
           responsiblePerson: Type.Optional({
             ...SafetyParty,
             description: 'Who is responsible in the European Union.',

@@ -60,7 +60,7 @@ const VariationList = Type.Object(
         },
         { title: 'variationAttribute' },
       ),
-      { description: 'What the variations differ in.' },
+      { description: 'The attributes in which the variations differ.' },
     ),
     items: Type.Array(
       Type.Object(
@@ -110,7 +110,7 @@ const NewVariations = Type.Object(
         },
         { title: 'variationAttribute (create request)' },
       ),
-      { minItems: 1, maxItems: 20, description: 'What the variations differ in.' },
+      { minItems: 1, maxItems: 20, description: 'The attributes in which the variations differ.' },
     ),
   },
   { title: 'variation (create request)' },

@@ -12,7 +12,7 @@ const WatchedProduct = Type.Object(
     productId: Id,
     name: Type.String({ description: 'Name of the product.', examples: ['Ginger tea'] }),
     productNumber: Type.String({ description: 'Its number.', examples: ['TE-120'] }),
-    watchers: Type.Integer({ description: 'How many wait for it.', examples: [5] }),
+    watchers: Type.Integer({ description: 'Number of customers who wait for it.', examples: [5] }),
     links: Links,
   },
   { title: 'watchedProduct' },

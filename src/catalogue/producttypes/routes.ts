@@ -51,7 +51,7 @@ const words = {
   visible: { description: 'Shown in the shop.', examples: [true] },
   preDefined: { description: 'Its values are chosen from those listed.', examples: [true] },
   value: { description: 'The value itself, the same in every language.', examples: ['brass'] },
-  label: { description: 'How the value is called in the locale of the call.', examples: ['Brass'] },
+  label: { description: 'Label of the value in the locale of the call.', examples: ['Brass'] },
 };
 
 const ProductType = Type.Object(

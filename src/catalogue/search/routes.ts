@@ -73,10 +73,11 @@ const SearchResult = Type.Object(
     moreResults: MoreResults,
     query: Type.String({ description: 'The query.', examples: ['lanp'] }),
     fallbackQuery: Type.String({
-      description: 'What was looked for instead, because the query itself finds nothing; else empty.',
+      description:
+        'The query that was used instead, because the original one finds nothing; otherwise empty.',
       examples: ['lamp'],
     }),
-    facets: Type.Array(Facet, { description: 'What the hits can be narrowed by.' }),
+    facets: Type.Array(Facet, { description: 'The available filters.' }),
   },
   { title: 'productSearchResult' },
 );
@@ -125,9 +126,9 @@ const suggestProducts = operation({
   access: 'products_read',
   query: Type.Object({
     locale: LocaleParameter,
-    query: Type.String({ description: 'What was typed so far.', maxLength: 200, examples: ['harb'] }),
+    query: Type.String({ description: 'The text entered so far.', maxLength: 200, examples: ['harb'] }),
     limit: Type.Integer({
-      description: 'How many at most.',
+      description: 'Maximum number.',
       minimum: 1,
       maximum: 100,
       default: 10,

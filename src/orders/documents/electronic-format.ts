@@ -1,6 +1,6 @@
-import type { ElectronicFormat } from '../../shops/settings/schema.ts';
+import type { ElectronicFormat } from '../../shops/settings/schema/invoicing.ts';
 
-export { ELECTRONIC_FORMATS, type ElectronicFormat } from '../../shops/settings/schema.ts';
+export { ELECTRONIC_FORMATS, type ElectronicFormat } from '../../shops/settings/schema/invoicing.ts';
 
 export const isXRechnung = (format: ElectronicFormat): boolean => format.startsWith('xrechnung');
 

@@ -1,7 +1,7 @@
 import type { Content } from '../../pricing/content.ts';
 import { isInEu } from '../../shops/countries/countries.ts';
 import type { Address } from '../../shops/countries/address.ts';
-import type { ElectronicFormat } from '../../shops/settings/schema.ts';
+import type { ElectronicFormat } from '../../shops/settings/schema/invoicing.ts';
 import type { TransportName } from '../transport/provider.ts';
 import type { Invoicing } from '../../shops/settings/settings.ts';
 

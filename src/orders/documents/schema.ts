@@ -24,7 +24,7 @@ export const OrderDocument = Type.Object(
     }),
     issueDate: moment('Its date, UTC.'),
     creationDate: moment('When it was finalised, UTC.'),
-    address: { ...Address, description: 'Who pays.' },
+    address: { ...Address, description: 'The billing address.' },
     lineItemContainer: { ...LineItemContainer, description: 'Its lines, and what they came to.' },
     documentPdf: Type.Optional(
       Type.String({ description: 'The PDF in base64; with includePdf.', examples: ['JVBERi0xLjcK'] }),
@@ -44,7 +44,7 @@ export const FinalisedDocument = Type.Object(
 export const DocumentDelivery = Type.Object(
   {
     provider: Type.Enum([...TRANSPORT_PROVIDERS], {
-      description: 'Who brings it into the network.',
+      description: 'The access point that sends it to the network.',
       examples: ['e-invoice.be'],
     }),
     state: Type.Enum([...DELIVERY_STATES], {

@@ -16,7 +16,7 @@ const linkOf = ({ requestId }: SignInRequested, context: EmailContext) => {
 
 export const signInEmail: EmailKind<SignInRequested> = {
   name: 'signIn',
-  occasion: 'To whoever wants to sign in to the account, with a link and six digits that do it.',
+  occasion: 'To a customer who wants to sign in to the account, with a link and a six-digit code.',
   example: { en_GB: { subject: '{code} signs you in to {shopName}' } },
   sample: { requestId: '019A8C1E-0000-7000-8000-000000001005' },
   isLimited: true,

@@ -84,7 +84,7 @@ export const changeCustomerTags = operation({
   answer: Type.Object(
     {
       changed: Type.Integer({
-        description: 'How many customers have other tags than before.',
+        description: 'Number of customers whose tags have changed.',
         examples: [12],
       }),
     },

@@ -25,7 +25,7 @@ type NewsletterWords = EmailMessages & Messages['email']['newsletter'];
 
 export const newsletterConfirmation: EmailKind<NewsletterRequested, NewsletterWords> = {
   name: 'newsletter',
-  occasion: 'To whoever asked for a newsletter, with the link that confirms it.',
+  occasion: 'To a person who subscribes to a newsletter, with the confirmation link.',
   example: { en_GB: { subject: 'One more click for {newsletters}' } },
   isLimited: true,
   sample: {

@@ -18,10 +18,13 @@ const Campaign = Type.Object(
     identifier: Type.String({ description: 'Short name, unique in the shop.', examples: ['TideLetter_EN'] }),
     name: Type.String({ description: 'Name of the newsletter.', examples: ['Tide letter'] }),
     description: Nullable(
-      Type.String({ description: 'What it is about.', examples: ['News from the harbour, once a month'] }),
+      Type.String({
+        description: 'The content of the newsletter.',
+        examples: ['News from the harbour, once a month'],
+      }),
     ),
     numberOfSubscribers: Type.Integer({
-      description: 'How many are subscribed at present.',
+      description: 'Number of current subscribers.',
       examples: [12],
     }),
     subject: Nullable(Type.String({ description: 'Subject of the emails.', examples: ['What is new'] })),

@@ -72,7 +72,7 @@ const erasureAnswer = (sources: readonly PersonalData[]) =>
           .map(([name, description]) => [name, count(description)]),
       ),
       note: Type.String({
-        description: 'What was not erased, and why.',
+        description: 'The data that was not erased, with the reasons.',
         examples: ['Invoices and credit notes stay as they are for as long as the law demands.'],
       }),
     },

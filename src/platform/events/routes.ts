@@ -28,7 +28,7 @@ const EventItem = Type.Object(
       examples: ['ORDER_CREATE'],
     }),
     createdOn: { ...Timestamp, examples: ['2026-11-15T08:30:00.000Z'] },
-    resource: Type.String({ description: 'What it is about.', examples: ['order'] }),
+    resource: Type.String({ description: 'The kind of resource.', examples: ['order'] }),
     resourceId: Nullable({ ...Id, description: 'Its id; null: the shop itself.' }),
     entityUrl: Nullable(
       Type.String({
@@ -50,7 +50,7 @@ const EventItem = Type.Object(
 
 const EventList = Type.Object(
   {
-    items: Type.Array(EventItem, { description: 'The events behind the position, in their order.' }),
+    items: Type.Array(EventItem, { description: 'The events after the position, in order.' }),
     next: Type.Integer({ description: 'Send it as `after` to read on.', examples: [4711] }),
   },
   { title: 'event list' },
@@ -82,7 +82,7 @@ const listEvents = operation({
       Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'Only events behind this position; absent: from the oldest there is.',
+        description: 'Only events after this position; absent: from the oldest stored event.',
         examples: [4711],
       }),
     ),

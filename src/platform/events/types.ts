@@ -13,13 +13,13 @@ export interface EventTypeFacts {
 /** The types of events. The first seven are those of the contract. */
 export const EVENT_TYPES = {
   ORDER_CREATE: { resource: 'order', scope: 'orders_read', summary: 'An order was placed.' },
-  ORDER_UPDATE: { resource: 'order', scope: 'orders_read', summary: 'Something of an order was changed.' },
+  ORDER_UPDATE: { resource: 'order', scope: 'orders_read', summary: 'An order was changed.' },
   ORDER_DELETE: { resource: 'order', scope: 'orders_read', summary: 'An order was deleted.' },
   PRODUCT_CREATE: { resource: 'product', scope: 'products_read', summary: 'A product was created.' },
   PRODUCT_UPDATE: {
     resource: 'product',
     scope: 'products_read',
-    summary: 'Something of a product was changed.',
+    summary: 'A product was changed.',
   },
   PRODUCT_DELETE: { resource: 'product', scope: 'products_read', summary: 'A product was deleted.' },
   APP_UNINSTALL: { resource: 'app', scope: null, summary: 'An app was uninstalled.' },

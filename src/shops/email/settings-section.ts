@@ -3,7 +3,7 @@ import { placeholderMeanings, type EmailKind } from '../../platform/email/kind.t
 import { LINES, placeholdersIn } from '../../platform/email/placeholders.ts';
 import { shown, type Problem } from '../settings/problem.ts';
 import { textProblems, type Frame } from '../settings/rules.ts';
-import { EmailTexts, Mails, type MailTexts } from '../settings/schema.ts';
+import { EmailTexts, Mails, type MailTexts } from '../settings/schema/texts.ts';
 import type { SettingsSection } from '../settings/section.ts';
 
 /**

@@ -16,8 +16,8 @@ const contentTexts = {
   name: line('Heading of the page.', 'Delivery'),
   title: line('Title of the browser window.', 'Delivery | Harbour & Hearth'),
   navigationCaption: line('Label in the navigation.', 'Delivery'),
-  shortDescription: markup('Summary; may hold markup.', '<p>We deliver within three days.</p>'),
-  description: markup('The text; may hold markup.', '<p>Parcels leave our store every morning.</p>'),
+  shortDescription: markup('Summary; may contain markup.', '<p>We deliver within three days.</p>'),
+  description: markup('The text; may contain markup.', '<p>Parcels leave our store every morning.</p>'),
 };
 
 const contactTexts = {
@@ -25,7 +25,7 @@ const contactTexts = {
   company: line('Company.', 'Harbour & Hearth'),
   contactPerson: line('Whom to ask for.', 'Ina Feldkamp'),
   contactPersonJobTitle: line('Job of this person.', 'Owner'),
-  address: markup('Postal address; may hold markup.', '<p>Speicherweg 4<br>20457 Hamburg</p>', 2_000),
+  address: markup('Postal address; may contain markup.', '<p>Speicherweg 4<br>20457 Hamburg</p>', 2_000),
   phone: line('Telephone.', '+49 40 123456', 64),
   email: line('Mail address.', 'hello@harbour-hearth.example', 254),
 };

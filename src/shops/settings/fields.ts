@@ -18,6 +18,8 @@ import type { Localised } from '../../http/locale.ts';
  * locale. `conversion.ts` follows these schemas from the file to the stored settings and back.
  */
 
+export const EMAIL = '^[^\\s@]{1,64}@[^\\s@]{1,188}$';
+
 export const LOCALE = '^[a-z]{2}_[A-Z]{2}$';
 export const COUNTRY = '^[A-Z]{2}$';
 export const CURRENCY = '^[A-Z]{3}$';

@@ -2,7 +2,7 @@ import { isCountry } from '../countries/countries.ts';
 import { currencyDigits, parseDecimal } from '../../kernel/money.ts';
 import type { Problem } from './problem.ts';
 import type { Texts } from './fields.ts';
-import type { MailTexts } from './schema.ts';
+import type { MailTexts } from './schema/texts.ts';
 
 /** Rules that several sections of a settings file share. */
 

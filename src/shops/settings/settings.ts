@@ -6,7 +6,9 @@ import type { Localised } from '../../http/locale.ts';
 import { initialSettings } from './conversion.ts';
 import type { StoredSettings } from './schema.ts';
 
-export { FONTS, MINIMUM_CART_CODES, type MailTexts } from './schema.ts';
+export { MINIMUM_CART_CODES } from './schema/payment.ts';
+export { FONTS } from './schema/storefront.ts';
+export type { MailTexts } from './schema/texts.ts';
 
 /**
  * All settings of a shop: those of `schema.ts` as they are stored, with money in minor units and rates in basis

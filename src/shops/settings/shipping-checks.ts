@@ -13,14 +13,14 @@ import {
   type Frame,
   type Path,
 } from './rules.ts';
+import type { SettingsFile } from './schema.ts';
 import {
   isFieldOfMethod,
   PICKUP_FIELDS,
   PRICE_FIELDS,
   SHIPPING_PRICES,
   ZONE_PRICES,
-  type SettingsFile,
-} from './schema.ts';
+} from './schema/shipping.ts';
 
 /** Checks of shipping methods and delivery times that no schema can express. */
 

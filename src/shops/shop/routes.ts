@@ -15,7 +15,10 @@ const Shop = Type.Object(
       examples: ['hello@harbour-hearth.example'],
     }),
     slogan: Nullable(
-      Type.String({ description: 'May hold markup.', examples: ['<p>Small things from the sea side</p>'] }),
+      Type.String({
+        description: 'May contain markup.',
+        examples: ['<p>Small things from the sea side</p>'],
+      }),
     ),
     logoUrl: Nullable(
       Type.String({ description: 'Address of the logo.', examples: ['https://shop.example/logo.png'] }),
