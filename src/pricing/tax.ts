@@ -2,7 +2,7 @@ import type { TaxType } from '../http/price.ts';
 import { inTaxType } from '../catalogue/products/prices.ts';
 import { scaled } from '../kernel/money.ts';
 import type { Settings, TaxClass } from '../shops/settings/settings.ts';
-import { standardVat } from '../shops/taxes/vat-rates.ts';
+import { regionalVat, standardVat } from '../shops/taxes/vat-rates.ts';
 import type { ShopRules } from './input.ts';
 import { decideTax, type TaxedSale, type TaxRules } from './tax-treatment.ts';
 import { type TaxTreatment } from '../shops/taxes/treatments.ts';
@@ -29,14 +29,15 @@ export interface AppliedTax {
 }
 
 export function appliedTax(taxClass: TaxClass, sale: TaxedSale, shop: TaxSettings): AppliedTax {
-  const { treatment, rateCountry } = decideTax(taxClass, sale, shop);
+  const { treatment, rateCountry, rateRegion } = decideTax(taxClass, sale, shop);
   const homeRate = taxClass.rates[shop.country] ?? 0;
   switch (treatment) {
     case 'domestic':
       return { taxClass, taxRate: homeRate, priceRate: homeRate, treatment };
     case 'oss':
     case 'local': {
-      const taxRate = rateThere(taxClass, rateCountry, homeRate);
+      const ofCountry = rateThere(taxClass, rateCountry, homeRate);
+      const taxRate = rateRegion ? regionalVat(rateRegion, ofCountry) : ofCountry;
       return { taxClass, taxRate, priceRate: taxRate, treatment };
     }
     case 'smallBusiness':
