@@ -632,6 +632,46 @@ describe('an order without tax says why', () => {
   });
 });
 
+describe('a consumer abroad', () => {
+  test.each([
+    ['gross', '€10.00', 10, 1.67],
+    ['net', '€10.00', 12, 2],
+  ] as const)(
+    'of a shop with %s prices reads whose tax they have, and pays what the cart says',
+    async (model, shown, total, tax) => {
+      const abroad = await givenSmallShop(service, {
+        countries: { default: 'DE', items: ['DE', 'FR'] },
+        taxClasses: [{ key: 'standard', name: 'standard', default: true, rates: { DE: 19 } }],
+      });
+      const lamp = await givenProduct(abroad, { number: 'LAMP', price: 1000 });
+      const visitor = givenVisitor(service, abroad.shopId);
+      const page = async () => mainOf(await visitor.get('/Products/LAMP'));
+      // Below the threshold, the tax is that of the shop everywhere.
+      await changeSettings(abroad, { taxes: { model, distanceSales: 'origin' } });
+      const word = model === 'gross' ? 'incl.' : 'plus';
+      expect(await page()).toContain(`${word} 19% VAT, plus shipping costs`);
+      await changeSettings(abroad, { taxes: { model, distanceSales: 'oss' } });
+      const text = await page();
+      expect(text).toContain(shown);
+      expect(text).toContain(
+        `${word} VAT (Germany: 19%, otherwise that of the country of delivery), plus shipping costs`,
+      );
+      await visitor.submit('/cart/add', { productId: lamp, quantity: '1' });
+      expect(mainOf(await visitor.get('/cart'))).toContain('The VAT depends on the country of delivery.');
+      await visitor.submit('/checkout', {
+        ...Object.fromEntries(Object.entries(FRENCH).map(([name, value]) => [`billing.${name}`, value])),
+        'billing.format': 'FR',
+      });
+      const cart = mainOf(await visitor.get('/cart'));
+      expect(cart).not.toContain('The VAT depends');
+      expect(cart).toContain(model === 'gross' ? 'Includes 20% VAT €1.67' : 'Plus 20% VAT €2.00');
+      const api = await givenFullCart(abroad, { [lamp]: 1 }, { address: FRENCH });
+      const { lineItemContainer } = await done(api, 'POST', '/order');
+      expect([lineItemContainer.grandTotal.amount, lineItemContainer.totalTax.amount]).toEqual([total, tax]);
+    },
+  );
+});
+
 const consentsIn = (text: string) =>
   Object.fromEntries([...text.matchAll(/name="(consent[^"]*)"/g)].map(([, name]) => [name!, 'yes']));
 

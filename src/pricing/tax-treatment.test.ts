@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import cases from '../../test/tax-cases.json' with { type: 'json' };
+import type { TaxClass } from '../shops/settings/settings.ts';
+import { appliedTax } from './tax.ts';
 import { decideTax, type SupplyKind, type TaxRules } from './tax-treatment.ts';
 
 interface TaxCase {
@@ -16,6 +18,7 @@ interface TaxCase {
   isPickup?: boolean;
   treatment: string;
   rateCountry: string;
+  rateRegion?: string;
 }
 
 const SHOP: TaxRules = {
@@ -29,7 +32,18 @@ const SHOP: TaxRules = {
 const CASES = cases as TaxCase[];
 
 test.each(CASES)('$id: $says', (one) => {
-  const { shop, supply = 'goods', rates, to, zipCode, vatNumber, isPickup, treatment, rateCountry } = one;
+  const {
+    shop,
+    supply = 'goods',
+    rates,
+    to,
+    zipCode,
+    vatNumber,
+    isPickup,
+    treatment,
+    rateCountry,
+    rateRegion,
+  } = one;
   const rules = { ...SHOP, ...shop };
   const taxClass = {
     digital: supply === 'digital',
@@ -41,7 +55,25 @@ test.each(CASES)('$id: $says', (one) => {
     isPickup: isPickup ?? false,
     vatNumber: vatNumber ?? null,
   };
-  expect(decideTax(taxClass, sale, rules)).toEqual({ treatment, rateCountry });
+  expect(decideTax(taxClass, sale, rules)).toEqual({ treatment, rateCountry, rateRegion });
+});
+
+test.each([
+  ['the standard rate, which the class does not name', {}, '9500-321', 1600],
+  ['the same on Madeira', {}, '9000-017', 2200],
+  ['the reduced rate that the class has for Portugal', { PT: 600 }, '9500-321', 400],
+  ['the intermediate one on Madeira', { PT: 1300 }, '9400', 1200],
+  ['a rate of the shop that Portugal does not have', { PT: 2100 }, '9500-321', 2100],
+  ['the mainland', { PT: 600 }, '1100-053', 600],
+  ['no postcode', {}, null, 2300],
+] as const)('Portugal: %s', (_, rates, zipCode, taxRate) => {
+  const taxClass = { digital: false, supply: 'goods', rates: { DE: 1900, ...rates } } as unknown as TaxClass;
+  const sale = { destination: { country: 'PT', zipCode }, isPickup: false, vatNumber: null };
+  expect(appliedTax(taxClass, sale, { ...SHOP, exportPrices: 'asShown' })).toMatchObject({
+    taxRate,
+    priceRate: taxRate,
+    treatment: 'oss',
+  });
 });
 
 test('the page of the documentation has exactly these cases', () => {
@@ -68,7 +100,7 @@ function tableRow({ id, says, shop, supply, to, zipCode, vatNumber, isPickup, ..
     supply ?? 'goods',
     place,
     vatNumber?.slice(0, 2) ?? '',
-    `${result.treatment}, ${result.rateCountry}`,
+    `${result.treatment}, ${result.rateRegion ?? result.rateCountry}`,
   ];
   return `| ${cells.join(' | ')} |`.replaceAll(/\s+/g, ' ');
 }

@@ -3,6 +3,7 @@ import {
   taxTerritoryOf,
   vatStateOf,
   type Place,
+  type TaxRegion,
   type TaxTerritory,
 } from '../shops/countries/tax-territories.ts';
 import type { Settings, TaxClass } from '../shops/settings/settings.ts';
@@ -25,6 +26,8 @@ export interface TaxDecision {
   treatment: TaxTreatment;
   /** The country whose rates apply; without tax, the shop's own. */
   rateCountry: string;
+  /** A part of that country with rates of its own. */
+  rateRegion?: TaxRegion;
 }
 
 export type TaxRules = Pick<
@@ -73,9 +76,17 @@ export function decideTax(taxClass: TaxedClass, sale: TaxedSale, shop: TaxRules)
 }
 
 /** Goods, and digital supplies, to consumers in another state of the European Union (articles 33, 58 and 59c). */
-function decideDistanceSale({ rates }: TaxedClass, { country }: TaxTerritory, shop: TaxRules): TaxDecision {
+function decideDistanceSale(
+  { rates }: TaxedClass,
+  { country, region }: TaxTerritory,
+  shop: TaxRules,
+): TaxDecision {
   const isRegistered = country in shop.taxRegistrations;
-  const atDestination = (treatment: 'oss' | 'local') => ({ treatment, rateCountry: country });
+  const atDestination = (treatment: 'oss' | 'local') => ({
+    treatment,
+    rateCountry: country,
+    ...(region && { rateRegion: region }),
+  });
   // The exemption of a small business is one of its own state.
   switch (shop.distanceSales) {
     case 'oss':

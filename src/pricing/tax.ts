@@ -1,8 +1,8 @@
 import type { TaxType } from '../http/price.ts';
 import { inTaxType } from '../catalogue/products/prices.ts';
 import { scaled } from '../kernel/money.ts';
-import type { TaxClass } from '../shops/settings/settings.ts';
-import { standardVat } from '../shops/taxes/vat-rates.ts';
+import type { Settings, TaxClass } from '../shops/settings/settings.ts';
+import { regionalVat, standardVat } from '../shops/taxes/vat-rates.ts';
 import type { ShopRules } from './input.ts';
 import { decideTax, type TaxedSale, type TaxRules } from './tax-treatment.ts';
 import { type TaxTreatment } from '../shops/taxes/treatments.ts';
@@ -29,14 +29,15 @@ export interface AppliedTax {
 }
 
 export function appliedTax(taxClass: TaxClass, sale: TaxedSale, shop: TaxSettings): AppliedTax {
-  const { treatment, rateCountry } = decideTax(taxClass, sale, shop);
+  const { treatment, rateCountry, rateRegion } = decideTax(taxClass, sale, shop);
   const homeRate = taxClass.rates[shop.country] ?? 0;
   switch (treatment) {
     case 'domestic':
       return { taxClass, taxRate: homeRate, priceRate: homeRate, treatment };
     case 'oss':
     case 'local': {
-      const taxRate = rateThere(taxClass, rateCountry, homeRate);
+      const ofCountry = rateThere(taxClass, rateCountry, homeRate);
+      const taxRate = rateRegion ? regionalVat(rateRegion, ofCountry) : ofCountry;
       return { taxClass, taxRate, priceRate: taxRate, treatment };
     }
     case 'smallBusiness':
@@ -51,6 +52,24 @@ export function appliedTax(taxClass: TaxClass, sale: TaxedSale, shop: TaxSetting
 }
 
 type TaxSettings = TaxRules & Pick<ShopRules, 'exportPrices'>;
+
+/**
+ * Whether consumers in a country that the shop delivers to pay the tax of that country, at another rate than at home.
+ * Then the rate beside a price is only that of the shop's own country.
+ */
+export function taxVariesByCountry(
+  shop: TaxSettings & Pick<Settings, 'countries' | 'taxClasses'>,
+  taxClasses: readonly TaxClass[] = shop.taxClasses,
+): boolean {
+  return taxClasses.some((taxClass) =>
+    shop.countries.some((country) => {
+      const sale = { destination: { country, zipCode: null }, isPickup: false, vatNumber: null };
+      const { treatment, taxRate } = appliedTax(taxClass, sale, shop);
+      const isThere = treatment === 'oss' || treatment === 'local';
+      return isThere && taxRate !== taxClass.rates[shop.country];
+    }),
+  );
+}
 
 /**
  * A class without a rate for a country has the country's standard rate: which of the reduced ones applies to its goods

@@ -19,7 +19,23 @@ export interface TaxTerritory {
   isApart: boolean;
   /** Whether it belongs to the tax area of the European Union, for goods and for services. */
   isInEu: { goods: boolean; services: boolean };
+  /** A part of the country with rates of its own; missing: those of the country. */
+  region?: TaxRegion;
 }
+
+/** ISO 3166-2: the Azores and Madeira. */
+export type TaxRegion = 'PT-20' | 'PT-30';
+
+/**
+ * Regions of the tax area with rates of their own. Others are no matter of distance sales: the lower rates of Greek islands
+ * and those of Jungholz and Mittelberg are for sellers there, those of Corsica for some goods that no tax class tells.
+ */
+const REGIONS: Readonly<Record<string, readonly [RegExp, TaxRegion][]>> = {
+  PT: [
+    [/^9[0-4]\d{2}(?:\d{3})?$/, 'PT-30'],
+    [/^9[5-9]\d{2}(?:\d{3})?$/, 'PT-20'],
+  ],
+};
 
 /** Postcodes without blanks, hyphens and the prefix of the country. */
 const APART: Readonly<Record<string, RegExp>> = {
@@ -55,7 +71,13 @@ export function taxTerritoryOf({ country, zipCode }: Place): TaxTerritory {
   }
   const belongsTo = BELONGS_TO[country] ?? country;
   const isMember = isInEu(belongsTo);
-  return { country: belongsTo, isApart: false, isInEu: { goods: isMember, services: isMember } };
+  const region = REGIONS[country]?.find(([postcodes]) => postcodes.test(postcode))?.[1];
+  return {
+    country: belongsTo,
+    isApart: false,
+    isInEu: { goods: isMember, services: isMember },
+    ...(region && { region }),
+  };
 }
 
 /** Northern Ireland stays in the single market for goods (Windsor Framework), not for services. */

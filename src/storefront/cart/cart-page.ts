@@ -1,6 +1,7 @@
 import { anyText } from '../../catalogue/products/render.ts';
 import { named } from '../../pricing/content.ts';
 import { largestQuantity } from '../../pricing/quantity.ts';
+import { taxVariesByCountry } from '../../pricing/tax.ts';
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { html, type Markup } from '../../http/html.ts';
 import {
@@ -80,6 +81,7 @@ function cartContent(visit: Visit, visitorCart: VisitorCart, rejection: Rejectio
     <section aria-labelledby="sums">
       <h2 id="sums">${messages.summary}</h2>
       ${summary(visit, view, priced.content)}
+      ${isTaxOpen(visitorCart) && html`<p><small>${messages.vatByCountry}</small></p>`}
       ${delivery !== undefined && html`<p class="arrival">${delivery}</p>`}
       ${nextDiscount(visit, visitorCart)} ${couponForm(visit, visitorCart, rejection)}
       ${checkoutLink(visit, visitorCart, checkoutObstacle(visitorCart))}
@@ -87,6 +89,10 @@ function cartContent(visit: Visit, visitorCart: VisitorCart, rejection: Rejectio
     </section>
   </div>`;
 }
+
+/** No address is known yet, and the tax depends on it. */
+const isTaxOpen = ({ cart, settings }: VisitorCart) =>
+  !cart.shippingAddress && !cart.billingAddress && taxVariesByCountry(settings);
 
 function cartLine(
   visit: Visit,

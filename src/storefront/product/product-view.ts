@@ -1,6 +1,6 @@
 import type { Cart } from '../../carts/schema.ts';
 import { escapeHtml, html, plainText, safe, type Markup } from '../../http/html.ts';
-import { textIn } from '../../http/locale.ts';
+import { languageTag, textIn } from '../../http/locale.ts';
 import { crossSellingTitle } from '../../catalogue/products/cross-selling-title.ts';
 import { inheritedFacts } from '../../catalogue/products/facts.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
@@ -24,6 +24,8 @@ import { priceText } from '../../http/price-text.ts';
 import { customTextField } from './customisation.ts';
 import { bulkPrices, detailsView, environmentView, labelLinks, videoLinks } from './details.ts';
 import { isGoods } from '../../pricing/goods.ts';
+import { taxClassFor, taxVariesByCountry } from '../../pricing/tax.ts';
+import { countryName } from '../../shops/countries/countries.ts';
 import { garanDetails, legalGuaranteeNotice } from './guarantee.ts';
 import { safetyView } from './safety.ts';
 import { productWithdrawalNote } from './withdrawal-note.ts';
@@ -175,11 +177,17 @@ function taxNote(
 ): Markup | false {
   const { settings, locale } = visit;
   const messages = messagesIn(locale).storefront.product;
-  const { percentage } = priceInfo.taxClass;
+  const { percentage, taxClassId } = priceInfo.taxClass;
   const vatText = () => {
     if (percentage === 0) return messages.noVat;
+    const isGross = shownTaxType(visit) === 'GROSS';
     const rate = percentText(percentage, locale);
-    return shownTaxType(visit) === 'GROSS' ? messages.includesVat({ rate }) : messages.excludesVat({ rate });
+    if (!taxVariesByCountry(settings, [taxClassFor(taxClassId, settings)])) {
+      return isGross ? messages.includesVat({ rate }) : messages.excludesVat({ rate });
+    }
+    const country = countryName(settings.country, languageTag(locale));
+    const home = { country, rate };
+    return isGross ? messages.includesVatByCountry(home) : messages.excludesVatByCountry(home);
   };
   const tax = !settings.displayTaxes ? settings.noTaxesMessage : hasVat && vatText();
   const shipping = isShippingLinkVisible && shippingInformationLink(visit);
