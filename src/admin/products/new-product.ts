@@ -76,7 +76,7 @@ export function newProduct(pages: ShopPages): void {
                   maxLength: MAX_LENGTHS.text,
                   draft,
                 },
-                visit.messages,
+                visit,
               )}
               <div class="row">
                 ${choiceField({

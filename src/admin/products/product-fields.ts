@@ -9,8 +9,8 @@ import {
   type TextField,
 } from '../components/form.ts';
 import { richTextField } from '../components/rich-text.ts';
-import type { AdminMessages } from '../messages.ts';
 import type { Draft } from '../pages.ts';
+import type { ShopVisit } from '../visit.ts';
 import type { ProductFormValues } from './product-values.ts';
 
 /** The fields of a product form, by name alone: their values, and whether they can be changed, are known. */
@@ -42,7 +42,7 @@ export interface ProductFields {
 export function productFields(
   values: ProductFormValues,
   inherited: ProductFormValues | undefined,
-  { draft, mayWrite, messages }: { draft: Draft | undefined; mayWrite: boolean; messages: AdminMessages },
+  { draft, mayWrite, visit }: { draft: Draft | undefined; mayWrite: boolean; visit: ShopVisit },
 ): ProductFields {
   const shared = (name: string) => ({ name, value: values[name], draft, isDisabled: !mayWrite });
   const placeholder = (name: string) => {
@@ -55,7 +55,7 @@ export function productFields(
     text,
     number: (name, label, more) => text(name, label, { inputMode: 'decimal', autocomplete: 'off', ...more }),
     long: (name, label, more) => longTextField({ ...shared(name), label, ...more }),
-    rich: (name, label, more) => richTextField({ ...shared(name), label, ...more }, messages),
+    rich: (name, label, more) => richTextField({ ...shared(name), label, ...more }, visit),
     choice: (name, label, choices, more) => choiceField({ ...shared(name), label, choices, ...more }),
     // An unchecked box sends nothing; the hidden field tells that it was present.
     tick: (name, label, hint) =>
