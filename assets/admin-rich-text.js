@@ -2,7 +2,7 @@
 // changed only when somebody edits. A text that the editor would change begins in the source view.
 'use strict';
 
-/* global Squire */
+/* global Squire, openPicker */
 
 // Text inside of these is not shown by browsers.
 const UNSHOWN = 'script, style, template, textarea, title, noscript, select, iframe, object, svg, math';
@@ -197,6 +197,20 @@ function askForLink(field, editor, rules) {
   dialog.showModal();
 }
 
+// The picture comes where the cursor was.
+function insertPicture({ dataset, title }, editor) {
+  const range = editor.getSelection();
+  void openPicker(dataset.pictures, {
+    title,
+    closeText: dataset.close,
+    onChoose: (address, text) => {
+      editor.focus();
+      editor.setSelection(range);
+      editor.insertImage(address, { alt: text });
+    },
+  });
+}
+
 function enhance(field) {
   const textarea = field.querySelector('textarea');
   if (textarea.disabled) return;
@@ -306,7 +320,8 @@ function enhance(field) {
   // The selection stays in the text.
   toolbar.addEventListener('mousedown', (event) => event.preventDefault());
   toolbar.addEventListener('click', (event) => {
-    const command = event.target.closest('button')?.dataset.command;
+    const button = event.target.closest('button');
+    const command = button?.dataset.command;
     if (!command) return;
     if (command === 'source') {
       showSource(textarea.hidden);
@@ -315,6 +330,7 @@ function enhance(field) {
     }
     editor.focus();
     if (command === 'link') askForLink(field, editor, rules);
+    else if (command === 'picture') insertPicture(button, editor);
     else COMMANDS[command](editor);
   });
   label.addEventListener('click', () => !root.hidden && root.focus());

@@ -52,7 +52,10 @@ document.addEventListener('input', (event) => {
   // A field without a name, such as a filter, is not part of the form.
   if (event.target.name && event.target.closest('form[method="post"]:not(.bulk)')) isChanged = true;
 });
-document.addEventListener('submit', () => (isChanged = false));
+document.addEventListener('submit', (event) => {
+  // A picture that is chosen in a dialog does not save the form below it.
+  if (!event.target.closest('dialog')) isChanged = false;
+});
 addEventListener('beforeunload', (event) => {
   if (isChanged) event.preventDefault();
 });

@@ -1,5 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { MAX_ITEMS } from '../src/catalogue/products/bulk-edit.ts';
+import { insertBulkEdit } from '../src/catalogue/products/bulk-edit-queries.ts';
+import { openDatabase } from '../src/db/database.ts';
+import { attachEmbedded } from '../src/db/embedded.ts';
+import { sql } from '../src/db/sql.ts';
 import { newStartedFolder } from './first-start.ts';
 import { cleanUp, killPostgres, startKontor, waitFor, type Running } from './process.ts';
 
@@ -139,6 +144,55 @@ describe('kill -9', () => {
       unknown.delete(note);
     }
     await checkCustomers();
+  });
+
+  test('in the middle of a bulk edit: it goes on, and no product is changed twice', async () => {
+    const embedded = await attachEmbedded(data, { log: () => {} });
+    const db = openDatabase({ connection: embedded.connection });
+    const stocks = () =>
+      db.many<{ id: string; stock: number }>(sql`
+        select upper(product_id::text) as id, stock::float8 as stock from product
+        where shop_id = 'DemoShop' and stock is not null order by product_id limit ${MAX_ITEMS}`);
+    const before = await stocks();
+    const productIds = before.map(({ id }) => id);
+    const editId = await db.transaction((tx) =>
+      insertBulkEdit(tx, 'DemoShop', {
+        author: 'ada@mail.example',
+        action: { kind: 'addStock', amount: 3 },
+        productIds,
+      }),
+    );
+    const edit = async () =>
+      (await db.one<{ state: string; done: number; changed: number }>(sql`
+        select state, items_done as done, changed from bulk_edit where edit_id = ${editId}`))!;
+    // The second piece waits for this product, so the edit stands in the middle of it.
+    await db.transaction(async (tx) => {
+      await tx.run(sql`
+        select from product where shop_id = 'DemoShop' and product_id = ${productIds.at(30)!} for update`);
+      await waitFor(async () => (await edit()).done > 0);
+      await waitFor(
+        async () =>
+          (
+            await db.many(sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+          ).length > 0,
+      );
+      service.kill('SIGKILL');
+      await service.ended;
+    });
+    const half = await edit();
+    expect(half).toEqual({ state: 'running', done: 20, changed: 20 });
+    const added = (await stocks()).filter(({ stock }, index) => stock !== before[index]!.stock);
+    expect(added).toHaveLength(20);
+
+    service = await start();
+    // A minute later its lease has expired.
+    await db.run(sql`update bulk_edit set run_at = ${db.now} where edit_id = ${editId}`);
+    await waitFor(async () => (await edit()).state === 'done');
+    expect(await edit()).toEqual({ state: 'done', done: before.length, changed: before.length });
+    expect(await stocks()).toEqual(before.map(({ id, stock }) => ({ id, stock: stock + 3 })));
+    await db.close();
+    await embedded.stop();
   });
 
   test('and a stop in order ends it', async () => {

@@ -9,6 +9,7 @@ import { createDemoShops } from '../src/commands/demo/demo-shop.ts';
 import { readConfig } from '../src/config.ts';
 import { sql, type Sql } from '../src/db/sql.ts';
 import { eraseCustomerData } from '../src/people/privacy/erase.ts';
+import { BY_COMMAND } from '../src/people/privacy/requests.ts';
 import { PERSONAL_DATA } from '../src/composition/personal-data.ts';
 import type { PersonalData } from '../src/platform/personal-data.ts';
 import { releaseUnpaidOrders } from '../src/orders/release-unpaid.ts';
@@ -573,7 +574,7 @@ describe('the order of locks', () => {
         return { counts: {} };
       },
     };
-    const options = { shopId, customerId, appId: null, force: true, afterCommit: () => {} };
+    const options = { shopId, customerId, by: BY_COMMAND, appId: null, force: true, afterCommit: () => {} };
     const erasing = service.db.transaction((tx) =>
       eraseCustomerData(tx, [...PERSONAL_DATA, orderMeanwhile], options),
     );

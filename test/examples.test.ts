@@ -62,6 +62,8 @@ const answers = new Map<string, Answer>();
 const ID_IN: Record<string, (answer: Answer) => string> = {
   webhookId: ({ body }) => body.webhookId,
   documentId: ({ body }) => body.documentId,
+  noteId: ({ body }) => body.noteId,
+  segmentId: ({ body }) => body.segmentId,
 };
 
 function urlOf(call: Call): string {

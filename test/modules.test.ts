@@ -57,15 +57,15 @@ const TABLES: Readonly<Record<string, string>> = {
   catalogue: `bulk_edit, bulk_edit_item, category, category_listing, cross_selling, import_picture, library_image, listing, listing_rebuild, listing_size,
     listing_upgrade, listing_word, price_history, product, product_category, product_image, product_import, product_type,
     subcategory_listing, watcher`,
-  people: `account, account_address, account_passkey, account_session, customer, customer_note, customer_tag, newsletter_request,
-    newsletter_subscriber, sign_in_request`,
+  people: `account, account_address, account_passkey, account_session, customer, customer_note, customer_segment, customer_tag,
+    newsletter_request, newsletter_subscriber, privacy_request, sign_in_request`,
   coupons: 'coupon, coupon_campaign, coupon_day',
   orders: `bank_entry, customer_order, customer_total, customer_total_run, demo_payment, document_delivery, order_day,
     order_document, order_event, order_line, order_payment, order_return, order_shipment, payment_account, payment_attempt,
     report_day, report_run, report_state, transport_account`,
   carts: 'cart, cart_day, cart_day_run',
   storefront: 'wish',
-  admin: `admin_link, admin_passkey, admin_recovery_code, admin_session, admin_user, customer_segment, saved_view, shop_user`,
+  admin: `admin_link, admin_passkey, admin_recovery_code, admin_session, admin_user, saved_view, shop_user`,
 };
 
 /** Writes of another module, each with its reason. */

@@ -705,6 +705,80 @@ const taggedCustomer = once(async (shop) => {
   return customerId;
 });
 
+const SEGMENT = { name: 'Berlin', filter: { country: 'DE' } };
+const FILTER = words(
+  'q tags group country language newsletter minOrders maxOrders minValue maxValue currency after before',
+);
+const segmentShape = shape(
+  'segmentId: string\nname: string\nfilter: object',
+  FILTER.map((name) => `filter.${name}?: string`).join('\n'),
+  'creationDate: string\nauthor: string',
+);
+const segmentRequest = shape(
+  'name: string\nfilter: object',
+  FILTER.map((name) => `filter.${name}?: string`).join('\n'),
+);
+const wholeSegment = () => ({
+  name: `Berlin ${freeNumber()}`,
+  filter: {
+    ...SEGMENT.filter,
+    q: 'Ada',
+    tags: 'wholesale',
+    group: newId(new Date()),
+    language: 'de',
+    newsletter: 'yes',
+    minOrders: '1',
+    maxOrders: '9',
+    minValue: '10.00',
+    maxValue: '99.00',
+    currency: 'EUR',
+    after: '2026-01-01',
+    before: '2026-11-01',
+  },
+});
+
+const noteShape = 'noteId: string\ncreationDate: string\nauthor: string\nnote: string';
+
+/** Made with SQL, because the caller may have no right to make one, and a call would leave a trace. */
+async function insertSegment({ service: { db }, shopId }: Shop, name: string): Promise<string> {
+  const segmentId = newId(db.now);
+  await db.run(sql`
+    insert into customer_segment (shop_id, segment_id, name, filter, created_at, author)
+    values (${shopId}, ${segmentId}, ${name}, ${SEGMENT.filter}, ${db.now}, 'ada@mail.example')`);
+  return segmentId;
+}
+
+/** For operations that only read. */
+const readSegment = once((shop) => insertSegment(shop, SEGMENT.name));
+
+/** A shop has few of them, so those that former calls have left are removed. */
+const segment: Fact<string> = async (shop) => {
+  await shop.service.db.run(sql`
+    delete from customer_segment where shop_id = ${shop.shopId} and name <> ${SEGMENT.name}`);
+  return insertSegment(shop, `${SEGMENT.name} ${freeNumber()}`);
+};
+
+const notedCustomer = once(passingCustomer);
+
+const note: Fact<string> = async (shop, params) => {
+  const { db } = shop.service;
+  const noteId = newId(db.now);
+  const { customerId } = params as { customerId: string };
+  if (!isId(customerId)) return noteId;
+  await db.run(sql`
+    insert into customer_note (shop_id, customer_id, note_id, created_at, author, note)
+    select shop_id, customer_id, ${noteId}, ${db.now}, 'ada@mail.example', 'Rings twice' from customer
+    where shop_id = ${shop.shopId} and customer_id = ${customerId}`);
+  return noteId;
+};
+
+/** A customer whose notes are only read. */
+const readNotes = once(async (shop) => {
+  const customerId = await passingCustomer(shop);
+  await note(shop, { customerId });
+  return customerId;
+});
+
 async function customerMadeWith(service: Service, shopId: string, token: string): Promise<string> {
   const body = { billingAddress: { emailAddress: `${freeNumber()}@mail.example` } };
   return (await service.call('POST', `/${shopId}/customers`, { token, body })).body.customerId;
@@ -738,7 +812,7 @@ const personExport = shape(
   ),
   'emailAddresses: array\nemailAddresses[]: string',
   ...words(`notes tags newsletterSubscriptions newsletterRequests availabilityWatches carts wishList accounts accountSessions
-    signInRequests mails orders`).map((key) => `${key}: array`),
+    signInRequests mails orders privacyRequests`).map((key) => `${key}: array`),
   array('auditEntries', auditEntry),
 );
 
@@ -1515,17 +1589,19 @@ export const OPERATIONS: readonly Operation[] = [
           { productId, quantity: 6 },
         ],
         forceCreate: true,
+        billingAddress: fullAddress,
       };
     },
     request: shape(
       'currency?: string|null\ntaxType?: string|null\nlocale?: string|null\nlineItems?: array|null',
       under('lineItems[]', newLine),
       'forceCreate?: boolean|null\ncustomerId?: string|null',
+      'billingAddress?: object|null',
+      under('billingAddress', requiring('country', 'emailAddress')),
     ),
     lenient: 'lineItems[]',
     answer: lacking(
       cartShape({ hasStatus: true }),
-      'billingAddress',
       'shippingAddress',
       ...COUPON,
       'paymentData.paymentMethod.additionalData',
@@ -2098,6 +2174,63 @@ export const OPERATIONS: readonly Operation[] = [
     request:
       'customerIds: array\ncustomerIds[]: string\nadd?: array\nadd[]: string\nremove?: array\nremove[]: string',
     answer: 'changed: integer',
+  }),
+  operation('GET /manage/customers/{customerId}/notes', 'customers_read', {
+    labels: [],
+    params: { customerId: readNotes },
+    answer: array('items', noteShape),
+  }),
+  operation('POST /manage/customers/{customerId}/notes', 'customers_write', {
+    labels: [],
+    status: 201,
+    params: { customerId: passingCustomer },
+    body: () => ({ note: 'Rings twice' }),
+    request: 'note: string',
+    answer: noteShape,
+  }),
+  operation('PUT /manage/customers/{customerId}/notes/{noteId}', 'customers_write', {
+    labels: [],
+    params: { customerId: notedCustomer, noteId: note },
+    body: () => ({ note: 'Rings once' }),
+    request: 'note: string',
+    answer: noteShape,
+  }),
+  operation('DELETE /manage/customers/{customerId}/notes/{noteId}', 'customers_write', {
+    labels: [],
+    status: 204,
+    params: { customerId: notedCustomer, noteId: note },
+  }),
+  operation('GET /manage/segments', 'customers_read', {
+    labels: [],
+    search: async (shop) => {
+      await readSegment(shop);
+      return '';
+    },
+    answer: array('items', segmentShape),
+  }),
+  operation('POST /manage/segments', 'customers_write', {
+    labels: [],
+    status: 201,
+    body: wholeSegment,
+    request: segmentRequest,
+    answer: segmentShape,
+  }),
+  operation('GET /manage/segments/{segmentId}', 'customers_read', {
+    labels: [],
+    params: { segmentId: readSegment },
+    answer: segmentShape,
+  }),
+  operation('PUT /manage/segments/{segmentId}', 'customers_write', {
+    labels: [],
+    params: { segmentId: segment },
+    body: wholeSegment,
+    request: segmentRequest,
+    answer: segmentShape,
+  }),
+  operation('DELETE /manage/segments/{segmentId}', 'customers_write', {
+    labels: [],
+    status: 204,
+    params: { segmentId: segment },
   }),
   operation('GET /manage/readiness', 'orders_read', {
     labels: [],

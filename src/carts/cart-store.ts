@@ -11,7 +11,12 @@ import { newId } from '../kernel/ids.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
 import { contentOf } from '../pricing/content.ts';
 import type { Address } from '../shops/countries/address.ts';
-import { cachedSettings, withCachedSettings, type Settings } from '../shops/settings/settings.ts';
+import {
+  cachedSettings,
+  shopSettings,
+  withCachedSettings,
+  type Settings,
+} from '../shops/settings/settings.ts';
 import type { VatCheck } from '../shops/vat-numbers/buyer.ts';
 import {
   isCheckOf,
@@ -174,6 +179,16 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
     ): VatCheck | undefined {
       const number = numberToCheck(address, settings);
       return number && vatRegister.lastAnswer(number, requesterOf(settings));
+    },
+
+    /** The same for the address of a cart that is about to be made. */
+    async checkNewVatNumber(
+      shopId: string,
+      address: Pick<Address, 'vatId' | 'country'>,
+    ): Promise<VatCheck | undefined> {
+      const settings = await shopSettings(db, shopId);
+      const number = numberToCheck(address, settings);
+      return number && vatRegister.check(shopId, number, requesterOf(settings));
     },
 
     /**

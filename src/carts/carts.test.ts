@@ -554,6 +554,54 @@ describe('creating', () => {
     ]);
   });
 
+  test('a billing address goes in with the cart, as Update billing address would store it', async () => {
+    const made = await post({ lineItems: [line('TE-110')], billingAddress: ADA });
+    expect(made.status).toBe(201);
+    const later = await givenCart(demo);
+    await done(later, 'POST', '/line-items', line('TE-110'));
+    const updated = await done(later, 'PUT', '/billing-address', ADA);
+    expect(made.body.billingAddress).toEqual(updated.billingAddress);
+    expect(Object.keys(made.body)).toEqual(Object.keys(updated));
+    expect(totalsOf(made.body)).toEqual(totalsOf(updated));
+
+    // It is stored, and an order needs nothing else.
+    const cart = { cartToken: made.headers['x-epages-cart-token'] as string };
+    const path = `/DemoShop/carts/${made.body.cartId}`;
+    expect((await service.call('GET', path, cart)).body.billingAddress).toEqual(updated.billingAddress);
+    const placed = await service.call('POST', `${path}/order`, { ...cart, token: 'demo-all' });
+    expect([placed.status, placed.body.billingAddress]).toEqual([201, updated.billingAddress]);
+
+    // The same in the transaction of an Idempotency-Key.
+    const keyed = { token: 'demo-all', headers: { 'idempotency-key': 'with-address' } };
+    const again = await post({ lineItems: [line('TE-110')], billingAddress: ADA }, keyed);
+    expect([again.status, again.body.billingAddress]).toEqual([201, updated.billingAddress]);
+    const stored = await service.db.one(sql`
+      select billing_address ->> 'city' as city from cart where shop_id = 'DemoShop' and cart_id = ${again.body.cartId}`);
+    expect(stored).toEqual({ city: 'Hamburg' });
+    expect((await post({ billingAddress: null })).body.billingAddress).toBeNull();
+  });
+
+  test('a wrong billing address fails all, with forceCreate too', async () => {
+    const { emailAddress: _email, ...withoutEmail } = ADA;
+    const bad: [unknown, string][] = [
+      [{ ...ADA, country: 'XX' }, failed('UNKNOWN_VALUE', 'billingAddress.country')],
+      [withoutEmail, failed('STRING_EMPTY', 'billingAddress.emailAddress')],
+      [{ ...ADA, emailAddress: 'ada' }, failed('WRONG_FORMAT', 'billingAddress.emailAddress')],
+      [{ ...ADA, city: 'x'.repeat(256) }, failed('TOO_LONG', 'billingAddress.city')],
+      [{ ...ADA, city: 7 }, failed('WRONG_TYPE', 'billingAddress.city')],
+      ['Hamburg', failed('WRONG_TYPE', 'billingAddress')],
+      [[ADA], failed('WRONG_TYPE', 'billingAddress')],
+    ];
+    await changesNothing(service, async () => {
+      for (const [billingAddress, text] of bad) {
+        for (const forceCreate of [false, true]) {
+          const body = { lineItems: [line('TE-110')], forceCreate, billingAddress };
+          expect(await reasonOf(post(body))).toEqual([400, text]);
+        }
+      }
+    });
+  });
+
   test('an Idempotency-Key of an app makes one cart, and its token does not lie in the database in clear', async () => {
     const keyed = { token: 'demo-all', headers: { 'idempotency-key': 'app-one' } };
     const lineItems = [line('TE-110')];

@@ -22,7 +22,7 @@ export function requiredFields(key: AddressKey, { mandatoryAddressFields }: Sett
 
 /**
  * Replaces the whole address. The VAT number of the billing address is the one that counts: `vatCheck` is what the
- * register has said of it just now.
+ * register has said of it just now. `at` is the key that held the address in the request, '' for the whole body.
  */
 export function setAddress(
   key: AddressKey,
@@ -30,8 +30,9 @@ export function setAddress(
   { buyer }: Pick<StoredCart, 'buyer'>,
   { settings }: Pick<CartContext, 'settings'>,
   vatCheck?: VatCheck,
+  at = '',
 ): CartPatch {
-  const address = toAddress(sent, '', requiredFields(key, settings));
+  const address = toAddress(sent, at, requiredFields(key, settings));
   if (key === 'shippingAddress') return { shippingAddress: address };
   const check = [vatCheck, buyer?.vatCheck].find((one) => one && isCheckOf(one, address));
   return { billingAddress: address, ...setVatCheck(buyer, check) };

@@ -4,7 +4,9 @@ import { newCartToken } from '../http/cart-token.ts';
 import { offeredLocale, writingCurrency } from '../http/locale.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Settings } from '../shops/settings/settings.ts';
+import type { VatCheck } from '../shops/vat-numbers/buyer.ts';
 import { priceCart, type CartRow, type PricedCart } from './cart.ts';
+import { setAddress } from './changes.ts';
 import { addLines } from './lines.ts';
 import type { Cart, NewCart } from './schema.ts';
 
@@ -17,6 +19,8 @@ export interface NewCartRequest {
   transaction?: Transaction | undefined;
   /** For a visitor's cart: the app that made the cart which this one replaces. */
   appId?: string | null;
+  /** What the register has said of the VAT number in the billing address. */
+  vatCheck?: VatCheck | undefined;
 }
 
 /** The inputs of a new cart beside the request. */
@@ -31,7 +35,7 @@ export interface CreatedCart extends PricedCart {
 }
 
 export function newCart(
-  { body, caller, appId }: NewCartRequest,
+  { body, caller, appId, vatCheck }: NewCartRequest,
   { settings, products, customerId, customerGroupId }: CartIngredients,
   now: Date,
 ): CreatedCart {
@@ -76,7 +80,10 @@ export function newCart(
     { mayFail: isForced },
   );
   if (lines.length === 0 && refusals[0]) throw refusals[0];
-  const cart = { ...empty, lines };
+  const address = body.billingAddress
+    ? setAddress('billingAddress', body.billingAddress, empty, { settings }, vatCheck, 'billingAddress')
+    : {};
+  const cart = { ...empty, lines, ...address };
   const complete = refusals.length === 0 ? 'Complete' : 'PartiallyComplete';
   return {
     cart,

@@ -40,16 +40,18 @@ export async function insertUnchangedCarts(
     tax: cart.taxType,
     lines: cart.lines,
     products: productIdsOf(cart),
+    // Most carts begin without an address, and then the row is shorter without the keys.
+    ...(cart.billingAddress && { billing: cart.billingAddress, buyer: cart.buyer }),
     settings: cart.settingsVersion,
     stamps: placesOf(cart),
   }));
   const made = await db.many<{ cartId: string }>(sql`
     insert into cart as made (shop_id, cart_id, token_hash, app_id, created_at, changed_at, version, currency, locale,
-      tax_type, lines, product_ids)
-    select shop_id, id, token, app, created, changed, version, currency, locale, tax, lines, products
+      tax_type, lines, product_ids, billing_address, buyer)
+    select shop_id, id, token, app, created, changed, version, currency, locale, tax, lines, products, billing, buyer
     from shop cross join json_to_recordset(${JSON.stringify(rows)}) as given (id uuid, token bytea, app uuid, created timestamptz,
       changed timestamptz, version bigint, currency text, locale text, tax text, lines jsonb, products uuid[],
-      settings bigint, stamps int[])
+      billing json, buyer jsonb, settings bigint, stamps int[])
     where shop_id = ${shopId} and settings_version = given.settings and not exists (
       select from (${staleStamps(shopId, stamps)}) as stale where stale.place = any (given.stamps))
     returning made.cart_id as "cartId"`);

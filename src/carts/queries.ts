@@ -229,10 +229,10 @@ export async function findIngredients(
 export function insertCart(db: Queries, shopId: string, cart: StoredCart) {
   return db.run(sql`
     insert into cart (shop_id, cart_id, token_hash, app_id, created_at, changed_at, version, currency, locale,
-      tax_type, customer_id, lines, product_ids)
+      tax_type, customer_id, lines, product_ids, billing_address, buyer)
     values (${shopId}, ${cart.cartId}, ${cart.tokenHash}, ${cart.appId}, ${cart.createdAt}, ${cart.changedAt},
       ${cart.version}, ${cart.currency}, ${cart.locale}, ${cart.taxType}, ${cart.customerId}, ${JSON.stringify(cart.lines)},
-      ${productIdsOf(cart)})`);
+      ${productIdsOf(cart)}, ${cart.billingAddress}, ${cart.buyer})`);
 }
 
 /**

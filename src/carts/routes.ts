@@ -4,7 +4,7 @@ import { CART_TOKEN_HEADER } from '../http/cart-token.ts';
 import { parseMoment } from '../http/dates.ts';
 import { invalid, missingScope, Refusal } from '../http/errors.ts';
 import { readingLocale } from '../http/locale.ts';
-import { operation } from '../http/operation.ts';
+import { operation, type PrepareStoreCall } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { paged, paging } from '../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
@@ -53,7 +53,8 @@ export const createCart = operation({
   path: '/carts',
   name: 'createCart',
   summary: 'Create cart',
-  description: 'An empty object creates an empty cart. A header of the answer holds its token.',
+  description:
+    'An empty object creates an empty cart. With a billing address it can be ordered at once. A header of the answer holds its token.',
   access: 'public',
   secretAnswer: 'sealed',
   ...CART_ETAG,
@@ -111,14 +112,22 @@ export function carts(api: Operations, store: CartStore): void {
     return paged(page, results, items);
   });
 
-  api.writeWithStore(createCart, async (call) => {
-    const { body, caller } = call;
+  // A number is checked before the cart is made, as with Update billing address.
+  const prepare = async ({ shopId, body }: PrepareStoreCall<unknown, unknown, NewCart>) =>
+    body.billingAddress?.vatId
+      ? store.checkNewVatNumber(shopId, {
+          vatId: body.billingAddress.vatId,
+          country: body.billingAddress.country?.toUpperCase() ?? null,
+        })
+      : undefined;
+  api.writeWithStore({ ...createCart, prepare }, async (call) => {
+    const { body, caller, prepared: vatCheck } = call;
     const customerId = body.customerId ?? null;
     // Both change the price: a group has its own prices, and without tax it is lower.
     const isPriced = customerId !== null || body.taxType === 'NONE';
     if (isPriced && !hasScope(caller, 'carts_price_write')) throw missingScope('carts_price_write');
     if (customerId !== null && !isId(customerId)) throw invalid('UNKNOWN_VALUE', 'customerId');
-    const made = await store.create(call);
+    const made = await store.create({ ...call, vatCheck });
     call.header(CART_TOKEN_HEADER, made.token);
     return answerCart(call, made, made.status);
   });

@@ -5,7 +5,7 @@ import { Price, TAX_TYPES, type TaxType } from '../http/price.ts';
 import { Id, Links, Nullable, Timestamp } from '../http/schemas.ts';
 import { LineItemContainer, MAX_LINES, PaymentData, ShippingData } from '../orders/line-item-schema.ts';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../pricing/input.ts';
-import { Address } from '../shops/countries/address.ts';
+import { Address, AddressRequest } from '../shops/countries/address.ts';
 import { MINIMUM_CART_CODES } from '../shops/settings/settings.ts';
 import { Decimal, Given } from '../http/request-fields.ts';
 
@@ -138,6 +138,11 @@ export const NewCart = Type.Object(
     customerId: Given({
       ...Id,
       description: 'The buyer, for the prices of a customer group; needs the scope carts_price_write.',
+    }),
+    billingAddress: Given({
+      ...AddressRequest,
+      description:
+        'Who pays. Country, emailAddress and the fields that the shop requires must be given, as in Update billing address.',
     }),
   },
   { title: 'cart (create request)' },

@@ -102,6 +102,16 @@ describe('the VAT number of a billing address', () => {
     });
   });
 
+  test('is checked in the same way where the address comes with the cart', async () => {
+    const body = { lineItems: [{ productId, quantity: 1 }], billingAddress: { ...FRENCH, vatId: NUMBER } };
+    const { status, body: cart } = await service.call('POST', `/${shop.shopId}/carts`, { body });
+    expect([status, Object.keys(cart).includes('buyer')]).toEqual([201, false]);
+    expect(register.asked).toHaveLength(1);
+    const stored = await service.db.one<{ buyer: Buyer | null }>(sql`
+      select buyer from cart where shop_id = ${shop.shopId} and cart_id = ${cart.cartId}`);
+    expect(stored!.buyer?.vatCheck).toMatchObject({ vatNumber: NUMBER, result: 'valid', checkedAt: now() });
+  });
+
   test.each([
     ['invalid', { result: 'invalid', consultationNumber: 'WAPIAAAAYvK1' }],
     ['slow', { result: 'unavailable' }],

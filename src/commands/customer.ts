@@ -9,6 +9,7 @@ import {
   findCustomerRecord,
   type CustomerRecord,
 } from '../people/privacy/queries.ts';
+import { BY_COMMAND, insertPrivacyRequest } from '../people/privacy/requests.ts';
 import { PERSONAL_DATA } from '../composition/personal-data.ts';
 import { requireConsent } from './ask.ts';
 import { counted, print, recordCommand, withShop, type Runs } from './command.ts';
@@ -26,9 +27,10 @@ export const runs = {
       const orders = await countOrdersOf(db, shopId!, person.customerId);
       const progress = orders > MANY_ORDERS ? startProgress('orders', orders) : undefined;
       const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://${config.HOST}:${config.PORT}`;
-      await db.transaction((tx) =>
-        recordCommand(tx, shopId!, 'customer export', { customerId: person.customerId }),
-      );
+      await db.transaction(async (tx) => {
+        await recordCommand(tx, shopId!, 'customer export', { customerId: person.customerId });
+        await insertPrivacyRequest(tx, shopId!, 'export', person, BY_COMMAND);
+      });
       const text = exportText(db, PERSONAL_DATA, {
         shopId: shopId!,
         person,
@@ -56,6 +58,7 @@ export const runs = {
           const done = await eraseCustomerData(tx, PERSONAL_DATA, {
             shopId: shopId!,
             customerId,
+            by: BY_COMMAND,
             appId: null,
             force,
             // This process has no caches.

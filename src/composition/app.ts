@@ -29,6 +29,8 @@ import { managedCouponCampaigns } from '../coupons/manage-routes.ts';
 import { couponCampaigns } from '../coupons/routes.ts';
 import { currencies } from '../shops/currencies/routes.ts';
 import { managedCustomers } from '../people/customers/manage-routes.ts';
+import { customerNotes } from '../people/customers/notes.ts';
+import { segments } from '../people/customers/segments.ts';
 import { customerTags } from '../people/customers/tags.ts';
 import { customerOperations } from '../people/customers/routes.ts';
 import type { Database } from '../db/database.ts';
@@ -307,6 +309,8 @@ export async function buildApp({
   customerOperations(api);
   managedCustomers(api);
   customerTags(api);
+  customerNotes(api);
+  segments(api);
   privacyOperations(api, PERSONAL_DATA);
   legalOperations(api);
   newsletterOperations(api);

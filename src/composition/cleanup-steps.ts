@@ -19,6 +19,7 @@ import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { mediaCleanup } from '../platform/media/sweep.ts';
 import { accountSessionCleanup, signInRequestCleanup } from '../people/accounts/queries.ts';
 import { requestCleanup } from '../people/newsletters/queries.ts';
+import { privacyRequestCleanup } from '../people/privacy/requests.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
 import { deliveryCleanup } from '../apps/webhooks/delivery-queries.ts';
 import { customerTotals } from '../orders/customer-totals.ts';
@@ -40,6 +41,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     auditCleanup,
     appUseCleanup,
     requestCleanup,
+    privacyRequestCleanup,
     signInRequestCleanup,
     accountSessionCleanup,
     adminSessionCleanup,

@@ -4,6 +4,7 @@ import { orderPersonalData } from '../orders/personal-data.ts';
 import { accountPersonalData } from '../people/accounts/personal-data.ts';
 import { customerPersonalData } from '../people/customers/notes.ts';
 import { newsletterPersonalData } from '../people/newsletters/personal-data.ts';
+import { privacyRequestPersonalData } from '../people/privacy/requests.ts';
 import { emailPersonalData } from '../platform/email/personal-data.ts';
 import type { PersonalData } from '../platform/personal-data.ts';
 import { auditPersonalData } from '../apps/audit-log/personal-data.ts';
@@ -24,5 +25,6 @@ export const PERSONAL_DATA: readonly PersonalData[] = [
   accountPersonalData,
   emailPersonalData,
   orderPersonalData,
+  privacyRequestPersonalData,
   auditPersonalData,
 ];

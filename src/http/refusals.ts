@@ -363,6 +363,7 @@ export const SHARED_REFUSALS = {
   },
   TOO_MANY_VARIATIONS: { status: 400, message: 'These are more than {limit} combinations' },
   TOO_MANY_SEGMENTS: { status: 400, message: 'A shop has at most {limit} customer segments' },
+  SEGMENT_NAME_TAKEN: { status: 409, message: 'A segment of this name exists', field: 'name' },
   TOO_MANY_TAGS: { status: 400, message: 'A customer has at most {limit} tags', field: 'add' },
   TOO_MANY_NOTES: { status: 400, message: 'A customer has at most {limit} notes' },
   TOO_MANY_COPIED: { status: 400, message: 'At most {limit} variations' },

@@ -1,5 +1,6 @@
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
+import { sql } from '../../src/db/sql.ts';
 import { selectSettings } from '../../src/shops/settings/settings.ts';
 import { openAdmin } from '../admin.ts';
 import { seriousProblems } from '../accessibility.ts';
@@ -136,15 +137,69 @@ test('a logo is uploaded to the library, and chosen from it', async () => {
   expect(await seriousProblems(page)).toEqual([]);
   await page.goto('/admin/shops/DemoShop/settings/theme');
   await page.getByRole('link', { name: 'Choose a logo' }).click();
-  await page.getByLabel('Search by file name').fill('nothing-like-it');
+  const dialog = page.getByRole('dialog', { name: 'Choose a logo' });
+  await dialog.getByLabel('Search by file name').fill('nothing-like-it');
   await page.keyboard.press('Enter');
-  await page.getByText('No picture’s file name begins with “nothing-like-it”.').waitFor();
-  await page.getByLabel('Search by file name').fill('anch');
+  await dialog.getByText('No picture’s file name begins with “nothing-like-it”.').waitFor();
+  await page.keyboard.press('Escape');
+  expect(await dialog.count()).toBe(0);
+  await page.getByRole('link', { name: 'Choose a logo' }).click();
+  await dialog.getByLabel('Search by file name').fill('anch');
   await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Choose anchor.png' }).waitFor();
+  await dialog.getByRole('button', { name: 'Choose anchor.png' }).waitFor();
+  await expect.poll(() => dialog.getByRole('button', { name: /^Choose/ }).count()).toBe(1);
   expect(await seriousProblems(page)).toEqual([]);
   await page.setViewportSize({ width: 390, height: 844 });
-  await page.getByRole('button', { name: 'Choose anchor.png' }).click();
+  await dialog.getByRole('button', { name: 'Choose anchor.png' }).click();
   await page.getByText('Saved: 1 change.').waitFor();
   expect((await settingsOf()).logoUrl).toMatch(/\/anchor_m\.png$/);
+});
+
+test('pictures are chosen and uploaded in a dialog, and what was typed on the page stays', async () => {
+  const product = (await shop.service.db.one<{ id: string }>(sql`
+    select upper(product_id::text) as id from product where shop_id = 'DemoShop' and product_number = 'KN-100'`))!;
+  const page = await openAdmin(shop, `/products/${product.id}`);
+  const pictures = page.locator('#pictures > .pictures > li');
+  const { length } = await pictures.all();
+  const name = page.getByLabel('Name · English');
+  await name.fill('A typed name');
+
+  const open = () => page.getByRole('link', { name: 'Choose from the media library' }).click();
+  const library = page.getByRole('dialog', { name: 'Choose from the media library' });
+  const send = async (file: string, buffer: Buffer) => {
+    await library.getByLabel('Upload a picture').setInputFiles({ name: file, mimeType: 'image/png', buffer });
+    await library.getByRole('button', { name: 'Upload', exact: true }).click();
+  };
+  await open();
+  // A refusal stays in the dialog.
+  await send('broken.png', Buffer.from('no picture'));
+  await library.getByRole('alert').waitFor();
+  expect(shop.problems.splice(0)).toEqual([expect.stringMatching(/^400 .*\/media\/new/)]);
+  const blue = { create: { width: 300, height: 200, channels: 3, background: '#336699' } } as const;
+  await send('blue.png', await sharp(blue).png().toBuffer());
+  await expect.poll(() => pictures.count()).toBe(length + 1);
+  expect(await library.count()).toBe(0);
+
+  await open();
+  await library.getByRole('button', { name: 'Choose blue.png' }).click();
+  await expect.poll(() => pictures.count()).toBe(length + 2);
+  await page.getByText('The picture is added.').waitFor();
+  expect(await pictures.last().getAttribute('data-name')).toBe('blue-2.png');
+  expect(await name.inputValue()).toBe('A typed name');
+
+  const field = page.locator('.rich-text', { has: page.locator('[name="description.en_GB"]') });
+  const description = field.getByRole('textbox');
+  await description.click();
+  await page.keyboard.press('Control+End');
+  await field.getByRole('button', { name: 'Insert a picture' }).click();
+  const forText = page.getByRole('dialog', { name: 'Insert a picture' });
+  await forText.getByRole('button', { name: 'Choose blue.png' }).first().click();
+  expect(await description.locator('img').getAttribute('src')).toMatch(/\/blue_ml\.png$/);
+  expect(await name.inputValue()).toBe('A typed name');
+  await page.getByRole('button', { name: 'Save' }).first().click();
+  await page.getByText('Saved').first().waitFor();
+  const stored = await shop.service.db.one<{ text: string }>(sql`
+    select facts -> 'description' ->> 'en_GB' as text from product
+    where shop_id = 'DemoShop' and product_id = ${product.id}`);
+  expect(stored!.text).toMatch(/<img src="\/media\/DemoShop\/[0-9A-F-]{36}\/blue_ml\.png"/);
 });

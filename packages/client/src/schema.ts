@@ -179,7 +179,7 @@ export interface paths {
         put?: never;
         /**
          * Create cart
-         * @description An empty object creates an empty cart. A header of the answer holds its token.
+         * @description An empty object creates an empty cart. With a billing address it can be ordered at once. A header of the answer holds its token.
          *
          *     Scope: none. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` and a token it happens once, and a repeated call gets the first answer. Without a token the key is ignored. Known to clients of ePages Base and ePages Now.
          */
@@ -1610,6 +1610,120 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/customers/{customerId}/notes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List customer notes
+         * @description What people of the shop wrote about a customer, newest first, at most 200.
+         *
+         *     Scope: customers_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listCustomerNotes"];
+        put?: never;
+        /**
+         * Create customer note
+         * @description The caller is its author. It is part of the export of the customer, and goes with the erasure.
+         *
+         *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["createCustomerNote"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/customers/{customerId}/notes/{noteId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Update customer note
+         * @description Replaces the text. The author and the day stay; the audit log names who changed it.
+         *
+         *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["updateCustomerNote"];
+        post?: never;
+        /**
+         * Delete customer note
+         * @description Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        delete: operations["deleteCustomerNote"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List segments
+         * @description The named filters of the list of customers, by name; a shop has at most 50.
+         *
+         *     Scope: customers_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listSegments"];
+        put?: never;
+        /**
+         * Create segment
+         * @description All people of the shop see it above the list of customers.
+         *
+         *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["createSegment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/segments/{segmentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get segment
+         * @description Scope: customers_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getSegment"];
+        /**
+         * Update segment
+         * @description Replaces the name and all conditions.
+         *
+         *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["updateSegment"];
+        post?: never;
+        /**
+         * Delete segment
+         * @description The customers stay as they are.
+         *
+         *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        delete: operations["deleteSegment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/manage/shops/{shopId}/customers/{customerId}/export": {
         parameters: {
             query?: never;
@@ -1619,7 +1733,7 @@ export interface paths {
         };
         /**
          * Export customer
-         * @description All data of a person: the customer, the orders with everything that belongs to them, and everything stored under the email address. Every export is in the audit log.
+         * @description All data of a person: the customer, the orders with everything that belongs to them, and everything stored under the email address. Every export is in the audit log and in the record of privacy requests.
          *
          *     Scope: customers_read and orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
@@ -4313,69 +4427,6 @@ export interface components {
              */
             customText?: string | null;
         };
-        /** CartCreateRequest */
-        CartCreateRequest: {
-            /**
-             * @description One of the shop; absent: its default.
-             * @example EUR
-             */
-            currency?: string | null;
-            /**
-             * @description How prices are shown, which does not change what is paid; absent: as in the shop. NONE is without any tax and needs the scope carts_price_write.
-             * @example GROSS
-             * @enum {string|null}
-             */
-            taxType?: "GROSS" | "NET" | "NONE" | null;
-            /**
-             * @description Language of the cart; absent or not offered: the default of the shop.
-             * @example en_GB
-             */
-            locale?: string | null;
-            /**
-             * @description What goes in.
-             * @example [
-             *       {
-             *         "productId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
-             *         "quantity": 2
-             *       }
-             *     ]
-             */
-            lineItems?: components["schemas"]["LineItemCreateRequest"][] | null;
-            /**
-             * @description Make the cart when at least one line can go in.
-             * @example false
-             */
-            forceCreate?: boolean | null;
-            /**
-             * @description The buyer, for the prices of a customer group; needs the scope carts_price_write.
-             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
-             */
-            customerId?: string | null;
-        };
-        /** LineItemUpdateRequest */
-        LineItemUpdateRequest: {
-            /**
-             * @description New quantity; 0 removes the line.
-             * @example 2
-             */
-            quantity: components["schemas"]["Decimal"];
-        };
-        /** LineItemPriceUpdateRequest */
-        LineItemPriceUpdateRequest: {
-            /**
-             * @description Price of one unit, in the terms of the cart.
-             * @example 12.5
-             */
-            singleItemPrice: components["schemas"]["Decimal"];
-        };
-        /** CouponCode */
-        CouponCode: {
-            /**
-             * @description The code, in any case.
-             * @example SUMMER20
-             */
-            code: string;
-        };
         /** AddressRequest */
         AddressRequest: {
             /**
@@ -4548,6 +4599,71 @@ export interface components {
              * @example https://pelican.example
              */
             websiteUrl?: string | null;
+        };
+        /** CartCreateRequest */
+        CartCreateRequest: {
+            /**
+             * @description One of the shop; absent: its default.
+             * @example EUR
+             */
+            currency?: string | null;
+            /**
+             * @description How prices are shown, which does not change what is paid; absent: as in the shop. NONE is without any tax and needs the scope carts_price_write.
+             * @example GROSS
+             * @enum {string|null}
+             */
+            taxType?: "GROSS" | "NET" | "NONE" | null;
+            /**
+             * @description Language of the cart; absent or not offered: the default of the shop.
+             * @example en_GB
+             */
+            locale?: string | null;
+            /**
+             * @description What goes in.
+             * @example [
+             *       {
+             *         "productId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+             *         "quantity": 2
+             *       }
+             *     ]
+             */
+            lineItems?: components["schemas"]["LineItemCreateRequest"][] | null;
+            /**
+             * @description Make the cart when at least one line can go in.
+             * @example false
+             */
+            forceCreate?: boolean | null;
+            /**
+             * @description The buyer, for the prices of a customer group; needs the scope carts_price_write.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            customerId?: string | null;
+            /** @description Who pays. Country, emailAddress and the fields that the shop requires must be given, as in Update billing address. */
+            billingAddress?: components["schemas"]["AddressRequest"] | null;
+        };
+        /** LineItemUpdateRequest */
+        LineItemUpdateRequest: {
+            /**
+             * @description New quantity; 0 removes the line.
+             * @example 2
+             */
+            quantity: components["schemas"]["Decimal"];
+        };
+        /** LineItemPriceUpdateRequest */
+        LineItemPriceUpdateRequest: {
+            /**
+             * @description Price of one unit, in the terms of the cart.
+             * @example 12.5
+             */
+            singleItemPrice: components["schemas"]["Decimal"];
+        };
+        /** CouponCode */
+        CouponCode: {
+            /**
+             * @description The code, in any case.
+             * @example SUMMER20
+             */
+            code: string;
         };
         /** PaymentDataUpdateRequest */
         PaymentDataUpdateRequest: {
@@ -6699,6 +6815,218 @@ export interface components {
              */
             changed: number;
         };
+        /** CustomerNote */
+        CustomerNote: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            noteId: string;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            creationDate: string;
+            /**
+             * @description The email address of the person, or the name of the app, that wrote it.
+             * @example ada@shop.example
+             */
+            author: string;
+            /**
+             * @description Plain text, which the customer does not see.
+             * @example Prefers to be called in the morning.
+             */
+            note: string;
+        };
+        /** CustomerNotes */
+        CustomerNotes: {
+            /** @description All of them. */
+            items: components["schemas"]["CustomerNote"][];
+        };
+        /** CustomerNoteRequest */
+        CustomerNoteRequest: {
+            /**
+             * @description Plain text, which the customer does not see.
+             * @example Prefers to be called in the morning.
+             */
+            note: string;
+        };
+        /** SegmentFilter */
+        SegmentFilter: {
+            /**
+             * @description Name, email address, company, phone or customer number, or the beginning of one.
+             * @example Brennan
+             */
+            q?: string;
+            /**
+             * @description Tags, separated by commas: the customer has all of them. At most five count.
+             * @example wholesale
+             */
+            tags?: string;
+            /**
+             * @description Id of a customer group.
+             * @example 01941F29-7C00-7000-9A61-BB7DF4FFB418
+             */
+            group?: string;
+            /**
+             * @description Country of the billing address, ISO 3166-1 alpha-2.
+             * @example DE
+             */
+            country?: string;
+            /**
+             * @description Language of the last order, ISO 639-1.
+             * @example de
+             */
+            language?: string;
+            /**
+             * @description yes: subscribed to a newsletter; no: to none.
+             * @example yes
+             */
+            newsletter?: string;
+            /**
+             * @description At least so many orders.
+             * @example 3
+             */
+            minOrders?: string;
+            /**
+             * @description At most so many orders.
+             * @example 10
+             */
+            maxOrders?: string;
+            /**
+             * @description Orders minus refunds are worth at least this.
+             * @example 100.00
+             */
+            minValue?: string;
+            /**
+             * @description Orders minus refunds are worth at most this.
+             * @example 999.99
+             */
+            maxValue?: string;
+            /**
+             * @description Of the two values; absent: the default of the shop.
+             * @example EUR
+             */
+            currency?: string;
+            /**
+             * @description The last order was on this day or later.
+             * @example 2026-01-01
+             */
+            after?: string;
+            /**
+             * @description The last order was before this day.
+             * @example 2026-11-01
+             */
+            before?: string;
+        };
+        /** Segment */
+        Segment: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            segmentId: string;
+            /**
+             * @description Its name.
+             * @example German wholesalers
+             */
+            name: string;
+            /** @description The conditions, at least one. A customer of the segment meets all of them. */
+            filter: components["schemas"]["SegmentFilter"];
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            creationDate: string;
+            /**
+             * @description The email address of the person, or the name of the app, that made it.
+             * @example ada@shop.example
+             */
+            author: string;
+        };
+        /** Segments */
+        Segments: {
+            /** @description All of them. */
+            items: components["schemas"]["Segment"][];
+        };
+        /** SegmentFilterRequest */
+        SegmentFilterRequest: {
+            /**
+             * @description Name, email address, company, phone or customer number, or the beginning of one.
+             * @example Brennan
+             */
+            q?: string;
+            /**
+             * @description Tags, separated by commas: the customer has all of them. At most five count.
+             * @example wholesale
+             */
+            tags?: string;
+            /**
+             * @description Id of a customer group.
+             * @example 01941F29-7C00-7000-9A61-BB7DF4FFB418
+             */
+            group?: string;
+            /**
+             * @description Country of the billing address, ISO 3166-1 alpha-2.
+             * @example DE
+             */
+            country?: string;
+            /**
+             * @description Language of the last order, ISO 639-1.
+             * @example de
+             */
+            language?: string;
+            /**
+             * @description yes: subscribed to a newsletter; no: to none.
+             * @example yes
+             */
+            newsletter?: string;
+            /**
+             * @description At least so many orders.
+             * @example 3
+             */
+            minOrders?: string;
+            /**
+             * @description At most so many orders.
+             * @example 10
+             */
+            maxOrders?: string;
+            /**
+             * @description Orders minus refunds are worth at least this.
+             * @example 100.00
+             */
+            minValue?: string;
+            /**
+             * @description Orders minus refunds are worth at most this.
+             * @example 999.99
+             */
+            maxValue?: string;
+            /**
+             * @description Of the two values; absent: the default of the shop.
+             * @example EUR
+             */
+            currency?: string;
+            /**
+             * @description The last order was on this day or later.
+             * @example 2026-01-01
+             */
+            after?: string;
+            /**
+             * @description The last order was before this day.
+             * @example 2026-11-01
+             */
+            before?: string;
+        };
+        /** SegmentRequest */
+        SegmentRequest: {
+            /**
+             * @description Its name; upper and lower case make no difference.
+             * @example German wholesalers
+             */
+            name: string;
+            /** @description The conditions, at least one. A customer of the segment meets all of them. */
+            filter: components["schemas"]["SegmentFilterRequest"];
+        };
         /** CustomerExport */
         CustomerExport: {
             /**
@@ -6793,6 +7121,10 @@ export interface components {
             }[];
             /** @description Orders as everywhere else, oldest first, and of each its documents (without the files), payments, bank transfers, shipments, returns and history. */
             orders: {
+                [key: string]: unknown;
+            }[];
+            /** @description Copies and erasures of the data that were asked for, oldest first. */
+            privacyRequests: {
                 [key: string]: unknown;
             }[];
             /** @description Who has changed the customer or an order, and when; oldest first. */
@@ -9022,6 +9354,16 @@ export interface components {
          */
         customerId: string;
         /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createCustomerNote.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        noteId: string;
+        /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createSegment.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        segmentId: string;
+        /**
          * @description ISO 4217 code. Absent or not offered by the shop: the default currency of the shop.
          * @example EUR
          */
@@ -9082,11 +9424,11 @@ export type PotentialBasketDiscount = components['schemas']['PotentialBasketDisc
 export type Cart = components['schemas']['Cart'];
 export type CartList = components['schemas']['CartList'];
 export type LineItemCreateRequest = components['schemas']['LineItemCreateRequest'];
+export type AddressRequest = components['schemas']['AddressRequest'];
 export type CartCreateRequest = components['schemas']['CartCreateRequest'];
 export type LineItemUpdateRequest = components['schemas']['LineItemUpdateRequest'];
 export type LineItemPriceUpdateRequest = components['schemas']['LineItemPriceUpdateRequest'];
 export type CouponCode = components['schemas']['CouponCode'];
-export type AddressRequest = components['schemas']['AddressRequest'];
 export type PaymentDataUpdateRequest = components['schemas']['PaymentDataUpdateRequest'];
 export type ShippingDataUpdateRequest = components['schemas']['ShippingDataUpdateRequest'];
 export type VatCheck = components['schemas']['VatCheck'];
@@ -9163,6 +9505,14 @@ export type CustomerGroup = components['schemas']['CustomerGroup'];
 export type CustomerTags = components['schemas']['CustomerTags'];
 export type CustomerTagsChangeRequest = components['schemas']['CustomerTagsChangeRequest'];
 export type CustomerTagsChange = components['schemas']['CustomerTagsChange'];
+export type CustomerNote = components['schemas']['CustomerNote'];
+export type CustomerNotes = components['schemas']['CustomerNotes'];
+export type CustomerNoteRequest = components['schemas']['CustomerNoteRequest'];
+export type SegmentFilter = components['schemas']['SegmentFilter'];
+export type Segment = components['schemas']['Segment'];
+export type Segments = components['schemas']['Segments'];
+export type SegmentFilterRequest = components['schemas']['SegmentFilterRequest'];
+export type SegmentRequest = components['schemas']['SegmentRequest'];
 export type CustomerExport = components['schemas']['CustomerExport'];
 export type CustomerErasure = components['schemas']['CustomerErasure'];
 export type ContentPageSummaryItem = components['schemas']['ContentPageSummaryItem'];
@@ -9268,6 +9618,8 @@ export type ParameterIncludeInvisible = components['parameters']['includeInvisib
 export type ParameterCategoryId = components['parameters']['categoryId'];
 export type ParameterProductTypeId = components['parameters']['productTypeId'];
 export type ParameterCustomerId = components['parameters']['customerId'];
+export type ParameterNoteId = components['parameters']['noteId'];
+export type ParameterSegmentId = components['parameters']['segmentId'];
 export type ParameterCurrency = components['parameters']['currency'];
 export type ParameterProductId = components['parameters']['productId'];
 export type ParameterWebhookId = components['parameters']['webhookId'];
@@ -21132,6 +21484,1126 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/customer-tags",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listCustomerNotes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
+                 */
+                customerId: components["parameters"]["customerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomerNotes"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_read, Request: GET /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/customers/00000000-0000-0000-0000-000000000000/notes",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    createCustomerNote: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-createCustomerNote
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
+                 */
+                customerId: components["parameters"]["customerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "Prefers to be called in the morning."
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomerNoteRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomerNote"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: POST /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/customers/00000000-0000-0000-0000-000000000000/notes",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateCustomerNote: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateCustomerNote
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
+                 */
+                customerId: components["parameters"]["customerId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createCustomerNote.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                noteId: components["parameters"]["noteId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "Prefers emails."
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomerNoteRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomerNote"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    deleteCustomerNote: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-deleteCustomerNote
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
+                 */
+                customerId: components["parameters"]["customerId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createCustomerNote.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                noteId: components["parameters"]["noteId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: DELETE /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/notes/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listSegments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Segments"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/segments",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_read, Request: GET /manage/shops/DemoShop/segments",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/segments",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/segments",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    createSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-createSegment
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "German wholesalers",
+                 *       "filter": {
+                 *         "country": "DE",
+                 *         "tags": "wholesale"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["SegmentRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Segment"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/segments",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/segments",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: POST /manage/shops/DemoShop/segments",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/NoSuchShop/segments",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/segments",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/segments",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createSegment.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                segmentId: components["parameters"]["segmentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Segment"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_read, Request: GET /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/segments/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateSegment
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createSegment.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                segmentId: components["parameters"]["segmentId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "German wholesalers",
+                 *       "filter": {
+                 *         "country": "DE",
+                 *         "minOrders": "3"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["SegmentRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Segment"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: PUT /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/segments/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    deleteSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-deleteSegment
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createSegment.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                segmentId: components["parameters"]["segmentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: DELETE /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/segments/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Too Many Requests"
                      *     }
                      */

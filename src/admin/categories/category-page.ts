@@ -7,11 +7,13 @@ import { textIn, type Localised } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
+import { imagePath } from '../../platform/media/images.ts';
 import { chip } from '../components/format.ts';
 import { languageName } from '../components/language-name.ts';
 import { languageTabs } from '../components/language-tabs.ts';
 import { RICH_TEXT_SCRIPTS } from '../components/rich-text.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
+import { pickerLink } from '../media/picker.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, storefrontLink, type ShopVisit } from '../visit.ts';
@@ -34,6 +36,7 @@ interface ShownCategory {
   specialOffer: boolean;
   facetedSearchShowFacetsOnCategory: boolean;
   parent: object | null;
+  images: readonly { url: string; classifier: string }[];
   sfUrl: string;
 }
 
@@ -186,9 +189,39 @@ async function showCategory(visit: ShopVisit, request: PageRequest, draft?: Draf
         ${FLAGS.map((name) => field(name))}
         ${mayWrite && html`<button class="main">${visit.messages.form.save}</button>`}
       </form>
-      ${productCard(visit, category.categoryId, products, page)}
+      <div class="stack">
+        ${pictureCard(visit, category)} ${productCard(visit, category.categoryId, products, page)}
+      </div>
     </div>`,
   };
+}
+
+/** Its picture, with the ways to another one. */
+function pictureCard(visit: ShopVisit, { categoryId, images }: ShownCategory): Markup {
+  const messages = visit.messages.media;
+  const shown = images.find(({ classifier }) => classifier === 'Medium') ?? images[0];
+  return html`<section class="card" id="category-picture">
+    <h2>${visit.messages.categories.picture}</h2>
+    ${
+      shown
+        ? html`<p class="logo-shown"><img src="${imagePath(shown.url)}" alt="" /></p>`
+        : html`<p class="quiet">${messages.noPicture}</p>`
+    }
+    ${
+      visit.may('products_write') &&
+      html`<div class="actions">
+        ${pickerLink(visit, { kind: 'category', id: categoryId }, 'category-picture')}
+        ${
+          shown &&
+          buttonForm({
+            action: adminPath(visit, '/media/assign'),
+            text: messages.removeChosen,
+            fields: { for: `category.${categoryId}`, imageKey: '' },
+          })
+        }
+      </div>`
+    }
+  </section>`;
 }
 
 /** The texts of every language side by side. */

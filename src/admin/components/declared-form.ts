@@ -6,7 +6,7 @@ import type { Draft, FormOptions } from '../pages.ts';
 import { countryChoices } from './country-choices.ts';
 import { decimalText, typedDecimal } from './decimal.ts';
 import { choiceField, longTextField, textField, tickField, type Choice } from './form.ts';
-import { richTextField } from './rich-text.ts';
+import { richTextField, type RichTextReader } from './rich-text.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
 /**
@@ -97,9 +97,10 @@ const inputOf = (name: string, { input = name, isLocalised }: DeclaredField, loc
 /** The inputs of a form: `const field = showFields(...)`, then `field('name')` in its place on the page. */
 export function showFields<Name extends string>(
   form: DeclaredForm<TObject, Name>,
-  { messages, language }: Reader,
+  reader: Reader & RichTextReader,
   { values, draft, isDisabled = false, prefix = '', locale }: Shown<Name>,
 ): (name: Name, more?: FieldParts) => Markup {
+  const { messages, language } = reader;
   const fields = form.fieldsIn(messages);
   return (name, more) => {
     const declared: DeclaredField = fields[name];
@@ -143,7 +144,7 @@ export function showFields<Name extends string>(
       case 'long text':
         return longTextField({ ...field, value });
       case 'rich text':
-        return richTextField({ ...field, value }, messages);
+        return richTextField({ ...field, value }, reader);
       case 'decimal':
       case 'integer':
         return textField({ inputMode: kind === 'decimal' ? kind : 'numeric', ...field, value });

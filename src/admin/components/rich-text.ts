@@ -1,13 +1,14 @@
 import { html, type Markup } from '../../http/html.ts';
 import { MERCHANT_HTML_RULES } from '../../storefront/merchant-html/merchant-html.ts';
-import { RICH_TEXT_SCRIPT, SQUIRE, type Asset } from '../layout/assets.ts';
+import { PICKER_SCRIPT, RICH_TEXT_SCRIPT, SQUIRE, type Asset } from '../layout/assets.ts';
 import type { AdminMessages } from '../messages.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { longTextField, type LongTextField } from './form.ts';
 
 /** A page with such a field loads these. */
-export const RICH_TEXT_SCRIPTS: readonly Asset[] = [SQUIRE, RICH_TEXT_SCRIPT];
+export const RICH_TEXT_SCRIPTS: readonly Asset[] = [SQUIRE, PICKER_SCRIPT, RICH_TEXT_SCRIPT];
 
-type Command = Exclude<keyof AdminMessages['richText']['commands'], 'source'>;
+type Command = Exclude<keyof AdminMessages['richText']['commands'], 'source' | 'picture'>;
 
 /** The buttons in their groups, each with its sign: a short text, or a drawing. */
 const GROUPS: readonly (readonly (readonly [Command, Markup])[])[] = [
@@ -43,12 +44,18 @@ const GROUPS: readonly (readonly (readonly [Command, Markup])[])[] = [
   ],
 ];
 
+/** With the shop whose pictures can be chosen, if the page belongs to one. */
+export type RichTextReader = Pick<ShopVisit, 'messages'> & Partial<Pick<ShopVisit, 'base' | 'may'>>;
+
 /**
  * A field for a text with markup. It is a textarea, which is what the form sends; with scripts an editor takes its
  * place. The toolbar and its dialog are part of the page, because they are in the reader's language.
  */
-export function richTextField(field: LongTextField, { form, richText }: AdminMessages): Markup {
+export function richTextField(field: LongTextField, { messages, base, may }: RichTextReader): Markup {
+  const { form, richText } = messages;
   const { commands } = richText;
+  const pictures =
+    base !== undefined && may?.('products_read') ? adminPath({ base }, '/media', { for: 'text' }) : undefined;
   const button = (command: Command, sign: Markup) =>
     html`<button
       type="button"
@@ -69,8 +76,29 @@ export function richTextField(field: LongTextField, { form, richText }: AdminMes
         (group) =>
           html`<span class="commands">${group.map(([command, sign]) => button(command, sign))}</span>`,
       )}
+      ${
+        pictures !== undefined &&
+        html`<span class="commands">
+          <button
+            type="button"
+            data-command="picture"
+            data-pictures="${pictures}"
+            data-close="${form.cancel}"
+            aria-label="${commands.picture}"
+            title="${commands.picture}"
+          >
+            ${drawing(html`<path d="M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15 9h.01" />`)}
+          </button>
+        </span>`
+      }
       <button type="button" data-command="source" title="${commands.source}">HTML</button>
     </div>
+    ${
+      pictures !== undefined &&
+      html`<p class="hint without-script">
+        <a href="${pictures}" target="_blank" rel="noopener">${commands.picture}</a>
+      </p>`
+    }
     <p class="hint" data-why hidden></p>
     <template>
       <dialog class="link-dialog" aria-label="${commands.link}">

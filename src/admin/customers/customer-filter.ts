@@ -1,3 +1,4 @@
+import { FILTERS, type FilterName, type FilterValues } from '../../people/customers/segments.ts';
 import { countryName, isCountry } from '../../shops/countries/countries.ts';
 import { isDate } from '../../http/dates.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -5,25 +6,6 @@ import { isCurrency, toMinor } from '../../kernel/money.ts';
 import { plainDay } from '../components/format.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { CustomerFilter } from './find-people.ts';
-
-/** The parameters of the list of customers that choose customers, in the order in which a segment names them. */
-export const FILTERS = [
-  'q',
-  'tags',
-  'group',
-  'country',
-  'language',
-  'newsletter',
-  'minOrders',
-  'maxOrders',
-  'minValue',
-  'maxValue',
-  'currency',
-  'after',
-  'before',
-] as const;
-export type FilterName = (typeof FILTERS)[number];
-export type FilterValues = Readonly<Partial<Record<FilterName, string>>>;
 
 const MAX_TAGS = 5;
 const MAX_COUNT = 1_000_000_000;

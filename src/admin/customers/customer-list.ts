@@ -1,3 +1,4 @@
+import { findSegments } from '../../people/customers/segments.ts';
 import { Readable } from 'node:stream';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
 import { html } from '../../http/html.ts';
@@ -21,7 +22,7 @@ import {
   type ListedCustomer,
   type OrderSum,
 } from './queries.ts';
-import { countingNotice, findSegments, saveSegmentForm, segmentLinks } from './segments.ts';
+import { countingNotice, saveSegmentForm, segmentLinks } from './segments.ts';
 
 export function customerList(pages: ShopPages): void {
   pages.get('/customers', 'customers_read', async (visit, request) => {

@@ -297,7 +297,10 @@ function privacyCard(
       <dt>${messages.newsletters}</dt>
       <dd>${newsletters.length === 0 ? messages.noNewsletters : newsletters.join(', ')}</dd>
     </dl>
-    <p class="hint">${messages.exportHint}</p>
+    <p class="hint">
+      ${messages.exportHint}
+      <a href="${adminPath(visit, '/customers/privacy')}">${messages.requests.title}</a>
+    </p>
     <div class="actions">
       ${
         visit.may('orders_read') &&

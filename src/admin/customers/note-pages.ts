@@ -1,4 +1,9 @@
-import { addNote, deleteNote, findNotes, MAX_NOTE_LENGTH } from '../../people/customers/notes.ts';
+import {
+  createCustomerNote,
+  deleteCustomerNote,
+  findNotes,
+  MAX_NOTE_LENGTH,
+} from '../../people/customers/notes.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { Redirect } from '../../http/page-kit.ts';
@@ -6,7 +11,6 @@ import { isId } from '../../kernel/ids.ts';
 import { longTextField } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
-import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 
 /** Notes about a customer, which people of the shop write for each other. */
@@ -15,19 +19,15 @@ export function notePages(pages: ShopPages): void {
     '/customers/:customerId/notes',
     'customers_write',
     async (visit, form) => {
-      const { db, shopId, user, messages } = visit;
+      const words = visit.messages.customers;
       const customerId = form.params['customerId']!;
       const note = form.field('note').trim();
       if (!isId(customerId)) throw notFound();
       if (note === '' || note.length > MAX_NOTE_LENGTH) {
-        throw badRequest(messages.customers.noteLength({ limit: MAX_NOTE_LENGTH }));
+        throw badRequest(words.noteLength({ limit: MAX_NOTE_LENGTH }));
       }
-      await db.transaction(async (tx) => {
-        const noteId = await addNote(tx, shopId, customerId, { author: user.email, note });
-        if (noteId === undefined) throw notFound();
-        await recordAction(tx, visit, '/customers/:customerId/notes', { customerId, noteId });
-      });
-      return new Redirect(adminPath(visit, `/customers/${customerId}`), messages.customers.noteAdded);
+      await visit.call(createCustomerNote, { params: { customerId }, body: { note } });
+      return new Redirect(adminPath(visit, `/customers/${customerId}`), words.noteAdded);
     },
     { limits: { texts: { note: MAX_NOTE_LENGTH } } },
   );
@@ -35,10 +35,7 @@ export function notePages(pages: ShopPages): void {
   pages.post('/customers/:customerId/notes/:noteId/delete', 'customers_write', async (visit, form) => {
     const { customerId, noteId } = form.params as { customerId: string; noteId: string };
     if (!isId(customerId) || !isId(noteId)) throw notFound();
-    await visit.db.transaction(async (tx) => {
-      if ((await deleteNote(tx, visit.shopId, customerId, noteId)) === 0) throw notFound();
-      await recordAction(tx, visit, '/customers/:customerId/notes/:noteId/delete', { customerId, noteId });
-    });
+    await visit.call(deleteCustomerNote, { params: { customerId, noteId } });
     return new Redirect(adminPath(visit, `/customers/${customerId}`), visit.messages.customers.noteDeleted);
   });
 }

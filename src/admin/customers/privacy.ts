@@ -1,14 +1,22 @@
 import { eraseCustomer, exportCustomer } from '../../people/privacy/routes.ts';
-import { html } from '../../http/html.ts';
+import { findPrivacyRequests, type PrivacyRequest } from '../../people/privacy/requests.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
 import { problemOf, tickField } from '../components/form.ts';
+import { momentText } from '../components/format.ts';
+import type { AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
-import { adminPath } from '../visit.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
 import { customerStep, listStep, readCustomer } from './customer-steps.ts';
 import { personName } from './names.ts';
-import { Redirect } from '../../http/page-kit.ts';
+import { type PageRequest, Redirect } from '../../http/page-kit.ts';
+
+const PER_PAGE = 50;
 
 /** Rights that the law grants a person: all data in a file, and erasure. */
 export function privacyPages(pages: ShopPages): void {
+  pages.get('/customers/privacy', 'customers_read', listPage);
+
   pages.file('/customers/:customerId/export.json', 'customers_read', async (visit, request) => {
     const customerId = request.params['customerId']!;
     return {
@@ -59,4 +67,63 @@ export function privacyPages(pages: ShopPages): void {
     },
     { needsReauthentication: true },
   );
+}
+
+/** What people have asked for, and who did it: the shop's proof that it did, also of people who are erased. */
+async function listPage(visit: ShopVisit, request: PageRequest): Promise<AdminPage> {
+  const { db, shopId, messages } = visit;
+  const words = messages.customers.requests;
+  const after = request.query('after') ?? '';
+  const found = await findPrivacyRequests(db, shopId, isId(after) ? after : undefined, PER_PAGE + 1);
+  const shown = found.slice(0, PER_PAGE);
+  return {
+    title: words.title,
+    menu: 'customers',
+    breadcrumbs: [listStep(visit)],
+    main: html`<p class="hint intro">${words.about}</p>
+      ${
+        shown.length === 0
+          ? html`<p class="card">${words.none}</p>`
+          : html`<div class="list">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">${words.at}</th>
+                    <th scope="col">${words.kind}</th>
+                    <th scope="col">${words.customer}</th>
+                    <th scope="col">${words.doneBy}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  ${shown.map((one) => requestRow(visit, one))}
+                </tbody>
+              </table>
+            </div>`
+      }
+      ${
+        found.length > PER_PAGE &&
+        html`<a
+          class="button"
+          href="${adminPath(visit, '/customers/privacy', { after: shown.at(-1)!.requestId })}"
+          >${messages.list.next}</a
+        >`
+      }`,
+  };
+}
+
+function requestRow(visit: ShopVisit, request: PrivacyRequest): Markup {
+  const words = visit.messages.customers.requests;
+  const { kind, source, doneBy, customerId, customerNumber, createdAt } = request;
+  return html`<tr>
+    <td data-title="${words.at}">
+      <time datetime="${createdAt.toISOString()}">${momentText(createdAt, visit.language)}</time>
+    </td>
+    <td data-title="${words.kind}">${words.kinds[kind]}</td>
+    <td data-title="${words.customer}">
+      <a href="${adminPath(visit, `/customers/${customerId}`)}">${customerNumber}</a>
+    </td>
+    <td data-title="${words.doneBy}">
+      ${doneBy ?? words.sources[source === 'customer' ? 'customer' : 'command']}
+    </td>
+  </tr>`;
 }

@@ -1,59 +1,27 @@
-import type { Queries, Transaction } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
-import { badRequest, notFound, Refusal } from '../../http/errors.ts';
+import {
+  createSegment,
+  deleteSegment,
+  findSegment,
+  findSegmentByName,
+  findSegments,
+  FILTERS,
+  MAX_NAME_LENGTH,
+  MAX_VALUE_LENGTH,
+  updateSegment,
+  type FilterValues,
+  type Segment,
+} from '../../people/customers/segments.ts';
+import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { Redirect } from '../../http/page-kit.ts';
-import { isId, newId } from '../../kernel/ids.ts';
+import { isId } from '../../kernel/ids.ts';
 import { areTotalsComplete } from '../../orders/customer-totals.ts';
 import { dayText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
-import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { filterText, FILTERS, givenValues, toFilter, type FilterValues } from './customer-filter.ts';
+import { filterText, givenValues, toFilter } from './customer-filter.ts';
 import { listStep } from './customer-steps.ts';
 import { findCustomerPage } from './queries.ts';
-
-/** A named filter of the list of customers. */
-export interface Segment {
-  segmentId: string;
-  name: string;
-  filter: FilterValues;
-  createdAt: Date;
-  author: string;
-}
-
-const MAX_SEGMENTS = 50;
-const MAX_NAME_LENGTH = 60;
-
-export function findSegments(db: Queries, shopId: string) {
-  return db.many<Segment>(sql`
-    select upper(segment_id::text) as "segmentId", name, filter, created_at as "createdAt", author
-    from customer_segment where shop_id = ${shopId} order by lower(name) limit ${MAX_SEGMENTS}`);
-}
-
-/** A segment that has this name already gets the filter. */
-async function saveSegment(
-  tx: Transaction,
-  shopId: string,
-  { name, filter, author }: Pick<Segment, 'name' | 'filter' | 'author'>,
-): Promise<void> {
-  const changed = await tx.run(sql`
-    update customer_segment set name = ${name}, filter = ${JSON.stringify(filter)}::jsonb
-    where shop_id = ${shopId} and lower(name) = lower(${name})`);
-  if (changed > 0) return;
-  const count = await tx.one<{ segments: number }>(sql`
-    select count(*) as segments from customer_segment where shop_id = ${shopId}`);
-  if (count!.segments >= MAX_SEGMENTS) throw new Refusal('TOO_MANY_SEGMENTS', { limit: MAX_SEGMENTS });
-  await tx.run(sql`
-    insert into customer_segment (shop_id, segment_id, name, filter, created_at, author)
-    values (${shopId}, ${newId(tx.now)}, ${name}, ${JSON.stringify(filter)}::jsonb, ${tx.now}, ${author})
-    on conflict do nothing`);
-}
-
-function deleteSegment(tx: Transaction, shopId: string, segmentId: string) {
-  return tx.one<Pick<Segment, 'name' | 'filter'>>(sql`
-    delete from customer_segment where shop_id = ${shopId} and segment_id = ${segmentId} returning name, filter`);
-}
 
 /** The segments of the shop, which all of its people share. */
 export function segmentPages(pages: ShopPages): void {
@@ -102,14 +70,16 @@ export function segmentPages(pages: ShopPages): void {
   });
 
   pages.post('/customers/segments', 'customers_write', async (visit, form) => {
-    const { db, shopId, user, messages } = visit;
+    const { messages } = visit;
     const name = form.field('name').trim().slice(0, MAX_NAME_LENGTH);
     const filter = givenValues((parameter) => form.field(`filter.${parameter}`).slice(0, MAX_VALUE_LENGTH));
     if (name === '') throw badRequest(messages.customers.segmentName);
     if (Object.keys(filter).length === 0) throw badRequest(messages.customers.segmentEmpty);
-    await db.transaction(async (tx) => {
-      await saveSegment(tx, shopId, { name, filter, author: user.email });
-      await recordAction(tx, visit, '/customers/segments', { name });
+    await visit.inTransaction(async (call, tx) => {
+      // A segment that has this name already gets the filter.
+      const named = await findSegmentByName(tx, visit.shopId, name);
+      if (!named) await call(createSegment, { body: { name, filter } });
+      else await call(updateSegment, { params: { segmentId: named.segmentId }, body: { name, filter } });
     });
     return new Redirect(adminPath(visit, '/customers', filter), messages.customers.segmentSaved({ name }));
   });
@@ -117,13 +87,10 @@ export function segmentPages(pages: ShopPages): void {
   pages.post('/customers/segments/:segmentId/delete', 'customers_write', async (visit, form) => {
     const { db, shopId, messages } = visit;
     const segmentId = form.params['segmentId']!;
-    const deleted = await db.transaction(async (tx) => {
-      const segment = isId(segmentId) ? await deleteSegment(tx, shopId, segmentId) : undefined;
-      if (!segment) throw notFound();
-      await recordAction(tx, visit, '/customers/segments/:segmentId/delete', { segmentId });
-      return segment;
-    });
-    const { name, filter } = deleted;
+    const segment = isId(segmentId) ? await findSegment(db, shopId, segmentId) : undefined;
+    if (!segment) throw notFound();
+    await visit.call(deleteSegment, { params: { segmentId } });
+    const { name, filter } = segment;
     const fields = Object.entries(filter).map(([parameter, value]) => [`filter.${parameter}`, value]);
     return new Redirect(adminPath(visit, '/customers/segments'), {
       text: messages.customers.segmentDeleted({ name }),
@@ -134,8 +101,6 @@ export function segmentPages(pages: ShopPages): void {
     });
   });
 }
-
-const MAX_VALUE_LENGTH = 200;
 
 function segmentRow(visit: ShopVisit, segment: Segment, count: string): Markup {
   const { messages, language } = visit;

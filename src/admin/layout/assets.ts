@@ -45,6 +45,9 @@ export const UPLOT_STYLESHEET = served(
 export const SQUIRE = served(toAsset('squire', 'js', readFileSync(resolve('squire-rte/dist/squire.js'))));
 export const RICH_TEXT_SCRIPT = served(asset('admin-rich-text', 'js'));
 
+/** Opens the media library in a dialog, to choose a picture. */
+export const PICKER_SCRIPT = served(asset('admin-picker', 'js'));
+
 /** Pictures by drag and drop, and the grid of variations. */
 export const PRODUCTS_SCRIPT = served(asset('admin-products', 'js'));
 

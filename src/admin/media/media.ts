@@ -1,8 +1,10 @@
 import {
   addLibraryImage,
+  addToProduct,
   describePicture,
   removeLibraryImage,
   replacePicture,
+  setCategoryPicture,
 } from '../../catalogue/media/library.ts';
 import {
   findLibraryPicture,
@@ -11,12 +13,15 @@ import {
   type LibraryPicture,
 } from '../../catalogue/media/queries.ts';
 import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
+import { addImage } from '../../catalogue/products/slideshow.ts';
+import type { Transaction } from '../../db/database.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 import type { Upload } from '../../http/upload.ts';
 import { isId } from '../../kernel/ids.ts';
+import { copyImage } from '../../platform/media/copy-image.ts';
 import { refuseFullMedia } from '../../platform/media/quota.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
 import { storeImage, type StoredImage } from '../../platform/media/store-image.ts';
@@ -41,11 +46,20 @@ import {
   THUMBNAIL,
   type PicturePlace,
 } from './look.ts';
+import {
+  chooseButton,
+  pageOf,
+  parseTarget,
+  pickerLink,
+  targetOf,
+  toParameter,
+  type Target,
+} from './picker.ts';
 
 const PER_PAGE = 60;
 const MAX_SEARCH_LENGTH = 100;
 
-/** All pictures of the shop, and the choice of one for the logo or the front page. */
+/** All pictures of the shop, and the choice of one for the settings, a product, a category or a text. */
 export function mediaPages(pages: ShopPages, format: SettingsFormat, media: MediaStorage): void {
   pages.get('/media', 'products_read', listPage);
 
@@ -55,16 +69,34 @@ export function mediaPages(pages: ShopPages, format: SettingsFormat, media: Medi
       title: visit.messages.media.upload,
       menu: 'settings',
       breadcrumbs: mediaTrail(visit),
-      main: html`<div class="narrow card">${problemOf(draft)} ${uploadForm(visit, placeOf(request))}</div>`,
+      main: html`<div class="narrow card" data-picker-content>
+        ${problemOf(draft)} ${uploadForm(visit, targetOf(visit, request))}
+      </div>`,
     }),
     save: async (visit, request, upload) => {
-      const picture = await addPicture(visit, media, upload);
-      const place = placeOf(request);
-      if (!place || !visit.may('settings_write')) {
-        return new Redirect(pathOf(visit, picture.imageKey), visit.messages.media.uploaded);
+      const target = targetOf(visit, request);
+      if (target?.kind === 'product') {
+        await visit.call(addImage, { params: { productId: target.id }, body: { image: upload } });
+        return new Redirect(pageOf(visit, target), visit.messages.media.assigned);
       }
-      return choosePicture(visit, format, place, picture);
+      const picture = await addPicture(visit, media, upload);
+      if (!target) return new Redirect(pathOf(visit, picture.imageKey), visit.messages.media.uploaded);
+      if (target.kind === 'category')
+        return assignPicture(visit, media, target, { ...picture, altTexts: {} });
+      // The newest picture is the first of the library.
+      if (target.kind === 'text') return new Redirect(adminPath(visit, '/media', { for: 'text' }));
+      return choosePicture(visit, format, target.kind, picture);
     },
+  });
+
+  /** A product gets one more picture; a category has one, or none where no picture is named. */
+  pages.post('/media/assign', 'products_write', async (visit, form) => {
+    const target = parseTarget(form.field('for'));
+    if (!target || !('id' in target)) throw notFound();
+    const imageKey = form.field('imageKey');
+    if (imageKey === '' && target.kind === 'product') throw notFound();
+    const picture = imageKey === '' ? undefined : await readPicture(visit, imageKey);
+    return assignPicture(visit, media, target, picture);
   });
 
   pages.post('/media/choose', 'settings_write', async (visit, form) => {
@@ -164,12 +196,6 @@ async function readPicture({ db, shopId }: ShopVisit, imageKey: string): Promise
   return picture;
 }
 
-/** The place that a picture is chosen for; undefined: the library is only looked at. */
-function placeOf({ query }: PageRequest): PicturePlace | undefined {
-  const place = query('for') ?? '';
-  return isPicturePlace(place) ? place : undefined;
-}
-
 async function storeUpload(
   { db, config, shopId, messages }: ShopVisit,
   media: MediaStorage,
@@ -212,22 +238,55 @@ export async function choosePicture(
   return new Redirect(adminPath(visit, PLACE_PATHS[place]), await savedNotice(visit, applied));
 }
 
+/** Products and categories own their files, so they get a copy. */
+async function assignPicture(
+  visit: ShopVisit,
+  media: MediaStorage,
+  target: Extract<Target, { id: string }>,
+  picture: Omit<LibraryPicture, 'productId'> | undefined,
+): Promise<Redirect> {
+  const { db, config, shopId, user } = visit;
+  await refuseFullMedia(db, config, shopId);
+  const copy = picture && (await copyImage(media, shopId, picture));
+  const save = async (tx: Transaction) => {
+    const object = target.kind === 'product' ? { productId: target.id } : { categoryId: target.id };
+    await recordAction(tx, visit, '/media/assign', object);
+    if (target.kind === 'category') return setCategoryPicture(tx, config, shopId, target.id, copy);
+    if (picture && copy) await addToProduct(tx, config, shopId, target.id, picture, copy);
+    return undefined;
+  };
+  let replaced: string | undefined;
+  try {
+    replaced = await db.transaction(save, { appId: user.userId });
+  } catch (error) {
+    if (copy) await media.removeFolders(shopId, [copy.imageKey]).catch(() => {});
+    throw error;
+  }
+  // Where that fails, the clean-up removes them.
+  if (replaced !== undefined) await media.removeFolders(shopId, [replaced]).catch(() => {});
+  return new Redirect(
+    pageOf(visit, target),
+    picture ? visit.messages.media.assigned : visit.messages.form.saved,
+  );
+}
+
 async function listPage(visit: ShopVisit, request: PageRequest): Promise<AdminPage> {
   const messages = visit.messages.media;
   const text = (request.query('q') ?? '').trim().slice(0, MAX_SEARCH_LENGTH);
-  const place = visit.may('settings_write') ? placeOf(request) : undefined;
+  const target = targetOf(visit, request);
+  const parameter = target && toParameter(target);
   const found = await findPage(visit, text, request.query('after'));
   const pictures = found.slice(0, PER_PAGE);
-  const address = (after?: string) => adminPath(visit, '/media', { q: text, for: place, after });
+  const address = (after?: string) => adminPath(visit, '/media', { q: text, for: parameter, after });
   const link = (href: string, label: string) => html`<a class="button" href="${href}">${label}</a>`;
   return {
-    title: place ? messages.chooseFor[place] : visit.messages.settings.pages.media,
+    title: target ? messages.chooseFor[target.kind] : visit.messages.settings.pages.media,
     menu: 'settings',
-    breadcrumbs: place ? mediaTrail(visit) : settingsTrail(visit),
-    main: html`<div class="stack">
+    breadcrumbs: target ? mediaTrail(visit) : settingsTrail(visit),
+    main: html`<div class="stack" data-picker-content>
       <div class="card">
         <form class="filters" method="get" action="${adminPath(visit, '/media')}">
-          ${place && html`<input type="hidden" name="for" value="${place}" />`}
+          ${parameter !== undefined && html`<input type="hidden" name="for" value="${parameter}" />`}
           <label class="hidden" for="media-search">${messages.search}</label>
           <input
             type="search"
@@ -239,12 +298,12 @@ async function listPage(visit: ShopVisit, request: PageRequest): Promise<AdminPa
           />
           <button>${messages.find}</button>
         </form>
-        ${visit.may('products_write') && uploadForm(visit, place)}
+        ${visit.may('products_write') && uploadForm(visit, target)}
       </div>
       <div class="card">
         ${pictures.length === 0 && html`<p class="quiet">${text === '' ? messages.none : messages.notFound({ text })}</p>`}
         <ul class="pictures media">
-          ${pictures.map((picture) => (place ? choiceItem(visit, picture, place) : pictureItem(visit, picture)))}
+          ${pictures.map((picture) => (target ? choiceItem(visit, picture, target) : pictureItem(visit, picture)))}
         </ul>
         <div class="actions">
           ${request.query('after') !== undefined && link(address(), messages.first)}
@@ -267,16 +326,9 @@ function pictureItem(visit: ShopVisit, picture: LibraryPicture): Markup {
   return html`<li><a href="${pathOf(visit, picture.imageKey)}">${thumbnail(visit, picture)}</a></li>`;
 }
 
-function choiceItem(visit: ShopVisit, picture: LibraryPicture, place: PicturePlace): Markup {
-  const messages = visit.messages.media;
-  const { imageKey, name } = picture;
+function choiceItem(visit: ShopVisit, picture: LibraryPicture, target: Target): Markup {
   return html`<li>
-    ${thumbnail(visit, picture)}
-    <form method="post" action="${adminPath(visit, '/media/choose')}">
-      <input type="hidden" name="for" value="${place}" />
-      <input type="hidden" name="imageKey" value="${imageKey}" />
-      <button aria-label="${messages.chooseNamed({ name })}">${messages.choose}</button>
-    </form>
+    ${thumbnail(visit, picture)} ${chooseButton(visit, target, picture, shownText(visit, picture))}
   </li>`;
 }
 
@@ -292,11 +344,11 @@ function thumbnail(visit: ShopVisit, picture: LibraryPicture): Markup {
 const shownText = ({ locale, settings }: ShopVisit, { altTexts }: LibraryPicture) =>
   textIn(altTexts, locale, settings.defaultLocale) ?? '';
 
-function uploadForm(visit: ShopVisit, place: PicturePlace | undefined): Markup {
+function uploadForm(visit: ShopVisit, target: Target | undefined): Markup {
   const messages = visit.messages.media;
   return html`<form
     method="post"
-    action="${adminPath(visit, '/media/new', { for: place })}"
+    action="${adminPath(visit, '/media/new', { for: target && toParameter(target) })}"
     enctype="multipart/form-data"
     class="drop"
     hx-boost="false"
@@ -420,9 +472,7 @@ export function pictureCard(visit: ShopVisit, place: PicturePlace): Markup {
     ${
       visit.may('settings_write') &&
       html`<div class="actions">
-        <a class="button" href="${adminPath(visit, '/media', { for: place })}"
-          >${messages.chooseFor[place]}</a
-        >
+        ${pickerLink(visit, { kind: place })}
         ${
           address !== null &&
           buttonForm({

@@ -16,7 +16,7 @@ import { momentText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { actionText } from './bulk-edit-text.ts';
+import { actionTexts } from './bulk-edit-text.ts';
 
 /** The progress of an edit of many products, its result, and the way back. */
 export function editPages(pages: ShopPages): void {
@@ -55,6 +55,7 @@ async function editView(visit: ShopVisit, edit: BulkEdit): Promise<Markup> {
   const { db, shopId, language } = visit;
   const words = visit.messages.products.bulk;
   const { editId, state, items, itemsDone, changed, refused, undone, kept } = edit;
+  const [text] = await actionTexts(visit, [edit.action]);
   const isRunning = state === 'running' || state === 'undoing';
   const path = adminPath(visit, `/products/bulk-edits/${editId}`);
   const [done, all] = state === 'undoing' ? [undone + kept, changed] : [itemsDone, items];
@@ -90,7 +91,7 @@ async function editView(visit: ShopVisit, edit: BulkEdit): Promise<Markup> {
   >
     <section class="card">
       <p>
-        ${actionText(visit, edit.action)}
+        ${text}
         <span class="quiet">${edit.author}, ${momentText(edit.createdAt, language)}</span>
       </p>
       <p role="status">${words.states[state]}</p>

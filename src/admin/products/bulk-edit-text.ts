@@ -1,10 +1,29 @@
 import type { BulkAction } from '../../catalogue/products/bulk-edit.ts';
+import { textIn } from '../../http/locale.ts';
 import { decimalText } from '../components/decimal.ts';
 import { amountText } from '../components/format.ts';
 import type { ShopVisit } from '../visit.ts';
+import { findCategoryNames } from './queries.ts';
 
-/** A change in words: `Set price: €12.00`. */
-export function actionText(visit: ShopVisit, action: BulkAction): string {
+/** Changes in words: `Set price: €12.00`, `Add to category: Tea`. */
+export async function actionTexts(visit: ShopVisit, actions: readonly BulkAction[]): Promise<string[]> {
+  const { db, shopId, locale, settings } = visit;
+  const ids = actions.flatMap((action) => ('categoryId' in action ? [action.categoryId] : []));
+  const found = ids.length === 0 ? [] : await findCategoryNames(db, shopId, ids);
+  const names = new Map(
+    found.map(({ categoryId, alias, name }) => [
+      categoryId,
+      textIn(name, locale, settings.defaultLocale) ?? alias,
+    ]),
+  );
+  return actions.map((action) => actionText(visit, action, names));
+}
+
+function actionText(
+  visit: ShopVisit,
+  action: BulkAction,
+  categoryNames: ReadonlyMap<string, string>,
+): string {
   const words = visit.messages.products.bulk;
   switch (action.kind) {
     case 'setPrice':
@@ -15,8 +34,11 @@ export function actionText(visit: ShopVisit, action: BulkAction): string {
     case 'addStock':
       return `${words.kinds[action.kind]}: ${decimalText(action.amount, visit.language)}`;
     case 'addCategory':
-    case 'removeCategory':
-      return words.kinds[action.kind];
+    case 'removeCategory': {
+      // A category that was deleted since has no name.
+      const name = categoryNames.get(action.categoryId);
+      return name === undefined ? words.kinds[action.kind] : `${words.kinds[action.kind]}: ${name}`;
+    }
     case 'setVisible':
       return action.visible ? words.kinds.show : words.kinds.hide;
   }

@@ -33,7 +33,7 @@ import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { editPages } from './bulk-edit-result.ts';
-import { actionText } from './bulk-edit-text.ts';
+import { actionTexts } from './bulk-edit-text.ts';
 import { findProductPage } from './list-queries.ts';
 import { categoryChoices, toProductFilter } from './product-filter.ts';
 import { findCategoryChoices } from './queries.ts';
@@ -83,7 +83,7 @@ export function bulkEdit(pages: ShopPages): void {
                 </p>`
               : html`${chosen.isMore && html`<p class="notice">${words.onlyFirst({ count: chosen.ids.length })}</p>`}
                 ${await askForm(visit, request, kind !== '' && !asked)}
-                ${preview && asked && previewCard(visit, asked, preview)}`
+                ${preview && asked && (await previewCard(visit, asked, preview))}`
           }
           ${await recentEdits(visit)}`,
         };
@@ -281,13 +281,14 @@ async function previewOf(visit: ShopVisit, action: BulkAction, ids: readonly str
   return preview;
 }
 
-function previewCard(visit: ShopVisit, action: BulkAction, preview: Preview): Markup {
+async function previewCard(visit: ShopVisit, action: BulkAction, preview: Preview): Promise<Markup> {
   const { products: messages } = visit.messages;
   const words = messages.bulk;
   const { rows, changed, unchanged, problems } = preview;
+  const [text] = await actionTexts(visit, [action]);
   return html`<form method="post" class="card">
     <h2>${words.previewTitle}</h2>
-    <p>${actionText(visit, action)}</p>
+    <p>${text}</p>
     <p role="status">
       ${words.changes({ count: changed })} ${unchanged > 0 && words.stay({ count: unchanged })}
     </p>
@@ -352,16 +353,18 @@ async function recentEdits(visit: ShopVisit): Promise<Markup | false> {
   const edits = await findBulkEdits(visit.db, visit.shopId);
   const words = visit.messages.products.bulk;
   if (edits.length === 0) return false;
+  const texts = await actionTexts(
+    visit,
+    edits.map(({ action }) => action),
+  );
   return html`<section class="card" aria-labelledby="recent-edits">
     <h2 id="recent-edits">${words.recent}</h2>
     <ul class="things">
       ${edits.map(
-        (edit) =>
+        (edit, index) =>
           html`<li>
             <span
-              ><a href="${adminPath(visit, `/products/bulk-edits/${edit.editId}`)}"
-                >${actionText(visit, edit.action)}</a
-              ><br />
+              ><a href="${adminPath(visit, `/products/bulk-edits/${edit.editId}`)}">${texts[index]}</a><br />
               <span class="quiet">${edit.author}, ${dayText(edit.createdAt, visit.language)}</span></span
             >
             <span>${words.states[edit.state]}</span>

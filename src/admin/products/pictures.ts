@@ -7,6 +7,7 @@ import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { imageUrl, imagePath } from '../../platform/media/images.ts';
 import { textField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
+import { pickerLink } from '../media/picker.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { readProduct } from './product-page.ts';
@@ -113,6 +114,7 @@ export async function picturesCard(visit: ShopVisit, { productId, kind }: Produc
         <button class="without-script">${messages.upload}</button>
       </form>`
     }
+    ${mayWrite && html`<p>${pickerLink(visit, { kind: 'product', id: productId }, 'pictures')}</p>`}
     <p class="problem" role="alert" data-problem hidden></p>
     <p class="quiet" role="status" data-progress="${messages.progress}" hidden></p>
   </section>`;

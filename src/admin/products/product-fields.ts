@@ -1,8 +1,8 @@
 import { html, type Markup, type Part } from '../../http/html.ts';
 import { choiceField, longTextField, textField, tickField, type Choice } from '../components/form.ts';
 import { richTextField } from '../components/rich-text.ts';
-import type { AdminMessages } from '../messages.ts';
 import type { Draft } from '../pages.ts';
+import type { ShopVisit } from '../visit.ts';
 import { productFieldFinder } from './product-declaration.ts';
 import type { ProductFormValues } from './product-values.ts';
 
@@ -31,9 +31,9 @@ export interface ProductFields {
 export function productFields(
   values: ProductFormValues,
   inherited: ProductFormValues | undefined,
-  { draft, mayWrite, messages }: { draft: Draft | undefined; mayWrite: boolean; messages: AdminMessages },
+  { draft, mayWrite, visit }: { draft: Draft | undefined; mayWrite: boolean; visit: ShopVisit },
 ): ProductFields {
-  const find = productFieldFinder(messages);
+  const find = productFieldFinder(visit.messages);
   const isDisabled = !mayWrite;
   return {
     field: (name, more) => {
@@ -61,7 +61,7 @@ export function productFields(
         case 'long text':
           return longTextField({ ...field, maxLength: characters! });
         case 'rich text':
-          return richTextField({ ...field, maxLength: characters! }, messages);
+          return richTextField({ ...field, maxLength: characters! }, visit);
         case 'decimal':
           return textField({ inputMode: 'decimal', autocomplete: 'off', ...text });
         case 'text':

@@ -43,7 +43,7 @@ export function productEditorPages(pages: ShopPages): void {
         const fields = productFields(values, master ? productFormValues(master, visit) : undefined, {
           draft,
           mayWrite,
-          messages: visit.messages,
+          visit,
         });
         return productPage(visit, row, 'product', {
           scripts: [PRODUCTS_SCRIPT, ...RICH_TEXT_SCRIPTS],

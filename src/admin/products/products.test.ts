@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runDueEdits } from '../../catalogue/products/bulk-edit-runner.ts';
 import { sql } from '../../db/sql.ts';
@@ -170,6 +171,11 @@ describe('several products at once', () => {
 
     const assigned = await resultOf({ kind: 'addCategory', target: category });
     expect(await inCategory()).toBe(3);
+    const { name } = (await service.db.one<{ name: string }>(sql`
+      select name ->> 'en_GB' as name from category where shop_id = 'DemoShop' and category_id = ${category}`))!;
+    const named = `Add to category: ${name.replaceAll('&', '&amp;')}`;
+    expect((await owner.get(assigned)).text).toContain(named);
+    expect((await owner.get(edit(ids, { kind: 'addCategory', target: category }))).text).toContain(named);
     await owner.post(`${assigned}/undo`);
     await run();
     expect(await inCategory()).toBe(0);
@@ -293,6 +299,45 @@ describe('a shop with very many products', () => {
     const done = await service.db.one(sql`
       select state, items, items_done as done, changed, refused from bulk_edit where edit_id = ${editId}`);
     expect(done).toEqual({ state: 'done', items: 801, done: 801, changed: 801, refused: 0 });
+  });
+
+  test('a process that was too slow leaves the products to the one that has taken the edit', async () => {
+    const id = (await service.db.one<{ id: string }>(sql`
+      select product_id as id from product where shop_id = 'DemoShop' and product_number = 'KN-110'`))!.id;
+    const stock = async () =>
+      (await service.db.one<{ stock: number }>(sql`
+        select stock::float8 as stock from product where shop_id = 'DemoShop' and product_id = ${id}`))!
+        .stock;
+    const before = await stock();
+    const saved = await owner.post(`/products/bulk-edit?id=${id}&kind=addStock&amount=3`);
+    const editId = saved.location!.split('/').at(-1)!;
+    const log = service.app.log;
+    let slow: Promise<void> | undefined;
+    let taken: Promise<unknown> | undefined;
+    await service.db.transaction(async (tx) => {
+      await tx.run(sql`select from product where shop_id = 'DemoShop' and product_id = ${id} for update`);
+      // It waits for the product, while its lease expires and another process takes the edit.
+      slow = runDueEdits({ db: service.db, log });
+      await expect
+        .poll(
+          async () =>
+            (
+              await service.db.many(sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+            ).length,
+        )
+        .toBeGreaterThan(0);
+      taken = service.db.run(sql`
+        update bulk_edit set attempts = attempts + 1, run_at = ${service.db.now}
+        where shop_id = 'DemoShop' and edit_id = ${editId}`);
+      await sleep(300);
+    });
+    await Promise.all([slow, taken]);
+    await runDueEdits({ db: service.db, log });
+    expect(await stock()).toBe(before + 3);
+    const done = await service.db.one(sql`
+      select state, items_done as done, changed from bulk_edit where edit_id = ${editId}`);
+    expect(done).toEqual({ state: 'done', done: 1, changed: 1 });
   });
 
   test('finds a rare word, and what is sold out among many', async () => {

@@ -27,6 +27,12 @@ export function findCategoryChoices(db: Queries, shopId: string) {
     where shop_id = ${shopId} order by position, number limit ${MAX_CATEGORIES}`);
 }
 
+export function findCategoryNames(db: Queries, shopId: string, categoryIds: readonly string[]) {
+  return db.many<{ categoryId: string; alias: string; name: Localised }>(sql`
+    select upper(category_id::text) as "categoryId", alias, name from category
+    where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
+}
+
 export interface Picture {
   name: string;
   imageKey: string;

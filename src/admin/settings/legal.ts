@@ -134,10 +134,7 @@ export function legalTexts(pages: ShopPages): void {
                     draft,
                   };
                   return LONG.has(name)
-                    ? richTextField(
-                        { ...field, rows: name === 'description' ? 18 : 4, maxLength },
-                        visit.messages,
-                      )
+                    ? richTextField({ ...field, rows: name === 'description' ? 18 : 4, maxLength }, visit)
                     : textField({ ...field, maxLength });
                 })}
                 ${

@@ -232,6 +232,94 @@ describe('the media library', () => {
     expect((await merchant.get(`/media/${keyIn(logoUrl!)}`)).text).toContain('/settings/theme">Logo</a>');
   });
 
+  test('a product and a category get a copy of a picture, and only people who may change them', async () => {
+    const product = (await service.db.one<{ id: string }>(sql`
+      select upper(product_id::text) as id from product where shop_id = 'DemoShop' and product_number = 'KN-100'`))!
+      .id;
+    const category = (await service.db.one<{ id: string }>(sql`
+      select upper(category_id::text) as id from category
+      where shop_id = 'DemoShop' and parent_id is not null and image_key is null order by category_id limit 1`))!
+      .id;
+    const pictures = () =>
+      service.db.many<{ name: string; imageKey: string; altTexts: object }>(sql`
+        select name, upper(image_key::text) as "imageKey", alt_texts as "altTexts" from product_image
+        where shop_id = 'DemoShop' and product_id = ${product} order by position`);
+    const categoryKey = async () =>
+      (await service.db.one<{ key: string | null }>(sql`
+        select upper(image_key::text) as key from category where shop_id = 'DemoShop' and category_id = ${category}`))!
+        .key;
+    const key = keyIn((await send('/media/new', 'Mast.png')).headers.location);
+    await merchant.post(`/media/${key}`, { 'text.en_GB': 'A mast' });
+    const before = await bytes();
+    const pictured = await pictures();
+
+    const list = await merchant.get(`/media?for=product.${product}&q=mast`);
+    expect(list.text).toContain('Choose Mast.png');
+    const choose = (target: string, imageKey: string, by = merchant) =>
+      by.post('/media/assign', { for: target, imageKey });
+    const assigned = await choose(`product.${product}`, key);
+    expect([assigned.status, assigned.location]).toEqual([303, `/admin/shops/DemoShop/products/${product}`]);
+    await choose(`product.${product}`, key);
+    const added = (await pictures()).slice(pictured.length);
+    expect(added).toEqual([
+      { name: 'Mast.png', imageKey: expect.any(String), altTexts: { en_GB: 'A mast' } },
+      { name: 'Mast-2.png', imageKey: expect.any(String), altTexts: { en_GB: 'A mast' } },
+    ]);
+    const size = ((await bytes()) - before) / 2;
+    const file = (imageKey: string) => service.app.inject(`/media/DemoShop/${imageKey}/Mast.png`);
+    expect((await file(added[0]!.imageKey)).rawPayload).toEqual((await file(key)).rawPayload);
+
+    // An upload in the picker belongs to the product at once; a name that it has already is refused.
+    expect((await send(`/media/new?for=product.${product}`, 'Boom.png')).headers.location).toBe(
+      `/admin/shops/DemoShop/products/${product}`,
+    );
+    const print = await fingerprint(service);
+    expect((await send(`/media/new?for=product.${product}`, 'Boom.png')).statusCode).toBe(400);
+    expect(await fingerprint(service)).toEqual(print);
+    expect((await pictures()).map(({ name }) => name).slice(pictured.length)).toEqual([
+      'Mast.png',
+      'Mast-2.png',
+      'Boom.png',
+    ]);
+
+    // A category has one picture. The files of the former one are removed.
+    const onlyProduct = await bytes();
+    await choose(`category.${category}`, key);
+    const first = (await categoryKey())!;
+    expect(first).not.toBe(key);
+    expect((await merchant.get(`/categories/${category}`)).text).toContain(`/${first}/Mast`);
+    expect(await bytes()).toBe(onlyProduct + size);
+    await send(`/media/new?for=category.${category}`, 'Keel.png');
+    expect((await merchant.get('/media?q=keel')).text).toContain('Keel.png');
+    expect(await categoryKey()).not.toBe(first);
+    expect((await file(first)).statusCode).toBe(404);
+    await choose(`category.${category}`, '');
+    expect(await categoryKey()).toBeNull();
+
+    const orders = await givenMerchant(service, 'orders');
+    const unchanged = await fingerprint(service);
+    const nowhere = '00000000-0000-7000-8000-000000000000';
+    for (const [target, imageKey, by, status] of [
+      [`product.${product}`, key, orders, 403],
+      [`product.${nowhere}`, key, merchant, 404],
+      [`category.${nowhere}`, key, merchant, 404],
+      [`product.${product}`, nowhere, merchant, 404],
+      [`product.${product}`, '', merchant, 404],
+      ['logo', key, merchant, 404],
+    ] as const) {
+      expect([target, (await choose(target, imageKey, by)).status]).toEqual([target, status]);
+    }
+    expect(await fingerprint(service)).toEqual(unchanged);
+
+    for (const { name } of (await pictures()).slice(pictured.length)) {
+      await merchant.post(`/products/${product}/pictures/delete`, { name });
+    }
+    // An editor of texts inserts the address.
+    expect((await merchant.get('/media?for=text&q=mast')).text).toMatch(
+      /data-picture="\/media\/DemoShop\/[0-9A-F-]{36}\/Mast_ml\.png"\s+data-alt="A mast"/,
+    );
+  });
+
   test('the button of the front page leads to a product, a category or a page', async () => {
     const choose = async (search: string, name: string) => {
       const { text } = await merchant.get(`/settings/home/target?q=${search}`);

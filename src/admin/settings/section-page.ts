@@ -6,7 +6,7 @@ import type { Problem } from '../../shops/settings/problem.ts';
 import type { SectionName } from '../../shops/settings/schema.ts';
 import { languageTabs } from '../components/language-tabs.ts';
 import { versionField, versionOf } from '../components/version.ts';
-import { SETTINGS_SCRIPT } from '../layout/assets.ts';
+import { PICKER_SCRIPT, SETTINGS_SCRIPT } from '../layout/assets.ts';
 import type { AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -120,7 +120,7 @@ async function formPage(
     title: messages.settings.pages[page.name],
     menu: 'settings',
     breadcrumbs: settingsTrail(visit),
-    scripts: [SETTINGS_SCRIPT],
+    scripts: [SETTINGS_SCRIPT, PICKER_SCRIPT],
     main: beside ? html`<div class="sides ${page.isEven ? 'even' : ''}">${fields}${beside}</div>` : fields,
     ...(refused && { status: refused.status }),
   };

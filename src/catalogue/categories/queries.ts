@@ -241,6 +241,23 @@ export function updateCategoryRow(tx: Transaction, shopId: string, category: Sto
     where shop_id = ${shopId} and category_id = ${category.categoryId}`);
 }
 
+export function lockCategoryImage(tx: Transaction, shopId: string, categoryId: string) {
+  return tx.one<{ imageKey: string | null; sizes: ImageSizes | null }>(sql`
+    select upper(image_key::text) as "imageKey", image_sizes as sizes from category
+    where shop_id = ${shopId} and category_id = ${categoryId} for update`);
+}
+
+export function updateCategoryImage(
+  tx: Transaction,
+  shopId: string,
+  categoryId: string,
+  image: { imageKey: string; sizes: ImageSizes } | undefined,
+) {
+  return tx.run(sql`
+    update category set image_key = ${image?.imageKey ?? null}, image_sizes = ${image?.sizes ?? null}
+    where shop_id = ${shopId} and category_id = ${categoryId}`);
+}
+
 /** The aliases of the subcategories, including hidden ones; undefined: no such category. */
 export async function findSequence(
   db: Queries,
@@ -321,20 +338,22 @@ export async function findProductsIn(
   return rows.map(({ productId }) => productId);
 }
 
-/** Including their rows in lists. */
+/** Including their rows in lists. Returns the sizes of the pictures that they had. */
 export async function deleteCategories(
   tx: Transaction,
   shopId: string,
   categoryIds: readonly string[],
-): Promise<void> {
+): Promise<ImageSizes[]> {
   await tx.run(sql`
     delete from category_listing where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
   await tx.run(sql`
     delete from subcategory_listing where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
   await tx.run(sql`
     delete from listing_size where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
-  await tx.run(sql`
-    delete from category where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
+  const deleted = await tx.many<{ sizes: ImageSizes | null }>(sql`
+    delete from category where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])
+    returning image_sizes as sizes`);
+  return deleted.flatMap(({ sizes }) => sizes ?? []);
 }
 
 /** The existing ids; locked against deletion until the transaction ends. */

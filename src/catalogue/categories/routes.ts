@@ -32,6 +32,7 @@ import {
 import { titledLink, toCategory } from './render.ts';
 import { Category, ChangedCategory, NewCategory, Sequence, Subcategory } from './schema.ts';
 import { takeNumber } from '../../platform/counters.ts';
+import { addMedia, bytesOf } from '../../platform/media/quota.ts';
 
 const shared = { tag: 'categories', labels: ['Base', 'Now'] } as const;
 const params = Type.Object({ categoryId: Id });
@@ -244,7 +245,9 @@ export function categories(api: Operations): void {
       await refreshListing(tx, shopId, productIds);
       last = productIds.at(-1)!;
     }
-    await deleteCategories(tx, shopId, tree);
+    const pictures = await deleteCategories(tx, shopId, tree);
+    // The files are left to the clean-up.
+    await addMedia(tx, shopId, -bytesOf(pictures.map((sizes) => ({ sizes }))));
   });
 
   api.read(getCategorySequence, async ({ db, shopId, params }) => {

@@ -4,9 +4,12 @@ import { notFound } from '../../http/errors.ts';
 import type { Localised } from '../../http/locale.ts';
 import { addMedia, bytesOf, takeMedia } from '../../platform/media/quota.ts';
 import type { StoredImage } from '../../platform/media/store-image.ts';
+import { moveSettingsVersion } from '../../shops/shop/queries.ts';
+import { lockCategoryImage, updateCategoryImage } from '../categories/queries.ts';
 import { describePictures } from '../products/picture-texts.ts';
 import { touchProducts } from '../products/product-events.ts';
 import { lockProduct } from '../products/queries.ts';
+import { attachImage, findImageNames } from '../products/slideshow.ts';
 import {
   deleteLibraryImage,
   insertLibraryImage,
@@ -63,4 +66,50 @@ export async function removeLibraryImage(tx: Transaction, shopId: string, imageK
   const deleted = await deleteLibraryImage(tx, shopId, imageKey);
   if (!deleted) throw notFound();
   await addMedia(tx, shopId, -bytesOf([deleted]));
+}
+
+/** Adds a copy of a picture to a product, with its texts. `copy` is the copied files. */
+export async function addToProduct(
+  tx: Transaction,
+  config: Config,
+  shopId: string,
+  productId: string,
+  { name, altTexts }: Pick<LibraryPicture, 'name' | 'altTexts'>,
+  copy: StoredImage,
+): Promise<void> {
+  if (!(await lockProduct(tx, shopId, productId))) throw notFound();
+  const free = freeName(name, await findImageNames(tx, shopId, productId));
+  await attachImage(tx, config, shopId, productId, free, copy);
+  await describePictures(tx, shopId, productId, new Map([[free, altTexts]]));
+}
+
+/** A product has each name once: the second `lamp.jpg` becomes `lamp-2.jpg`. */
+export function freeName(name: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(name)) return name;
+  const dot = name.lastIndexOf('.');
+  const [start, end] = dot === -1 ? [name, ''] : [name.slice(0, dot), name.slice(dot)];
+  let number = 2;
+  while (taken.has(`${start}-${number}${end}`)) number++;
+  return `${start}-${number}${end}`;
+}
+
+/**
+ * Sets the picture of a category to these files, which belong to it alone; undefined: it has none. Returns the key of
+ * the files that it had.
+ */
+export async function setCategoryPicture(
+  tx: Transaction,
+  config: Config,
+  shopId: string,
+  categoryId: string,
+  stored: StoredImage | undefined,
+): Promise<string | undefined> {
+  // Rendered pages show the picture.
+  await moveSettingsVersion(tx, shopId);
+  const before = await lockCategoryImage(tx, shopId, categoryId);
+  if (!before) throw notFound();
+  await updateCategoryImage(tx, shopId, categoryId, stored);
+  if (before.sizes) await addMedia(tx, shopId, -bytesOf([{ sizes: before.sizes }]));
+  if (stored) await takeMedia(tx, config, shopId, bytesOf([stored]));
+  return before.imageKey ?? undefined;
 }

@@ -142,6 +142,18 @@ export function takeEdit(db: Queries, shopId: string, editId: string) {
     returning ${columns}, attempts`);
 }
 
+/** Keeps other processes from taking the edit until the transaction ends. false: one of them has taken it. */
+export async function lockEdit(
+  tx: Transaction,
+  shopId: string,
+  { editId, attempts }: Pick<TakenEdit, 'editId' | 'attempts'>,
+): Promise<boolean> {
+  const edit = await tx.one(sql`
+    select from bulk_edit
+    where shop_id = ${shopId} and edit_id = ${editId} and attempts = ${attempts} for no key update`);
+  return edit !== undefined;
+}
+
 export interface EditItem {
   position: number;
   productId: string;
@@ -171,21 +183,20 @@ export interface ItemResult {
   problem?: BulkProblem;
 }
 
-/** Writes what has become of some items, with the counts. false: another process has taken the edit. */
+/** Writes what has become of some items, with the counts. The edit is locked. */
 export async function saveResults(
   tx: Transaction,
   shopId: string,
-  { editId, attempts }: Pick<TakenEdit, 'editId' | 'attempts'>,
+  { editId }: Pick<TakenEdit, 'editId'>,
   results: readonly ItemResult[],
-): Promise<boolean> {
+): Promise<void> {
   const count = (state: ItemState) => results.filter((result) => result.state === state).length;
   const isUndone = count('undone') + count('kept') > 0;
-  const owned = await tx.run(sql`
+  await tx.run(sql`
     update bulk_edit set items_done = items_done + ${isUndone ? 0 : results.length},
       changed = changed + ${count('changed')}, refused = refused + ${count('refused')},
       undone = undone + ${count('undone')}, kept = kept + ${count('kept')}, run_at = ${leaseEnd(tx.now)}
-    where shop_id = ${shopId} and edit_id = ${editId} and attempts = ${attempts}`);
-  if (owned === 0) return false;
+    where shop_id = ${shopId} and edit_id = ${editId}`);
   await tx.run(sql`
     update bulk_edit_item set state = result.state, before = coalesce(result.before, bulk_edit_item.before),
       after = coalesce(result.after, bulk_edit_item.after), problem = result.problem
@@ -193,7 +204,6 @@ export async function saveResults(
       after jsonb, problem text)
     where bulk_edit_item.shop_id = ${shopId} and bulk_edit_item.edit_id = ${editId}
       and bulk_edit_item.position = result.position`);
-  return true;
 }
 
 /** Ends the edit, or its undoing. */

@@ -14,6 +14,7 @@ import {
   endEdit,
   findDueEdit,
   findItems,
+  lockEdit,
   lockEditedProducts,
   releaseEdit,
   restorePlaces,
@@ -79,6 +80,8 @@ async function runPiece(
 ): Promise<'more' | 'over' | 'lost'> {
   const isUndo = taken.state === 'undoing';
   const { editId, action } = taken;
+  // Before anything is changed: a process whose lease has expired must not change what the next one changes too.
+  if (!(await lockEdit(tx, shopId, taken))) return 'lost';
   const items = await findItems(tx, shopId, editId, {
     state: isUndo ? 'changed' : 'waiting',
     limit: AT_ONCE,
@@ -100,7 +103,8 @@ async function runPiece(
   const decide = isUndo ? undoneItem : editedItem;
   const decided = items.map((item) => decide(action, item, products.get(item.productId)));
   const results = await save(tx, shopId, action, products, decided);
-  return (await saveResults(tx, shopId, taken, results)) ? 'more' : 'lost';
+  await saveResults(tx, shopId, taken, results);
+  return 'more';
 }
 
 /** A decision on an item; with a value, the product gets it. */

@@ -82,10 +82,16 @@ async function insertImages(tx: Transaction, shopId: string, { images }: DemoFil
   await addMedia(tx, shopId, bytesOf(inserted));
 }
 
-function updateCategories(tx: Transaction, shopId: string, { categoryImages }: DemoFiles) {
+async function updateCategories(
+  tx: Transaction,
+  shopId: string,
+  { categoryImages }: DemoFiles,
+): Promise<void> {
   const rows = [...categoryImages].map(([alias, { imageKey, sizes }]) => ({ alias, imageKey, sizes }));
-  return tx.run(sql`
+  const updated = await tx.many<{ sizes: ImageSizes }>(sql`
     update category set image_key = row."imageKey", image_sizes = row.sizes
     from jsonb_to_recordset(${JSON.stringify(rows)}) as row (alias text, "imageKey" uuid, sizes jsonb)
-    where category.shop_id = ${shopId} and category.alias = row.alias`);
+    where category.shop_id = ${shopId} and category.alias = row.alias
+    returning row.sizes`);
+  await addMedia(tx, shopId, bytesOf(updated));
 }

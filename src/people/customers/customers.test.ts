@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenShop, givenToken } from '../../../test/builders.ts';
-import { startService, type Answer, type Service } from '../../../test/service.ts';
+import { startService, type Answer, type CallOptions, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { ADDRESS_FIELDS } from '../../shops/countries/address.ts';
@@ -572,5 +572,115 @@ describe('changing', () => {
       customerNumber: 'kept',
       billingAddress: { ...NOTHING, city: 'kept' },
     });
+  });
+});
+
+describe('notes and segments', () => {
+  const manage = (method: string, path: string, body?: unknown, options: CallOptions = {}) =>
+    service.call(method, `/manage/shops/Harbour${path}`, { token, body, ...options });
+  const stored = async () => [
+    await service.db.many(sql`select * from customer_note order by note_id`),
+    await service.db.many(sql`select * from customer_segment order by segment_id`),
+    await service.db.many(sql`select * from audit_entry order by entry_id`),
+  ];
+
+  test('a note is written, read, changed and deleted, and each change is in the audit log', async () => {
+    service.setClock(new Date('2026-11-15T08:30:00.999Z'));
+    const customerId = await givenCustomer();
+    const path = `/customers/${customerId}/notes`;
+    const key = { headers: { 'idempotency-key': 'note-1' } };
+    const made = await manage('POST', path, { note: '  Rings twice ' }, key);
+    const again = await manage('POST', path, { note: '  Rings twice ' }, key);
+    const { noteId, author } = made.body;
+    expect([made.status, made.body]).toEqual([
+      201,
+      { noteId: expect.any(String), creationDate: '2026-11-15T08:30:00Z', author, note: 'Rings twice' },
+    ]);
+    expect(again.body).toEqual(made.body);
+    const changed = await manage('PUT', `${path}/${noteId}`, { note: 'Rings once' });
+    expect([changed.status, changed.body]).toEqual([200, { ...made.body, note: 'Rings once' }]);
+    expect((await manage('GET', path)).body).toEqual({ items: [changed.body] });
+    expect((await manage('DELETE', `${path}/${noteId}`)).status).toBe(204);
+    expect((await manage('GET', path)).body).toEqual({ items: [] });
+    const entries = await service.db.many<{ method: string; object: object }>(sql`
+      select method, object from audit_entry where route like '%/notes%' order by entry_id`);
+    expect(entries).toEqual(
+      ['POST', 'PUT', 'DELETE'].map((method) => ({ method, object: { customerId, noteId } })),
+    );
+
+    await manage('POST', path, { note: 'Rings twice' });
+    const before = await stored();
+    const nowhere = newId(new Date());
+    for (const [method, where, body, status] of [
+      ['POST', path, { note: '   ' }, 400],
+      ['POST', path, { note: 'x'.repeat(2_001) }, 400],
+      ['POST', path, {}, 400],
+      ['POST', `/customers/${nowhere}/notes`, { note: 'x' }, 404],
+      ['GET', `/customers/${nowhere}/notes`, undefined, 404],
+      ['PUT', `${path}/${noteId}`, { note: 'x' }, 404],
+      ['DELETE', `${path}/${noteId}`, undefined, 404],
+    ] as const) {
+      expect([method, where, (await manage(method, where, body)).status]).toEqual([method, where, status]);
+    }
+    expect(await stored()).toEqual(before);
+    await service.db.run(sql`
+      insert into customer_note (shop_id, customer_id, note_id, created_at, author, note)
+      select 'Harbour', ${customerId}, gen_random_uuid(), ${new Date()}, 'ada', 'x' from generate_series(1, 199)`);
+    const full = await manage('POST', path, { note: 'x' });
+    expect([full.status, full.headers['x-error-code']]).toEqual([400, 'TOO_MANY_NOTES']);
+  });
+
+  test('a segment is made, read, changed and deleted; its name is unique', async () => {
+    const filter = { country: 'DE', minOrders: '3', unknown: 'x' };
+    const made = await manage('POST', '/segments', { name: 'Germans', filter });
+    const { segmentId } = made.body;
+    expect([made.status, made.body]).toMatchObject([
+      201,
+      { name: 'Germans', filter: { country: 'DE', minOrders: '3' } },
+    ]);
+    expect((await manage('GET', '/segments')).body).toEqual({ items: [made.body] });
+    expect((await manage('GET', `/segments/${segmentId}`)).body).toEqual(made.body);
+    const changed = await manage('PUT', `/segments/${segmentId}`, {
+      name: 'Austrians',
+      filter: { country: 'AT' },
+    });
+    expect([changed.status, changed.body]).toEqual([
+      200,
+      { ...made.body, name: 'Austrians', filter: { country: 'AT' } },
+    ]);
+    const other = await manage('POST', '/segments', { name: 'Germans', filter });
+    const before = await stored();
+    for (const [method, where, body, status] of [
+      ['POST', '/segments', { name: 'GERMANS', filter }, 409],
+      ['PUT', `/segments/${segmentId}`, { name: 'germans', filter }, 409],
+      ['POST', '/segments', { name: 'Empty', filter: {} }, 400],
+      ['POST', '/segments', { name: ' ', filter }, 400],
+      ['POST', '/segments', { name: 'x'.repeat(61), filter }, 400],
+      ['POST', '/segments', { name: 'Odd', filter: { minOrders: 'many' } }, 400],
+      ['POST', '/segments', { name: 'Odd', filter: { q: 'x'.repeat(201) } }, 400],
+      ['POST', '/segments', { name: 'Odd', filter: { country: 49 } }, 400],
+      ['GET', `/segments/${newId(new Date())}`, undefined, 404],
+    ] as const) {
+      expect([method, where, (await manage(method, where, body)).status]).toEqual([method, where, status]);
+    }
+    expect(await stored()).toEqual(before);
+    expect((await manage('DELETE', `/segments/${segmentId}`)).status).toBe(204);
+    expect((await manage('DELETE', `/segments/${segmentId}`)).status).toBe(404);
+    expect((await manage('GET', '/segments')).body).toEqual({ items: [other.body] });
+  });
+
+  test('a shop has at most 50 segments, also when many are made at once', async () => {
+    await service.db.run(sql`
+      insert into customer_segment (shop_id, segment_id, name, filter, created_at, author)
+      select 'Harbour', gen_random_uuid(), 'Segment ' || number, '{"country": "DE"}', ${new Date()}, 'ada'
+      from generate_series(1, 48) as number`);
+    const made = await Promise.all(
+      Array.from({ length: 5 }, (_, index) =>
+        manage('POST', '/segments', { name: `New ${index}`, filter: { country: 'DE' } }),
+      ),
+    );
+    expect(made.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+      201, 201, 400, 400, 400,
+    ]);
   });
 });

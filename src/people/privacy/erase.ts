@@ -3,6 +3,7 @@ import { sql } from '../../db/sql.ts';
 import { Refusal } from '../../http/errors.ts';
 import { recordEvents, takeTimeOfCommit } from '../../platform/events/log.ts';
 import type { ErasureOptions, PersonalData } from '../../platform/personal-data.ts';
+import { insertPrivacyRequest, type RequestSource } from './requests.ts';
 import { deleteStoredResponses, eraseCustomerRow, hasUnerasedOrders, lockCustomerRecord } from './queries.ts';
 
 export interface Erasure {
@@ -18,7 +19,12 @@ export interface Erasure {
 export async function eraseCustomerData(
   tx: Transaction,
   sources: readonly PersonalData[],
-  { shopId, customerId, ...options }: ErasureOptions & { shopId: string; customerId: string },
+  {
+    shopId,
+    customerId,
+    by,
+    ...options
+  }: ErasureOptions & { shopId: string; customerId: string; by: RequestSource },
 ): Promise<Erasure | undefined> {
   // A customer with a hundred thousand orders takes longer than the request timeout.
   await tx.run(sql`set local statement_timeout = 0`);
@@ -40,6 +46,7 @@ export async function eraseCustomerData(
   if (await hasUnerasedOrders(tx, shopId, customerId)) {
     throw new Refusal('CUSTOMER_JUST_ORDERED');
   }
+  await insertPrivacyRequest(tx, shopId, 'erasure', person, by);
   recordEvents(tx, shopId, [{ type: 'CUSTOMER_ERASE', resourceId: person.customerId }]);
   return {
     customerId: person.customerId,

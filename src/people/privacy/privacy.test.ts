@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { givenMerchant } from '../../../test/admin.ts';
 import { givenToken } from '../../../test/builders.ts';
 import { fingerprint } from '../../../test/demo.ts';
 import {
@@ -18,6 +19,7 @@ import {
   type Shop,
 } from '../../../test/carts.ts';
 import { databaseUrl, startService, type Answer, type Service } from '../../../test/service.ts';
+import { privacyRequestCleanup } from './requests.ts';
 import { COMMANDS } from '../../commands/table.ts';
 import { ADDRESS_FIELDS } from '../../shops/countries/address.ts';
 import { sql } from '../../db/sql.ts';
@@ -324,6 +326,43 @@ describe('erasing', () => {
     expect(await refusal(service, () => erase(customerId))).toEqual([404, 'HTTP 404 Not Found']);
   });
 
+  test('is on record by the number of the customer, as each copy is; a refused one is not', async () => {
+    const { customerId, customerNumber, orderId } = await givenHistory();
+    await exported(customerId);
+    await change(orderId, { closedOn: null });
+    expect((await erase(customerId)).status).toBe(409);
+    await change(orderId, { closedOn: NOW });
+    await erase(customerId);
+    const merchant = await givenMerchant(service);
+    const list = await merchant.get('/customers/privacy');
+    const rows = [...list.text.matchAll(/<tr>\s*<td[^]*?<\/tr>/g)].map(([row]) =>
+      row
+        .replaceAll(/<[^>]*>/g, ' ')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+    );
+    const app = (await service.db.one<{ name: string }>(sql`
+      select done_by as name from privacy_request where kind = 'erasure'`))!.name;
+    expect(rows.map((row) => row.replace(/^.*(?=(Copy|Erasure))/, ''))).toEqual([
+      `Erasure ${customerNumber} ${app}`,
+      `Copy of the data ${customerNumber} ${app}`,
+    ]);
+    const again = await exported(customerId);
+    expect(again.privacyRequests.map(({ kind, source }: Body) => [kind, source])).toEqual([
+      ['export', 'staff'],
+      ['erasure', 'staff'],
+      ['export', 'staff'],
+    ]);
+    const clerk = await givenMerchant(service, 'catalogue');
+    expect((await clerk.get('/customers/privacy')).status).toBe(403);
+
+    // Four years later it is deleted.
+    expect(await privacyRequestCleanup.run(service.db, 100)).toBe(0);
+    service.setClock(new Date(NOW.getTime() + 5 * 366 * 86_400_000));
+    expect(await privacyRequestCleanup.run(service.db, 100)).toBe(3);
+    service.setClock(NOW);
+  });
+
   test('again finds nothing more to do', async () => {
     const { customerId, orderId } = await givenHistory();
     await erase(customerId);
@@ -547,13 +586,15 @@ describe('exporting', () => {
     expect(JSON.stringify(body)).not.toContain('token');
   });
 
-  test('writes its entry of the audit log alone, and is empty where nothing is held', async () => {
+  test('writes its entries of the audit log and of the privacy requests alone, and is empty where nothing is held', async () => {
     const made = await service.call('POST', '/DemoShop/customers', {
       token: shop.token,
       body: { billingAddress: {} },
     });
     const withoutEntries = async () =>
-      Object.entries(await fingerprint(service)).filter(([table]) => !table.startsWith('audit_entry'));
+      Object.entries(await fingerprint(service)).filter(
+        ([table]) => !/^(audit_entry|privacy_request)/.test(table),
+      );
     const before = await withoutEntries();
     const body = await exported(made.body.customerId);
     expect(await withoutEntries()).toEqual(before);
@@ -661,6 +702,11 @@ describe('on the command line', () => {
     service.setClock(undefined);
     const { items } = (await manage('GET', '/audit?method=command')).body;
     expect(items).toMatchObject([{ app: null, route: 'kontor customer erase', object: { customerId } }]);
+    expect(
+      await service.db.many(sql`
+        select kind, source, done_by as by, customer_number as number from privacy_request
+        where customer_id = ${customerId}`),
+    ).toEqual([{ kind: 'erasure', source: 'command', by: null, number: customerNumber }]);
     await expect(run('customer erase', ['DemoShop', '4711'], { yes: true })).rejects.toThrow(
       'no customer "4711"',
     );

@@ -9,6 +9,7 @@ import type { PersonalData } from '../../platform/personal-data.ts';
 import { eraseCustomerData } from './erase.ts';
 import { exportText } from './export.ts';
 import { findCustomerRecord } from './queries.ts';
+import { byCaller, insertPrivacyRequest } from './requests.ts';
 
 const count = (description: string) => Type.Integer({ description, examples: [2] });
 const number = Type.String({ description: 'The visible number, unique in the shop.', examples: ['1027'] });
@@ -94,7 +95,7 @@ export const exportCustomer = operation({
   name: 'exportCustomer',
   summary: 'Export customer',
   description:
-    'All data of a person: the customer, the orders with everything that belongs to them, and everything stored under the email address. Every export is in the audit log.',
+    'All data of a person: the customer, the orders with everything that belongs to them, and everything stored under the email address. Every export is in the audit log and in the record of privacy requests.',
   access: { allOf: ['customers_read', 'orders_read'] },
   isReadAudited: true,
   params,
@@ -123,9 +124,10 @@ export const eraseCustomer = operation({
 export function privacyOperations(api: Operations, sources: readonly PersonalData[]): void {
   api.read(
     { ...exportCustomer, answer: Type.Unsafe<Readable>(personExport(sources)) },
-    async ({ db, shopId, params: { customerId }, origin }) => {
+    async ({ db, shopId, params: { customerId }, origin, caller }) => {
       const person = await findCustomerRecord(db, shopId, customerId);
       if (!person) throw notFound();
+      await insertPrivacyRequest(db, shopId, 'export', person, byCaller(caller.app));
       return Readable.from(exportText(db, sources, { shopId, person, origin }), {
         objectMode: false,
         highWaterMark: 65_536,
@@ -139,6 +141,7 @@ export function privacyOperations(api: Operations, sources: readonly PersonalDat
       const erasure = await eraseCustomerData(tx, sources, {
         shopId,
         customerId,
+        by: byCaller(caller.app),
         appId: caller.app?.appId ?? null,
         force: query.force ?? false,
         afterCommit,

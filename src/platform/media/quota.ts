@@ -5,8 +5,8 @@ import { HttpError, Refusal } from '../../http/errors.ts';
 import { CLASSIFIERS, type ImageSizes } from './images.ts';
 
 /**
- * The bytes of all images of a shop's products and of its media library are a counter of the shop. Code that inserts or deletes images changes
- * it in the same transaction, so it is exact, and nothing is ever added up.
+ * The bytes of all images of a shop's products, of its categories and of its media library are a counter of the shop.
+ * Code that inserts or deletes images changes it in the same transaction, so it is exact, and nothing is ever added up.
  */
 
 const MEGABYTE = 1_048_576;

@@ -6,6 +6,7 @@ import { findCustomerIdOf, findOrCreateCustomerOf } from '../../people/accounts/
 import { eraseCustomerData } from '../../people/privacy/erase.ts';
 import { exportText } from '../../people/privacy/export.ts';
 import { findCustomerRecord } from '../../people/privacy/queries.ts';
+import { BY_CUSTOMER, insertPrivacyRequest } from '../../people/privacy/requests.ts';
 import type { PersonalData } from '../../platform/personal-data.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
@@ -53,6 +54,7 @@ export function accountData(pages: Pages, sources: readonly PersonalData[]): voi
     if (!record) throw notFound();
     // Only this one of the customer's addresses is confirmed, so nothing is looked up by the others.
     const person = { ...record, emails: [account.email] };
+    await insertPrivacyRequest(db, shopId, 'export', record, BY_CUSTOMER);
     return {
       type: 'application/json; charset=utf-8',
       content: Readable.from(exportText(db, sources, { shopId, person, origin }), {
@@ -100,6 +102,7 @@ async function eraseAccount(
     await eraseCustomerData(tx, sources, {
       shopId,
       customerId,
+      by: BY_CUSTOMER,
       appId: null,
       force: false,
       afterCommit: (work) => afterCommit.push(work),
