@@ -625,7 +625,7 @@ describe('an order without tax says why', () => {
     const email = (await queuedEmails(service, untaxed.shopId)).findLast(
       ({ template }) => template === 'order',
     )!;
-    const facts = (await orderConfirmation.load!(service.db, email as never))!;
+    const facts = (await orderConfirmation.load!(service.db, email))!;
     expect(facts.untaxed).toEqual([{ text: reason, amount: '€0.00' }]);
     // The notice on the legal guarantee is for consumers.
     const isConsumer = address.vatId === null;
