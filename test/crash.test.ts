@@ -155,6 +155,7 @@ describe('kill -9', () => {
         where shop_id = 'DemoShop' and stock is not null order by product_id limit ${MAX_ITEMS}`);
     const before = await stocks();
     const productIds = before.map(({ id }) => id);
+    expect(productIds.length).toBeGreaterThan(20);
     const editId = await db.transaction((tx) =>
       insertBulkEdit(tx, 'DemoShop', {
         author: 'ada@mail.example',
@@ -168,7 +169,7 @@ describe('kill -9', () => {
     // The second piece waits for this product, so the edit stands in the middle of it.
     await db.transaction(async (tx) => {
       await tx.run(sql`
-        select from product where shop_id = 'DemoShop' and product_id = ${productIds.at(30)!} for update`);
+        select from product where shop_id = 'DemoShop' and product_id = ${productIds[20]!} for update`);
       await waitFor(async () => (await edit()).done > 0);
       await waitFor(
         async () =>

@@ -353,16 +353,16 @@ function uploadForm(visit: ShopVisit, target: Target | undefined): Markup {
     class="drop"
     hx-boost="false"
   >
-    ${fileField(visit, 'new-picture', messages.upload)}
+    ${fileField(visit, 'new-picture', messages.upload, target?.kind === 'logo')}
     <button>${visit.messages.settings.logo.upload}</button>
   </form>`;
 }
 
-function fileField({ messages }: ShopVisit, id: string, label: string): Markup {
+function fileField({ messages }: ShopVisit, id: string, label: string, isLogo = false): Markup {
   return html`<div class="field">
     <label for="${id}">${label}</label>
     <input type="file" id="${id}" name="picture" accept=".png,.jpg,.jpeg,.gif" required />
-    <p class="hint">${messages.settings.logo.hint}</p>
+    <p class="hint">${isLogo ? messages.settings.logo.hint : messages.media.fileHint}</p>
   </div>`;
 }
 
