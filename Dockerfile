@@ -9,6 +9,8 @@ RUN npm ci
 
 # All addresses, because requests come from outside of the container.
 ENV HOST=0.0.0.0 KONTOR_DATA=/data
+# Two areas for malloc instead of eight for each core: freed memory is used again, and an idle process takes 8 MB less.
+ENV MALLOC_ARENA_MAX=2
 VOLUME /data
 EXPOSE 8080
 # What `npm start` runs, without npm in between, so that SIGTERM arrives.
