@@ -5,12 +5,16 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WITHDRAWAL_EXCLUSIONS } from './facts.ts';
 import { givenShop, givenToken } from '../../../test/builders.ts';
+import { statementsOf } from '../../../test/carts.ts';
 import { SEED } from '../../../test/seed.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { applySettings } from '../../shops/settings/file.ts';
 import { FileProblem } from './file-problem.ts';
+import { openMediaStorage } from '../../platform/media/open-storage.ts';
+import { textFile } from './csv-file.ts';
 import { importFile } from './import.ts';
+import { importPictures } from './import-pictures.ts';
 import { refreshListing } from './listing.ts';
 
 let service: Service;
@@ -477,6 +481,34 @@ describe('the import', () => {
       expect(await contentOf('Harbour', token)).toEqual(content);
     }
     expect(numberOfFiles).toBeGreaterThan(40);
+  });
+
+  test('reads the pictures of all rows with one statement, and writes nothing where there are none', async () => {
+    const numbers = Array.from({ length: 40 }, (_, index) => `P-${index}`);
+    await imported(`Alias\n${numbers.join('\n')}\n`);
+    const mapping = ['Alias', 'Images', 'ImageTexts/en'];
+    const sent = (count: number) =>
+      statementsOf(() =>
+        importPictures({
+          db: service.db,
+          config: service.config,
+          media: openMediaStorage(service.config),
+          shopId: 'Harbour',
+          file: textFile(
+            'pictures.csv',
+            `${mapping.join(';')}\n${numbers
+              .slice(0, count)
+              .map((number) => `${number};;`)
+              .join('\n')}\n`,
+          ),
+          mapping,
+          readFile: () => Promise.reject(new Error('no picture is named')),
+          onPicture: () => Promise.reject(new Error('no picture is named')),
+        }),
+      );
+    // The version of the settings, and the pictures.
+    expect(await sent(40)).toHaveLength(2);
+    expect(await sent(40)).toEqual(await sent(1));
   });
 
   test('takes what no patch can write', async () => {
