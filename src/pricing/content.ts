@@ -242,7 +242,7 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
     totalTax: totals.totalTax,
     totalBeforeTax: totals.totalBeforeTax,
     grandTotal: totals.grandTotal,
-    // Last, because each field after a spread takes longer than all before it.
+    // Last, because fields that follow a spread in a literal are slow.
     ...(isOther && { shopTaxModel: settings.taxModel }),
     ...(settings.deliveryTax !== 'standard' && { deliveryTax: settings.deliveryTax }),
   };
