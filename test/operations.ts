@@ -812,7 +812,9 @@ const personExport = shape(
   ),
   'emailAddresses: array\nemailAddresses[]: string',
   ...words(`notes tags newsletterSubscriptions newsletterRequests availabilityWatches carts wishList accounts accountSessions
-    signInRequests mails orders privacyRequests`).map((key) => `${key}: array`),
+    signInRequests mails orders`).map((key) => `${key}: array`),
+  // This very request is one of them.
+  array('privacyRequests', 'kind: string\nsource: string\ndoneBy: string|null\nrequestedOn: string'),
   array('auditEntries', auditEntry),
 );
 
@@ -1455,6 +1457,7 @@ const management = shape(
   object('editing', 'appId: string\nsince: string', 'object|null'),
   'state: string\ncancelledOn: string|null',
   priced('paidAmount', 'refundedAmount', 'refundableAmount', 'outstandingAmount'),
+  array('taxes', shape('rate: number\ntreatment?: string', priced('amount', 'tax'))),
   object('buyer', buyer),
   array(
     'shipments',

@@ -63,6 +63,7 @@ export function asRecorded(text: string): string {
   return text
     .replace(/"mboUrl":"[^"]*"/, '"mboUrl":""')
     .replace(/"state":"[a-zA-Z]+",(?="cancelledOn")/, '')
+    .replace(/"taxes":\[[^\]]*\],(?="buyer")/, '')
     .replace(/"buyer":\{[^{}]*\},(?="shipments")/, '')
     .replaceAll(/"(?:dueAmount|refundableAmount)":\{[^}]*\},/g, '');
 }

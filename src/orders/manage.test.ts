@@ -66,6 +66,10 @@ test('the order as it was placed', async () => {
     refundedAmount: price(0),
     refundableAmount: price(0),
     outstandingAmount: price(39.9),
+    taxes: [
+      { rate: 7, treatment: 'domestic', amount: price(15), tax: { ...price(0.98), taxType: 'NONE' } },
+      { rate: 19, treatment: 'domestic', amount: price(24.9), tax: { ...price(3.98), taxType: 'NONE' } },
+    ],
     buyer: { buyerReference: null, purchaseOrderNumber: null, vatCheck: null },
     shipments: [],
     returns: [],

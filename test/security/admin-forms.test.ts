@@ -41,6 +41,7 @@ beforeAll(async () => {
     '/admin/sign-in',
     '/admin/forgotten',
     '/admin/confirm?to=/admin',
+    '/admin/shops/DemoShop/media?for=logo',
     '/admin/shops/DemoShop',
   ]);
 }, 120_000);

@@ -618,12 +618,10 @@ test('a transaction that is tried again keeps the files, one that fails does not
       if (tries.length === 1) throw Object.assign(new Error('try again'), { code: '40001' });
       return result;
     }, options);
-  db.ofShop = (shopId) => ({ ...original(shopId), transaction });
+  db.ofShop = (shopId) => Object.assign(original(shopId), { transaction });
   const answer = await upload('a.png');
-  db.ofShop = (shopId) => ({
-    ...original(shopId),
-    transaction: () => Promise.reject(new Error('lost')),
-  });
+  db.ofShop = (shopId) =>
+    Object.assign(original(shopId), { transaction: () => Promise.reject(new Error('lost')) });
   const failed = await upload('b.png');
   db.ofShop = original;
   expect([answer.status, failed.status, tries.length]).toEqual([201, 500, 2]);

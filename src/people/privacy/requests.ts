@@ -70,7 +70,7 @@ export const privacyRequestPersonalData: PersonalData = {
 
 function findRequestsOf(db: Queries, shopId: string, { customerId }: Person) {
   return db.many<object>(sql`
-    select kind, source, done_by as "doneBy", created_at as since from privacy_request
+    select kind, source, done_by as "doneBy", created_at as "requestedOn" from privacy_request
     where shop_id = ${shopId} and customer_id = ${customerId} order by request_id limit ${MAX_EXPORTED}`);
 }
 
