@@ -5,6 +5,7 @@ import type { ImageSizes } from '../../platform/media/images.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { addMedia, bytesOf } from '../../platform/media/quota.ts';
 import type { ProductFacts } from '../../catalogue/products/facts.ts';
+import type { Content, ContentLine } from '../../pricing/content.ts';
 import { readCatalogue, type DemoProduct } from './demo-data.ts';
 import { dataSheetFile, drawFiles, type DemoFiles } from './draw-files.ts';
 
@@ -19,6 +20,7 @@ export async function addDemoFiles(db: Database, config: Config, shopId: string)
     await updateProducts(tx, shopId, products, files);
     await insertImages(tx, shopId, files);
     await updateCategories(tx, shopId, files);
+    await updateOrders(tx, shopId);
     await updateSettings(tx, shopId, files);
   });
 }
@@ -94,4 +96,34 @@ async function updateCategories(
     where category.shop_id = ${shopId} and category.alias = row.alias
     returning row.sizes`);
   await addMedia(tx, shopId, bytesOf(updated));
+}
+
+/** Orders show the pictures that products had when they were bought; those of the demo are older than its pictures. */
+async function updateOrders(tx: Transaction, shopId: string): Promise<void> {
+  const orders = await tx.many<{ orderId: string; content: Content }>(sql`
+    select order_id as "orderId", content from customer_order where shop_id = ${shopId} for no key update`);
+  const pictures = await tx.many<{ productId: string; image: NonNullable<ContentLine['image']> }>(sql`
+    select upper(product.product_id::text) as "productId",
+      json_build_object('imageKey', image.image_key, 'sizes', image.sizes) as image
+    from product
+    left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id
+    join product_image image on image.shop_id = ${shopId}
+      and image.product_id = case when product.main_image is null then master.product_id else product.product_id end
+      and image.name = coalesce(product.main_image, master.main_image)
+    where product.shop_id = ${shopId}`);
+  const imageOf = new Map(pictures.map(({ productId, image }) => [productId, image]));
+  const rows = orders.map(({ orderId, content }) => ({
+    orderId,
+    content: {
+      ...content,
+      lines: content.lines.map((line) => ({
+        ...line,
+        image: line.image ?? imageOf.get(line.productId) ?? null,
+      })),
+    },
+  }));
+  await tx.run(sql`
+    update customer_order set content = row.content
+    from jsonb_to_recordset(${JSON.stringify(rows)}) as row ("orderId" uuid, content jsonb)
+    where customer_order.shop_id = ${shopId} and customer_order.order_id = row."orderId"`);
 }

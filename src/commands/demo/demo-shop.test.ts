@@ -899,6 +899,20 @@ test('the shop without files names none', async () => {
   expect(rows).toEqual([{ images: 0, named: 0, pictures: 0, logos: 0 }]);
 });
 
+test('orders show the pictures of their products, also of variations', async () => {
+  const { rows } = await service.db.pool.query<{ lines: number; pictures: number; variations: number }>(`
+    select count(*)::int as lines, count(nullif(line -> 'image', 'null'))::int as pictures,
+      count(*) filter (where product.master_id is not null and line -> 'image' <> 'null')::int as variations
+    from customer_order cross join jsonb_array_elements(content -> 'lines') as line
+    join product on product.shop_id = customer_order.shop_id and product.product_id = (line ->> 'productId')::uuid
+    left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
+    where customer_order.shop_id = 'DemoShop' and coalesce(product.main_image, master.main_image) is not null`);
+  const [{ lines, pictures, variations }] = rows as [(typeof rows)[number]];
+  expect(lines).toBeGreaterThan(10);
+  expect(pictures).toBe(lines);
+  expect(variations).toBeGreaterThan(0);
+});
+
 test('of two processes that create the shop, one does', async () => {
   const first = await startService();
   const second = await startService({}, first);
