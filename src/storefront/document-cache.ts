@@ -11,8 +11,9 @@ interface SentDocument {
   policy: string;
 }
 
+/** Does not hold the page, whose memory belongs to the cache that it came from. */
 interface CachedDocument extends SentDocument {
-  page: Page;
+  page: WeakRef<Page>;
 }
 
 const documentCache: CacheKind<CachedDocument> = { name: 'documents', limit: { megabytes: 32 } };
@@ -28,10 +29,12 @@ export function documentOf(visit: Visit, page: Page): SentDocument {
   const cache = db.caches.of(documentCache);
   const key = `${shopId} ${locale} ${currency} ${pageOrigin}${base}${page.path} ${JSON.stringify(page.query)}`;
   const cached = cache.get(key);
-  if (cached?.page === page) return cached;
+  if (cached?.page.deref() === page) return cached;
   const document = renderDocument(visit, page);
   // A page that is not cached itself is another object for each visitor.
-  if (isCacheable(visit)) cache.set(key, { ...document, page }, document.bytes.length + 2 * key.length);
+  if (isCacheable(visit)) {
+    cache.set(key, { ...document, page: new WeakRef(page) }, document.bytes.length + 2 * key.length);
+  }
   return document;
 }
 
