@@ -10,8 +10,11 @@ export function sixDigits(colour: string): string {
 }
 
 export function contrast(one: string, other: string): number {
-  const [darker, lighter] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
-  return (lighter! + 0.05) / (darker! + 0.05);
+  return contrastOf(luminance(one), luminance(other));
+}
+
+function contrastOf(one: number, other: number): number {
+  return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
 }
 
 /** The lowest contrast against any of these backgrounds. */
@@ -20,12 +23,15 @@ export function leastContrast(colour: string, grounds: readonly string[]): numbe
 }
 
 function luminance(colour: string): number {
-  const [red, green, blue] = channels(colour).map((channel) => {
-    const share = channel / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+  const [red, green, blue] = channels(colour);
+  return 0.2126 * LINEAR[red!]! + 0.7152 * LINEAR[green!]! + 0.0722 * LINEAR[blue!]!;
 }
+
+/** The linear share of each value of a channel. */
+const LINEAR = Array.from({ length: 256 }, (_, channel) => {
+  const share = channel / 255;
+  return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+});
 
 export function isDark(colour: string): boolean {
   return contrast(colour, '#ffffff') > contrast(colour, '#000000');
@@ -43,10 +49,12 @@ export function mixed(from: string, to: string, share: number): string {
  * does. The backgrounds must be alike, so black or white is visible on all of them.
  */
 export function visible(colour: string, grounds: readonly string[], least: number): string {
+  const behind = grounds.map(luminance);
   for (let share = 0; share < 1; share += 0.02) {
     for (const end of ['#000000', '#ffffff']) {
       const shade = mixed(colour, end, share);
-      if (leastContrast(shade, grounds) >= least) return shade;
+      const before = luminance(shade);
+      if (behind.every((ground) => contrastOf(before, ground) >= least)) return shade;
     }
   }
   return mostVisible(['#000000', '#ffffff'], grounds);

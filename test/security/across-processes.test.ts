@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { setTotp } from '../../src/admin/account/second-factor.ts';
 import { stepAt, totpCode } from '../../src/admin/account/totp-code.ts';
 import { hashPassword } from '../../src/admin/users/password.ts';
 import { deleteRole, findOrCreateUser, putRole, updatePassword } from '../../src/admin/users/queries.ts';
 import { sql } from '../../src/db/sql.ts';
 import { installationKey } from '../../src/platform/sealing.ts';
-import { givenBrowser, givenMerchant, givenTries, merchantWith } from '../admin.ts';
+import { givenBrowser, givenMerchant, givenTotp, givenTries, merchantWith } from '../admin.ts';
 import { queuedEmails } from '../carts.ts';
 import { startDemo } from '../demo.ts';
 import { startService, type Service } from '../service.ts';
@@ -102,7 +101,7 @@ describe('guesses in four processes at the same moment', () => {
 
   test('codes of an authenticator app: 10', async () => {
     const key = await installationKey(first.config);
-    await first.db.transaction((tx) => setTotp(tx, key, userId, { secret: SECRET, step: 0 }));
+    await givenTotp(first, key, userId, SECRET);
     const asked = await givenBrowser(first).post('/admin/sign-in', { email: EMAIL, password: PASSWORD });
     const state = /name="state"\s+value="([^"]+)"/.exec(asked.text)![1]!;
     const right = [-1, 0, 1].map((step) => totpCode(SECRET, stepAt(now) + step));

@@ -60,6 +60,7 @@ async function givenThings(): Promise<void> {
   await merchant.post('/users', { email: 'new@people.example', role: 'catalogue' });
   await merchant.post('/products/import/paste', { rows: 'SKU;Name\nX-1;A thing\n' });
   await merchant.post('/customers/segments', { name: 'Germans', 'filter.country': 'DE' });
+  await merchant.post('/pages/new', { kind: 'page', title: 'About us', category: '' });
   const customer = await service.db.one<{ id: string }>(sql`
     select upper(customer_id::text) as id from customer where shop_id = 'DemoShop' order by created_at desc limit 1`);
   await merchant.post(`/customers/${customer!.id}/notes`, { note: 'Rings twice' });
@@ -67,6 +68,14 @@ async function givenThings(): Promise<void> {
   await service.db.run(sql`
     insert into library_image (shop_id, image_key, name, sizes, created_at)
     values ('DemoShop', ${newId(new Date())}, 'harbour.png', '{}', ${new Date()})`);
+  await service.db.run(sql`
+    insert into redirect (shop_id, redirect_id, source, source_key, status, address, target_path, target_parameters, origin,
+      created_at)
+    values ('DemoShop', ${newId(new Date())}, '/old.html', '/old.html', 301, '/Categories', '/categories', '{}', 'manual',
+      ${new Date()})`);
+  await service.db.run(sql`
+    insert into missed_address (shop_id, day, address, referrer, hits)
+    values ('DemoShop', ${new Date()}, '/older.html', '', 3)`);
   // Money that belongs to no order.
   await service.db.run(sql`
     insert into bank_entry (shop_id, entry_id, key, booked_on, amount, currency, created_at)
@@ -82,6 +91,7 @@ const NOT_ON_A_PAGE = [
   '/admin/shops/:shopId/orders/invoices',
   '/admin/shops/:shopId/orders/:orderId/documents/:documentId/send',
   '/admin/shops/:shopId/orders/:orderId/shipments/:shipmentId/undo',
+  '/admin/shops/:shopId/pages/:pageId/restore',
   '/admin/shops/:shopId/products/bulk-edit',
   '/admin/shops/:shopId/products/bulk-edits/:editId/undo',
   '/admin/shops/:shopId/products/hide',

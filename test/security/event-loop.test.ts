@@ -3,7 +3,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
 import { documentFile } from '../../src/orders/documents/file.ts';
-import { startEmails } from '../../src/composition/background.ts';
+import { startEmails } from '../../src/composition/emails.ts';
 import { ADA, changeSettings, givenSmallShop, type Shop } from '../carts.ts';
 import { longestBlock, MAX_BLOCK, quickestBlock, slowdown } from '../event-loop.ts';
 import { FILLINGS, repeated, type Filling } from '../fillings.ts';

@@ -83,7 +83,7 @@ const OPTION_SAMPLES: Readonly<Record<string, string>> = {
 
 /** Where a command writes, it writes below the folder of the test. */
 const isWritten = (command: Command, place: string) =>
-  place === '--output' || place === '--out' || (command.name === 'shop backup' && place === 'FILE');
+  ['--output', '--out', '--report'].includes(place) || (command.name === 'shop backup' && place === 'FILE');
 
 /** A call in which everything is right but for one text. */
 function callOf(command: Command, at: string, text: string): string[] {

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { readConfig } from '../../src/config.ts';
 import { sql } from '../../src/db/sql.ts';
 import { emailCountCleanup } from '../../src/platform/email/daily-limit.ts';
-import { startEmails } from '../../src/composition/background.ts';
+import { startEmails } from '../../src/composition/emails.ts';
 import { refundEmail } from '../../src/orders/refund-email.ts';
 import { newsletterConfirmation } from '../../src/people/newsletters/confirmation-email.ts';
 import { JOB_STATE } from '../../src/platform/jobs/queries.ts';

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { setTotp } from '../../src/admin/account/second-factor.ts';
 import { stepAt, totpCode } from '../../src/admin/account/totp-code.ts';
 import { hashPassword } from '../../src/admin/users/password.ts';
 import { findOrCreateUser, putRole, updatePassword } from '../../src/admin/users/queries.ts';
 import { sql } from '../../src/db/sql.ts';
 import { secretHash } from '../../src/kernel/ids.ts';
 import { installationKey } from '../../src/platform/sealing.ts';
-import { givenBrowser, type AdminBrowser } from '../admin.ts';
+import { givenBrowser, givenTotp, type AdminBrowser } from '../admin.ts';
 import { startDemo } from '../demo.ts';
 import { startService, type Service } from '../service.ts';
 
@@ -23,7 +22,7 @@ const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 let service: Service;
 let beside: Service;
 let key: Buffer;
-let recoveryCodes: string[];
+let recoveryCodes: readonly string[];
 let userId: string;
 let now: Date;
 let hour = 0;
@@ -35,7 +34,9 @@ beforeAll(async () => {
   await service.db.transaction(async (tx) => {
     userId = await findOrCreateUser(tx, EMAIL);
     await updatePassword(tx, userId, await hashPassword(PASSWORD));
-    recoveryCodes = await setTotp(tx, key, userId, { secret: SECRET, step: 0 });
+  });
+  recoveryCodes = await givenTotp(service, key, userId, SECRET);
+  await service.db.transaction(async (tx) => {
     await tx.run(sql`create table first_user as select * from admin_user`);
     await tx.run(sql`create table first_code as select * from admin_recovery_code`);
   });
@@ -195,11 +196,9 @@ describe('a recovery code', () => {
 
   test('of somebody else, of a former list, or in part, is worth nothing', async () => {
     const otherId = await service.db.transaction((tx) => findOrCreateUser(tx, 'eve@shop.example'));
-    const others = await service.db.transaction((tx) =>
-      setTotp(tx, key, otherId, { secret: SECRET, step: 0 }),
-    );
+    const others = await givenTotp(service, key, otherId, SECRET);
     const former = recoveryCodes[0]!;
-    await service.db.transaction((tx) => setTotp(tx, key, userId, { secret: SECRET, step: 0 }));
+    await givenTotp(service, key, userId, SECRET);
     for (const code of [others[0]!, former, former.slice(0, 5), `${former}${former}`]) {
       const one = await afterPassword();
       await type(one, code);
@@ -244,7 +243,7 @@ test('the state after the password is no session, and none of another person', a
   const one = await afterPassword();
   expect((await one.browser.get('/admin/shops/DemoShop/orders')).status).toBe(303);
   const otherId = await service.db.transaction((tx) => findOrCreateUser(tx, 'eve@shop.example'));
-  await service.db.transaction((tx) => setTotp(tx, key, otherId, { secret: 'A'.repeat(32), step: 0 }));
+  await givenTotp(service, key, otherId, 'A'.repeat(32));
   await type(one, totpCode('A'.repeat(32), stepAt(now)));
   expect(isIn(one)).toBe(false);
 });

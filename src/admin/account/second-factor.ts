@@ -50,27 +50,41 @@ export async function takeCode(
   return true;
 }
 
-/** With the step of the code that proved it. Returns the recovery codes, which are shown only once. */
+/** New recovery codes, which are shown only once, and what is stored of them. */
+export interface RecoveryCodes {
+  codes: readonly string[];
+  hashes: readonly Buffer[];
+}
+
+/** Hashing takes half a second, so it is done before the transaction that stores them. */
+export async function newRecoveryCodes(key: Buffer, userId: string): Promise<RecoveryCodes> {
+  const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
+  return { codes, hashes: await Promise.all(codes.map((code) => recoveryHash(key, userId, code))) };
+}
+
+/** With the step of the code that proved it. */
 export async function setTotp(
   tx: Transaction,
   key: Buffer,
   userId: string,
   { secret, step }: { secret: string; step: number },
-): Promise<string[]> {
+  recovery: RecoveryCodes,
+): Promise<void> {
   await tx.run(sql`
     update admin_user set totp_sealed = ${seal(key, secret, PURPOSE)}, totp_step = ${step}
     where user_id = ${userId}`);
-  return replaceRecoveryCodes(tx, key, userId);
+  await replaceRecoveryCodes(tx, userId, recovery);
 }
 
-export async function replaceRecoveryCodes(tx: Transaction, key: Buffer, userId: string): Promise<string[]> {
-  const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
-  const hashes = await Promise.all(codes.map((code) => recoveryHash(key, userId, code)));
+export async function replaceRecoveryCodes(
+  tx: Transaction,
+  userId: string,
+  { hashes }: RecoveryCodes,
+): Promise<void> {
   await tx.run(sql`delete from admin_recovery_code where user_id = ${userId}`);
   await tx.run(sql`
     insert into admin_recovery_code (user_id, code_hash)
     select ${userId}::uuid, code_hash from unnest(${hashes}::bytea[]) as code_hash`);
-  return codes;
 }
 
 export async function deleteTotp(tx: Transaction, userId: string): Promise<void> {

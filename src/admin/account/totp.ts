@@ -7,7 +7,13 @@ import { MAX_STATE_LENGTH, openState, sealState } from '../sealed-state.ts';
 import { recordInAllShops } from '../users/audit.ts';
 import { findUser } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
-import { countRecoveryCodes, deleteTotp, replaceRecoveryCodes, setTotp } from './second-factor.ts';
+import {
+  countRecoveryCodes,
+  deleteTotp,
+  newRecoveryCodes,
+  replaceRecoveryCodes,
+  setTotp,
+} from './second-factor.ts';
 import { matchingStep, newTotpSecret, totpAddress } from './totp-code.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
@@ -41,11 +47,12 @@ export function totp(pages: Pages): void {
         const { secret } = made.state;
         const step = matchingStep(secret, form.field('code').replaceAll(/\s/g, ''), visit.db.now, null);
         if (step === undefined) throw badRequest(messages.wrongCode);
-        const codes = await visit.db.transaction(async (tx) => {
+        const recovery = await newRecoveryCodes(visit.key, userId);
+        await visit.db.transaction(async (tx) => {
           await recordInAllShops(tx, visit.user, HREF);
-          return setTotp(tx, visit.key, userId, { secret, step });
+          await setTotp(tx, visit.key, userId, { secret, step }, recovery);
         });
-        return codesPage(visit, codes);
+        return codesPage(visit, recovery.codes);
       },
     },
     { ...AGAIN, limits: { texts: { state: MAX_STATE_LENGTH } } },
@@ -58,11 +65,12 @@ export function totp(pages: Pages): void {
       const { userId } = visit.user;
       const user = await findUser(visit.db, userId);
       if (!user?.hasTotp) return new Redirect('/admin/account');
-      const codes = await visit.db.transaction(async (tx) => {
+      const recovery = await newRecoveryCodes(visit.key, userId);
+      await visit.db.transaction(async (tx) => {
         await recordInAllShops(tx, visit.user, `${HREF}/codes`);
-        return replaceRecoveryCodes(tx, visit.key, userId);
+        await replaceRecoveryCodes(tx, userId, recovery);
       });
-      return codesPage(visit, codes);
+      return codesPage(visit, recovery.codes);
     },
     AGAIN,
   );

@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { givenBrowser, givenMerchant, givenTries, type AdminBrowser } from '../../../test/admin.ts';
+import {
+  givenBrowser,
+  givenMerchant,
+  givenTotp,
+  givenTries,
+  type AdminBrowser,
+} from '../../../test/admin.ts';
 import { queuedEmails } from '../../../test/carts.ts';
 import { fingerprint, givenOtherShop, reopenDemo, startDemo } from '../../../test/demo.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { installationKey } from '../../platform/sealing.ts';
-import { setTotp, takeCode } from '../account/second-factor.ts';
+import { takeCode } from '../account/second-factor.ts';
 import { stepAt, totpCode } from '../account/totp-code.ts';
 import { insertLink, linkTokens, LINK_LIFETIME } from '../users/links.ts';
 import { hashPassword } from '../users/password.ts';
@@ -186,11 +192,11 @@ describe('guessing', () => {
 describe('a second factor', () => {
   const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
   let now: Date;
-  let codes: string[];
+  let codes: readonly string[];
   beforeEach(async () => {
     nextHour();
     now = service.db.now;
-    codes = await service.db.transaction((tx) => setTotp(tx, key, userId, { secret: SECRET, step: 0 }));
+    codes = await givenTotp(service, key, userId, SECRET);
   });
   const stateIn = (text: string) => /name="state"\s+value="([^"]+)"/.exec(text)![1]!;
   const codeAt = (step: number) => totpCode(SECRET, stepAt(now) + step);
@@ -317,9 +323,7 @@ describe('a link', () => {
   });
 
   test('does not replace the second factor', async () => {
-    await service.db.transaction((tx) =>
-      setTotp(tx, key, userId, { secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', step: 0 }),
-    );
+    await givenTotp(service, key, userId, 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP');
     const browser = givenBrowser(service);
     const done = await browser.post(await urlOf(), { newPassword: NEW });
     expect(done.location).toBe('/admin/sign-in');

@@ -23,11 +23,12 @@ export function csvLine(cells: readonly string[], separator: ';' | ',' = ';'): s
 }
 
 /** The same for cells of any length: other requests are served in between. */
-export async function longCsvLine(cells: readonly string[], pause: Pause): Promise<string> {
+export async function longCsvLine(cells: Iterable<string>, pause: Pause): Promise<string> {
   const written: string[] = [];
   for (const cell of cells) {
-    written.push(csvCell(escapeFormula(cell), ';'));
-    await pause();
+    written.push(csvCell(cell, ';'));
+    const turn = pause();
+    if (turn) await turn;
   }
   return `${written.join(';')}\n`;
 }

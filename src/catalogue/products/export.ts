@@ -10,13 +10,13 @@ import { LocaleParameter } from '../../http/schemas.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { findAssignedPaths, findCategoryTree, idsBelow, type CategoryPaths } from './category-paths.ts';
 import { columnsOf, type CsvColumn, type FileProduct } from './csv-columns.ts';
-import { csvLine, escapeFormula } from './csv-cells.ts';
+import { csvLine, escapeFormula, longCsvLine } from './csv-cells.ts';
 import { imageUrl } from '../../platform/media/images.ts';
 import { namedAddress } from './picture-addresses.ts';
 import { storedColumns } from './queries.ts';
 
 const ROWS_AT_ONCE = 500;
-/** Characters: a row may hold a megabyte, so other requests are served between the pieces. */
+/** Characters that are sent at once. */
 const PIECE = 200_000;
 
 const exportProducts = operation({
@@ -89,19 +89,20 @@ export async function* productText(
       const products = await findFileProducts(db, settings, filter, variations, last);
       if (products.length === 0) break;
       for (const product of products) {
-        piece += csvLine(columns.map((column) => writtenCell(column, product)));
+        piece += await longCsvLine(writtenCells(columns, product), pause);
         if (piece.length < PIECE && product !== products.at(-1)) continue;
         yield piece;
         piece = '';
-        await pause();
       }
       last = products.at(-1)!.productId;
     }
   }
 }
 
-function writtenCell({ cell, isNumber }: CsvColumn, product: FileProduct): string {
-  return isNumber ? cell(product) : escapeFormula(cell(product));
+function* writtenCells(columns: readonly CsvColumn[], product: FileProduct): Generator<string> {
+  for (const { cell, isNumber } of columns) {
+    yield isNumber ? cell(product) : escapeFormula(cell(product));
+  }
 }
 
 interface ProductFilter {

@@ -127,6 +127,7 @@ describe('a new shop', () => {
       producerRegistrations: [],
       deliveryTimes: { cutOffHour: 14, timeZone: 'Europe/Berlin', handling: { from: 0, to: 0 }, methods: {} },
       home: { promises: [] },
+      menus: { header: [], footer: [] },
       appScripts: { load: true, necessary: [] },
       feeds: { google: false, agenticCommerce: false },
       orderPage: { cancellation: true, returnDays: 30 },

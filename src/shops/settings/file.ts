@@ -65,8 +65,8 @@ function checkedFile(read: ReturnType<typeof readYaml>, format: SettingsFormat):
 const linesOfFiles = new WeakMap<SettingsFile, YamlFile['lines']>();
 
 /** Problems of the form come first: a malformed file can't be checked further. */
-function fileProblems(file: unknown, { validate, sections }: SettingsFormat, current?: Settings): Problem[] {
-  const form = formProblems(file, validate);
+function fileProblems(file: unknown, { schema, sections }: SettingsFormat, current?: Settings): Problem[] {
+  const form = formProblems(file, schema);
   if (form.length > 0) return form;
   return firstProblems(contentProblems(file as SettingsFile, sections, current));
 }

@@ -1,4 +1,3 @@
-import { Ajv, type ValidateFunction } from 'ajv';
 import { Type, type TSchema } from 'typebox';
 import { isAmount } from './fields.ts';
 import { SettingsSchema } from './schema.ts';
@@ -8,35 +7,13 @@ import type { SettingsSection } from './section.ts';
 export interface SettingsFormat {
   readonly sections: readonly SettingsSection[];
   readonly schema: TSchema;
-  readonly validate: ValidateFunction;
 }
 
 export function createSettingsFormat(sections: readonly SettingsSection[]): SettingsFormat {
   const { properties, required: _required, ...options } = SettingsSchema;
   const added = Object.fromEntries(sections.map(({ name, schema }) => [name, Type.Optional(schema)]));
   const schema = Type.Object({ ...properties, ...added }, options);
-  let compiled: ValidateFunction | undefined;
-  return {
-    sections,
-    schema,
-    /**
-     * Names all problems instead of the first, each with the value and the part of the schema that refused it. It is
-     * compiled at the first use, because that would delay the start; half of the time goes into shorter code, which
-     * runs no faster.
-     */
-    get validate() {
-      return (compiled ??= new Ajv({
-        // A format only says how a form shows a text; patterns are enforced.
-        validateFormats: false,
-        allErrors: true,
-        verbose: true,
-        strict: false,
-        strictNumbers: true,
-        inlineRefs: false,
-        code: { optimize: false },
-      }).compile(schema));
-    },
-  };
+  return { sections, schema };
 }
 
 /** The schema as the file in schema/ holds it, for editors. */

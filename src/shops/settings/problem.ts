@@ -1,5 +1,6 @@
-import type { ErrorObject, ValidateFunction } from 'ajv';
+import type { TSchema } from 'typebox';
 import { nearest, suggestion } from '../../kernel/suggestion.ts';
+import { violations, type SchemaPart, type Violation } from './schema-check.ts';
 
 /** One problem at one place of a settings file. */
 export interface Problem {
@@ -157,69 +158,71 @@ export function firstProblems(problems: Iterable<Problem>): Problem[] {
 }
 
 /** Finds what the schema refuses: keys, types, bounds. */
-export function formProblems(value: unknown, validate: ValidateFunction): Problem[] {
-  if (validate(value)) return firstProblems(unstorableTexts(value, []));
-  const errors = validate.errors!;
-  // A value of the wrong type is reported once, not again for each bound that it violates.
-  const wrongType = new Set(
-    errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath),
-  );
-  return errors
-    .filter(({ keyword, instancePath }) => keyword === 'type' || !wrongType.has(instancePath))
-    .slice(0, MAX_PROBLEMS)
-    .map((error) => problemOf(error, value));
+export function formProblems(value: unknown, schema: TSchema): Problem[] {
+  const problems = firstProblems(malformedParts(schema, value));
+  return problems.length > 0 ? problems : firstProblems(unstorableTexts(value, []));
 }
 
-function problemOf(error: ErrorObject, document: unknown): Problem {
-  const path = stepsOf(error.instancePath, document);
-  const { data, params } = error;
-  const words = error.parentSchema as Described;
-  const is = `is ${shown(data)}, expected`;
-  const limit = Number(params['limit']);
-  switch (error.keyword) {
+function* malformedParts(schema: TSchema, value: unknown): Generator<Problem> {
+  for (const violation of violations(schema, value)) yield problemOf(violation);
+}
+
+function problemOf(violation: Violation): Problem {
+  const { path, value, schema } = violation;
+  const is = `is ${shown(value)}, expected`;
+  switch (violation.keyword) {
     case 'additionalProperties': {
-      const key = String(params['additionalProperty']);
-      return { path: [...path, key], ...unknownKey(key, words) };
+      const { key } = violation;
+      return { path: [...path, key], ...unknownKey(key, schema) };
     }
     case 'required': {
-      const key = String(params['missingProperty']);
-      const missing = words.properties?.[key];
+      const { key } = violation;
+      const missing = schema.properties?.[key];
       const text = `${key} is missing${missing ? `: ${meaning(missing)}` : ''}`;
       return { path, text, rule: { name: 'missing', field: key } };
     }
     case 'type':
-      return { path, text: `${is} ${typeNames(words, data)}`, rule: { name: typeRule(words) } };
+      return { path, text: `${is} ${typeNames(schema, value)}`, rule: { name: typeRule(schema) } };
     case 'enum': {
-      const allowed = (params['allowedValues'] as unknown[]).map(String);
-      const near = suggestion(String(data), allowed);
-      const text = near ? `is ${shown(data)}${near}` : `${is} one of ${allowed.join(', ')}`;
+      const allowed = violation.allowed.map(String);
+      const near = suggestion(String(value), allowed);
+      const text = near ? `is ${shown(value)}${near}` : `${is} one of ${allowed.join(', ')}`;
       return { path, text, rule: { name: 'choice', allowed } };
     }
-    case 'minimum':
+    case 'minimum': {
+      const { limit } = violation;
       return { path, text: `${is} ${limit} or more`, rule: { name: 'least', limit } };
-    case 'maximum':
+    }
+    case 'maximum': {
+      const { limit } = violation;
       return { path, text: `${is} ${limit} or less`, rule: { name: 'most', limit } };
-    case 'exclusiveMinimum':
+    }
+    case 'exclusiveMinimum': {
+      const { limit } = violation;
       return { path, text: `${is} more than ${limit}`, rule: { name: 'above', limit } };
+    }
     case 'minItems':
     case 'minProperties':
       return {
         path,
-        text: `has no entries, expected at least one: ${meaning(words)}`,
+        text: `has no entries, expected at least one: ${meaning(schema)}`,
         rule: { name: 'noEntries' },
       };
-    case 'maxItems':
+    case 'maxItems': {
+      const { limit } = violation;
       return { path, text: `has more than ${limit} entries`, rule: { name: 'tooMany', limit } };
-    case 'maxLength':
+    }
+    case 'maxLength': {
+      const { limit } = violation;
       return { path, text: `has more than ${limit} characters`, rule: { name: 'tooLong', limit } };
-    default:
-      // The only other keyword of the schema is pattern.
-      return { path, text: wrongForm(data, words), rule: formRule(words) };
+    }
+    case 'pattern':
+      return { path, text: wrongForm(value, schema), rule: formRule(schema) };
   }
 }
 
 /** `blue is no colour like #0a5c63`: the expected kind of value, with a valid example. */
-function wrongForm(data: unknown, { pattern = '', examples }: Described): string {
+function wrongForm(data: unknown, { pattern = '', examples }: SchemaPart): string {
   const example = shown(examples?.[0]);
   if (typeof data !== 'string' || data.trim() === '') return `is empty, expected a text like ${example}`;
   const [, form] = FORMS.find(([start]) => pattern.startsWith(start)) ?? [];
@@ -247,15 +250,6 @@ const FORMS: readonly (readonly [start: string, form: string])[] = [
   ['^(?=[', 'plain text'],
 ];
 
-interface Described {
-  pattern?: string;
-  type?: string | string[];
-  description?: string;
-  examples?: unknown[];
-  properties?: Record<string, Described>;
-  patternProperties?: Record<string, Described>;
-}
-
 /** A text may also be a section, with the text in several locales. */
 const TYPE_RULES = [
   ['integer', 'wholeNumber'],
@@ -265,20 +259,20 @@ const TYPE_RULES = [
   ['array', 'list'],
 ] as const;
 
-function typeRule({ type }: Described) {
+function typeRule({ type }: SchemaPart) {
   const types = [type ?? []].flat();
   return TYPE_RULES.find(([name]) => types.includes(name))?.[1] ?? 'section';
 }
 
 /** With an example, if there is one that can be typed. */
-function formRule({ examples }: Described): Rule {
+function formRule({ examples }: SchemaPart): Rule {
   const example = examples?.[0];
   const canBeTyped = typeof example === 'string' || typeof example === 'number';
   return canBeTyped ? { name: 'formLike', example: String(example) } : { name: 'form' };
 }
 
 /** The description of a field and its example. */
-function meaning({ description, examples }: Described): string {
+function meaning({ description, examples }: SchemaPart): string {
   const example = examples?.[0];
   return [
     description ?? 'see the schema',
@@ -298,7 +292,7 @@ const TYPES: Record<string, string> = {
   null: 'null',
 };
 
-function typeNames(words: Described, data: unknown): string {
+function typeNames(words: SchemaPart, data: unknown): string {
   const types = [words.type ?? []].flat();
   const names = types.map((type) => TYPES[type] ?? type).join(' or ');
   if (data === null) return `${names}, or leave the key out`;
@@ -308,7 +302,7 @@ function typeNames(words: Described, data: unknown): string {
   return names;
 }
 
-function unknownKey(key: string, words: Described): Pick<Problem, 'text' | 'rule'> {
+function unknownKey(key: string, words: SchemaPart): Pick<Problem, 'text' | 'rule'> {
   const known = Object.keys(words.properties ?? {});
   if (known.length > 0) {
     const allowed = known.filter((name) => name !== '$schema');
@@ -333,20 +327,6 @@ const KEYS: Record<string, { name: string; example: string }> = {
   '^[A-Z]{3}$': { name: 'a currency such as EUR', example: 'EUR' },
   '^[A-Za-z0-9_.-]{1,100}$': { name: 'a name of letters, digits, _ . and -', example: 'account-1' },
 };
-
-/** The steps of a JSON pointer; those into a list are numbers. */
-function stepsOf(pointer: string, document: unknown): (string | number)[] {
-  let value = document;
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((escaped) => {
-      const step = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
-      const inList = Array.isArray(value);
-      value = (value as Record<string, unknown>)[step];
-      return inList ? Number(step) : step;
-    });
-}
 
 /** PostgreSQL keeps neither U+0000 nor half of a surrogate pair. */
 function* unstorableTexts(value: unknown, path: readonly (string | number)[]): Generator<Problem> {
