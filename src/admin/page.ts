@@ -15,6 +15,8 @@ export interface AdminPage {
   main: Markup;
   /** Scripts that only this page needs. */
   scripts?: readonly Asset[];
+  /** The origins of frames that are not of the admin itself. */
+  frames?: readonly string[];
   status?: number;
   /** A redirect by the browser to a page outside the admin, which a form must not lead to directly. */
   next?: string;

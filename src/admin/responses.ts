@@ -1,13 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { logFailure, refusalOf } from '../http/failures.ts';
 import { errorPage } from './error-page.ts';
-import { CONTENT_SECURITY_POLICY } from './layout/assets.ts';
+import { contentSecurityPolicy } from './layout/assets.ts';
 import { documentBytes } from './layout/layout.ts';
 import type { AdminFile, AdminPage } from './page.ts';
 import type { ShopVisit, Visit } from './visit.ts';
 
 const PAGE_HEADERS = {
-  'content-security-policy': CONTENT_SECURITY_POLICY,
   // The back button must not show a page after the user has signed out.
   'cache-control': 'no-store',
   // Not no-referrer: with it, browsers would not send the origin of our own forms.
@@ -22,7 +21,11 @@ export function sendPage(
   return reply
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
-    .headers({ ...PAGE_HEADERS, ...(page.next !== undefined && { refresh: `0; url=${page.next}` }) })
+    .headers({
+      ...PAGE_HEADERS,
+      'content-security-policy': contentSecurityPolicy(page.frames),
+      ...(page.next !== undefined && { refresh: `0; url=${page.next}` }),
+    })
     .send(documentBytes(visit, page));
 }
 

@@ -1,13 +1,23 @@
+import { Type } from 'typebox';
+import { replayWebhook } from '../../apps/webhooks/manage-routes.ts';
 import { html, type Markup } from '../../http/html.ts';
+import { Id } from '../../http/schemas.ts';
 import { EVENT_TYPES, type EventType } from '../../platform/events/types.ts';
 import { deliveryIdOf } from '../../apps/webhooks/delivery-id.ts';
 import { failureOf } from '../../apps/webhooks/failure.ts';
 import type { DeliveryRow, WebhookRow } from '../../apps/webhooks/queries.ts';
-import { buttonForm } from '../components/form.ts';
+import { declareForm, declaredButton } from '../components/declared-form.ts';
 import { chip, momentText, type ChipKind } from '../components/format.ts';
 import type { AdminMessages } from '../messages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { thingPath } from './thing-links.ts';
+
+export const REDELIVERY = declareForm({ body: Type.Object({ deliveryId: Id }) }, ({ webhooks }) => ({
+  deliveryId: { kind: 'hidden', label: webhooks.deliveries },
+}));
+export const REPLAY = declareForm(replayWebhook, ({ webhooks }) => ({
+  from: { kind: 'integer', label: webhooks.about },
+}));
 
 const CHIPS: Readonly<Record<DeliveryRow['status'], ChipKind>> = {
   delivered: 'good',
@@ -58,18 +68,23 @@ export function deliveryTable(
             mayResend &&
             html`<td>
               <div class="actions">
-                ${buttonForm({
-                  action: adminPath(visit, `${path}/redeliver`),
-                  text: messages.redeliver,
-                  fields: { deliveryId: deliveryIdOf(visit.shopId, webhook.webhookId, row.position) },
-                })}
-                ${buttonForm({
-                  action: adminPath(visit, `${path}/replay`),
-                  text: messages.replay,
-                  fields: { from: String(row.position) },
-                  kind: 'link',
-                  confirm: messages.replaySure,
-                })}
+                ${declaredButton(
+                  REDELIVERY,
+                  visit,
+                  { deliveryId: deliveryIdOf(visit.shopId, webhook.webhookId, row.position) },
+                  { action: adminPath(visit, `${path}/redeliver`), text: messages.redeliver },
+                )}
+                ${declaredButton(
+                  REPLAY,
+                  visit,
+                  { from: String(row.position) },
+                  {
+                    action: adminPath(visit, `${path}/replay`),
+                    text: messages.replay,
+                    kind: 'link',
+                    confirm: messages.replaySure,
+                  },
+                )}
               </div>
             </td>`
           }

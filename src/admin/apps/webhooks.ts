@@ -1,4 +1,5 @@
-import { notFound, Refusal } from '../../http/errors.ts';
+import { Type } from 'typebox';
+import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { redeliverOne, replayFrom, setActive } from '../../apps/webhooks/actions.ts';
@@ -11,19 +12,24 @@ import {
   type WebhookRow,
 } from '../../apps/webhooks/queries.ts';
 import type { Transaction } from '../../db/database.ts';
+import { declareForm, declaredButton, optionsOf, readChecked } from '../components/declared-form.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, momentText } from '../components/format.ts';
-import { refusalText } from '../components/validation.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
+import { redirectWithNotice } from '../refused-button.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { deliveryTable } from './delivery-table.ts';
+import { deliveryTable, REDELIVERY, REPLAY } from './delivery-table.ts';
 import { appsStep, appTabs } from './parts.ts';
 import { findListedWebhooks, type ListedWebhook } from './queries.ts';
-import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
+import type { FormRequest, PageRequest } from '../../http/page-kit.ts';
 
 const PER_PAGE = 30;
 const STATES = ['delivered', 'waiting', 'failed'] as const;
+
+const ACTIVE = declareForm({ body: Type.Object({ active: Type.Boolean() }) }, ({ webhooks }) => ({
+  active: { kind: 'tick', label: webhooks.on },
+}));
 
 export function webhookPages(pages: ShopPages): void {
   pages.get('/apps/webhooks', 'apps_read', async (visit) => {
@@ -112,50 +118,52 @@ export function webhookPages(pages: ShopPages): void {
     run: (tx: Transaction, visit: ShopVisit, webhook: WebhookRow, form: FormRequest) => Promise<unknown>,
     target = (visit: ShopVisit, { webhookId }: WebhookRow) => adminPath(visit, `/apps/webhooks/${webhookId}`),
   ) =>
-    pages.post(`/apps/webhooks/:webhookId/${name}`, 'apps_write', async (visit, form) => {
-      const webhook = await requireWebhook(visit, form);
-      const { webhookId, appId } = webhook;
-      try {
-        await visit.db.transaction(async (tx) => {
-          const locked = await lockWebhook(tx, visit.shopId, appId!, webhookId);
-          if (!locked) throw notFound();
-          await run(tx, visit, locked, form);
-          await recordAction(tx, visit, `/apps/webhooks/:webhookId/${name}`, { webhookId });
-        });
-      } catch (error) {
-        if (!(error instanceof Refusal) || error.status === 404) throw error;
-        const text = refusalText(visit, error);
-        return new Redirect(adminPath(visit, `/apps/webhooks/${webhookId}`), { text, isProblem: true });
-      }
-      return new Redirect(target(visit, webhook), said(visit, form));
-    });
+    pages.post(
+      `/apps/webhooks/:webhookId/${name}`,
+      'apps_write',
+      async (visit, form) => {
+        const webhook = await requireWebhook(visit, form);
+        const { webhookId, appId } = webhook;
+        const work = async () => {
+          await visit.db.transaction(async (tx) => {
+            const locked = await lockWebhook(tx, visit.shopId, appId!, webhookId);
+            if (!locked) throw notFound();
+            await run(tx, visit, locked, form);
+            await recordAction(tx, visit, `/apps/webhooks/:webhookId/${name}`, { webhookId });
+          });
+          return { text: said(visit, form) };
+        };
+        const path = adminPath(visit, `/apps/webhooks/${webhookId}`);
+        return redirectWithNotice(visit, path, work, target(visit, webhook));
+      },
+      optionsOf(ACTIVE, REDELIVERY, REPLAY),
+    );
 
   action(
     'redeliver',
     ({ messages }) => messages.webhooks.redelivered,
-    async (tx, { shopId }, webhook, form) => {
-      await redeliverOne(tx, shopId, webhook, form.field('deliveryId'));
+    async (tx, visit, webhook, form) => {
+      const { deliveryId } = readChecked(REDELIVERY, form, visit);
+      await redeliverOne(tx, visit.shopId, webhook, deliveryId);
       // The button is pressed after fixing the receiver, to see the result.
-      await endPause(tx, shopId, webhook.appId!);
+      await endPause(tx, visit.shopId, webhook.appId!);
     },
   );
   action(
     'replay',
     ({ messages }) => messages.webhooks.replayed,
-    async (tx, { shopId }, webhook, form) => {
-      const from = Number(form.field('from'));
-      if (!Number.isSafeInteger(from) || from < 1) throw notFound();
-      await replayFrom(tx, shopId, webhook, from);
-      await endPause(tx, shopId, webhook.appId!);
+    async (tx, visit, webhook, form) => {
+      const { from } = readChecked(REPLAY, form, visit);
+      await replayFrom(tx, visit.shopId, webhook, from);
+      await endPause(tx, visit.shopId, webhook.appId!);
     },
   );
   action(
     'active',
-    ({ messages }, form) =>
-      form.field('active') === 'yes' ? messages.webhooks.isOn : messages.webhooks.isOff,
-    async (tx, { shopId }, webhook, form) => {
-      await setActive(tx, shopId, webhook, form.field('active') === 'yes');
-      await endPause(tx, shopId, webhook.appId!);
+    (visit, form) => visit.messages.webhooks[readChecked(ACTIVE, form, visit).active ? 'isOn' : 'isOff'],
+    async (tx, visit, webhook, form) => {
+      await setActive(tx, visit.shopId, webhook, readChecked(ACTIVE, form, visit).active);
+      await endPause(tx, visit.shopId, webhook.appId!);
     },
   );
   action(
@@ -224,12 +232,16 @@ function stateChip({ messages }: ShopVisit, { active, open }: ListedWebhook): Ma
 
 function webhookActions(visit: ShopVisit, { active }: WebhookRow, path: string): Markup {
   const messages = visit.messages.webhooks;
-  return html`${buttonForm({
-    action: adminPath(visit, `${path}/active`),
-    text: active ? messages.turnOff : messages.turnOn,
-    fields: { active: active ? 'no' : 'yes' },
-    ...(!active && { kind: 'main' as const }),
-  })}
+  return html`${declaredButton(
+    ACTIVE,
+    visit,
+    { active: active ? 'no' : 'yes' },
+    {
+      action: adminPath(visit, `${path}/active`),
+      text: active ? messages.turnOff : messages.turnOn,
+      ...(!active && { kind: 'main' as const }),
+    },
+  )}
   ${buttonForm({
     action: adminPath(visit, `${path}/delete`),
     text: messages.delete,

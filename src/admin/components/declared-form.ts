@@ -1,12 +1,22 @@
 import type { Static, TObject } from 'typebox';
 import { MAX_FIELD_LENGTH, type TextLimit } from '../../http/form-fields.ts';
 import { html, type Markup, type Part } from '../../http/html.ts';
+import { check, compileBody } from '../../http/validation.ts';
 import { adminMessagesIn as wordsIn, type Language, type AdminMessages } from '../messages.ts';
 import type { Draft, FormOptions } from '../pages.ts';
 import { countryChoices } from './country-choices.ts';
-import { decimalText, typedDecimal } from './decimal.ts';
-import { choiceField, longTextField, textField, tickField, type Choice } from './form.ts';
+import { decimalText, parseLocalisedDecimal, typedDecimal } from './decimal.ts';
+import {
+  buttonForm,
+  choiceField,
+  longTextField,
+  textField,
+  tickField,
+  type ButtonForm,
+  type Choice,
+} from './form.ts';
 import { richTextField, type RichTextReader } from './rich-text.ts';
+import { refuseField } from './validation.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
 /**
@@ -16,17 +26,24 @@ import type { FormRequest } from '../../http/page-kit.ts';
 export interface DeclaredForm<Body extends TObject = TObject, Name extends string = string> {
   body: Body;
   fieldsIn: (messages: AdminMessages) => Readonly<Record<Name, DeclaredField>>;
+  /** The form has its fields once for each row of a table or list: `price.17`. */
+  isInRows?: boolean;
 }
 
 /** Parts that depend on the data of a page are added where the field is shown. */
 interface FieldParts {
   label?: string;
+  /** Where a page has the form several times with the same names. */
+  id?: string;
+  hasFocus?: boolean;
   hint?: Part;
   isRequired?: boolean;
   isDisabled?: boolean;
   autocomplete?: string;
   inputMode?: 'numeric';
   placeholder?: string;
+  /** The id of a list of suggestions. */
+  list?: string;
   unit?: string;
   rows?: number;
   choices?: readonly Choice[];
@@ -53,15 +70,20 @@ export interface DeclaredField extends FieldParts {
     | 'tick'
     | 'ticks'
     | 'choice'
-    | 'country';
+    | 'country'
+    | 'hidden';
   /** The name of the input, where it is not the name in the body. */
   input?: string;
   /** The form has it once for each language of the shop: `name.de_DE`. */
   isLocalised?: boolean;
   /** Where the schema of the body has no bound. */
   maxLength?: TextLimit;
-  /** Reads a decimal, and throws where the page itself refuses what is not a number. */
-  toDecimal?: (typed: string, language: Language) => string;
+  /** Refuses a decimal that is not a number in these words; without them the operation refuses it. */
+  noNumber?: (values: { typed: string }) => string;
+  /** The path that sets it, where the operation takes a JSON Patch. */
+  path?: string;
+  /** It stands in a table whose row and column name it, so its label is for screen readers only. */
+  isCell?: boolean;
 }
 
 /** Declares the fields of an operation: `declareForm(addCoupon, ({ coupons }) => ({ code: { label: coupons.code } }))` */
@@ -72,13 +94,21 @@ export function declareForm<Body extends TObject, Name extends keyof Static<Body
   return { body: body!, fieldsIn };
 }
 
+/** The same for a form whose fields are there once for each row of a table or list. */
+export function declareRows<Body extends TObject, Name extends keyof Static<Body> & string>(
+  operation: { body?: Body },
+  fieldsIn: (messages: AdminMessages) => Readonly<Record<Name, DeclaredField>>,
+): DeclaredForm<Body, Name> {
+  return { ...declareForm(operation, fieldsIn), isInRows: true };
+}
+
 /** The person who fills in the form. */
-interface Reader {
+export interface FormReader {
   messages: AdminMessages;
   language: Language;
 }
 
-type StoredValue = string | number | boolean | readonly string[] | null | undefined;
+export type StoredValue = string | number | boolean | readonly string[] | null | undefined;
 
 interface Shown<Name extends string> {
   /** The stored values. */
@@ -89,16 +119,39 @@ interface Shown<Name extends string> {
   prefix?: string;
   /** The language of its localised fields. */
   locale?: string;
+  /** The row of a form in rows. */
+  row?: string;
+  /** Sends the shown values along, so that only fields that were changed on the page are saved: `changesOfRow`. */
+  sendsShown?: boolean;
 }
 
-const inputOf = (name: string, { input = name, isLocalised }: DeclaredField, locale = '*') =>
-  isLocalised ? `${input}.${locale}` : input;
+interface Place {
+  locale?: string | undefined;
+  row?: string | undefined;
+}
+
+/** `*` stands for every language, and for every row. */
+export const inputOf = (
+  { isInRows }: DeclaredForm,
+  name: string,
+  { input = name, isLocalised }: DeclaredField,
+  { locale = '*', row = '*' }: Place = {},
+) => [input, ...(isInRows ? [row] : []), ...(isLocalised ? [locale] : [])].join('.');
+
+/** Precedes the name of the hidden input with the value that the page showed. */
+export const SHOWN = 'was.';
+
+/** A stored value as its input shows it. */
+export function textOfStored(stored: StoredValue, language: Language): string {
+  if (typeof stored === 'boolean') return stored ? 'yes' : 'no';
+  return typeof stored === 'number' ? decimalText(stored, language) : ((stored as string | null) ?? '');
+}
 
 /** The inputs of a form: `const field = showFields(...)`, then `field('name')` in its place on the page. */
 export function showFields<Name extends string>(
   form: DeclaredForm<TObject, Name>,
-  reader: Reader & RichTextReader,
-  { values, draft, isDisabled = false, prefix = '', locale }: Shown<Name>,
+  reader: FormReader & RichTextReader,
+  { values, draft, isDisabled = false, prefix = '', locale, row, sendsShown = false }: Shown<Name>,
 ): (name: Name, more?: FieldParts) => Markup {
   const { messages, language } = reader;
   const fields = form.fieldsIn(messages);
@@ -108,19 +161,27 @@ export function showFields<Name extends string>(
       kind = 'text',
       input: _input,
       isLocalised: _isLocalised,
+      path: _path,
+      noNumber: _noNumber,
       countries,
       ...parts
     } = { ...declared, ...more };
-    const input = inputOf(name, declared, locale);
+    const input = inputOf(form, name, declared, { locale, row });
     const limit = limitOf(form, name, declared);
     const maxLength = typeof limit === 'number' ? limit : limit.characters;
-    const problem = prefix === '' && locale === undefined ? draft?.problems?.[name] : undefined;
+    // A field that is there several times has its problem under the name of its input.
+    const isAlone = prefix === '' && locale === undefined && row === undefined;
+    const problem = isAlone ? draft?.problems?.[name] : undefined;
     const field = { isDisabled, ...parts, name: prefix + input, maxLength, draft, problem };
     const stored = values?.[name];
-    const value = typeof stored === 'number' ? decimalText(stored, language) : (stored as string | null);
+    const value = textOfStored(stored, language);
+    const shown = sendsShown && html`<input type="hidden" name="${SHOWN}${field.name}" value="${value}" />`;
     switch (kind) {
+      case 'hidden':
+        return html`<input type="hidden" name="${field.name}" value="${value}" />`;
       case 'tick':
-        return tickField({ ...field, value: stored === true });
+        // An unchecked box sends nothing; the hidden input tells that it was on the page.
+        return html`${shown}${sendsShown && html`<input type="hidden" name="${field.name}" value="no" />`}${tickField({ ...field, value: stored === true })}`;
       case 'ticks':
         return html`<fieldset class="scopes">
           <legend>${field.label}</legend>
@@ -147,16 +208,28 @@ export function showFields<Name extends string>(
         return richTextField({ ...field, value }, reader);
       case 'decimal':
       case 'integer':
-        return textField({ inputMode: kind === 'decimal' ? kind : 'numeric', ...field, value });
+        return html`${shown}${textField({ inputMode: kind === 'decimal' ? kind : 'numeric', ...field, value })}`;
       case 'text':
       case 'email':
       case 'tel':
       case 'url':
       case 'number':
       case 'date':
-        return textField({ ...field, type: kind, value });
+        return html`${shown}${textField({ ...field, type: kind, value })}`;
     }
   };
+}
+
+/** A form that is one button, and sends these values. */
+export function declaredButton<Name extends string>(
+  form: DeclaredForm<TObject, Name>,
+  { messages }: Pick<FormReader, 'messages'>,
+  values: Readonly<Record<Name, string>>,
+  button: Omit<ButtonForm, 'fields'>,
+): Markup {
+  const declared = Object.entries<DeclaredField>(form.fieldsIn(messages));
+  const fields = declared.map(([name, field]) => [inputOf(form, name, field), values[name as Name]] as const);
+  return buttonForm({ ...button, fields: Object.fromEntries(fields) });
 }
 
 /**
@@ -166,21 +239,44 @@ export function showFields<Name extends string>(
 export function readFields<Body extends TObject, Name extends string>(
   form: DeclaredForm<Body, Name>,
   request: Pick<FormRequest, 'field' | 'fieldList'>,
-  { messages, language }: Reader,
-  { locale }: { locale?: string } = {},
+  { messages, language }: FormReader,
+  place: Place = {},
 ): Required<Pick<Static<Body>, Name & keyof Static<Body>>> {
   const read = ([name, declared]: [string, DeclaredField]) => {
-    const { kind, isRequired = false, toDecimal = typedDecimal } = declared;
-    const input = inputOf(name, declared, locale);
+    const { kind, isRequired = false } = declared;
+    const input = inputOf(form, name, declared, place);
     const text = request.field(input);
-    if (kind === 'tick') return text !== '';
+    if (kind === 'tick') return text === 'yes';
     if (kind === 'ticks') return request.fieldList(input);
     if (text === '' && isNullable(form, name) && !isRequired) return null;
     if (kind === 'integer' || kind === 'number') return Number(typedDecimal(text, language));
-    return kind === 'decimal' ? toDecimal(text, language) : text;
+    return kind === 'decimal' ? readDecimal(text, input, declared, language) : text;
   };
   const entries = Object.entries<DeclaredField>(form.fieldsIn(messages));
   return Object.fromEntries(entries.map((entry) => [entry[0], read(entry)])) as never;
+}
+
+/** The same for what no operation checks: the page refuses values that the schema of the form does not allow. */
+export function readChecked<Body extends TObject, Name extends string>(
+  form: DeclaredForm<Body, Name>,
+  request: Pick<FormRequest, 'field' | 'fieldList'>,
+  reader: FormReader,
+): Required<Pick<Static<Body>, Name & keyof Static<Body>>> {
+  const values = readFields(form, request, reader);
+  check(compileBody(form.body), values);
+  return values;
+}
+
+/** A typed decimal; one that is not a number is refused beside its input, or else by the operation. */
+export function readDecimal(
+  typed: string,
+  input: string,
+  { noNumber }: DeclaredField,
+  language: Language,
+): string {
+  const number = parseLocalisedDecimal(typed, language);
+  if (number === undefined && noNumber) throw refuseField(input, noNumber({ typed }));
+  return number ?? typed;
 }
 
 /** The options of a page with these forms: the limits of their fields, and the labels by which refusals name them. */
@@ -194,7 +290,10 @@ export function optionsOf(
   const texts = entriesIn(wordsIn('en')).map(({ form, name, field }): [string, TextLimit] => {
     const limit = limitOf(form, name, field);
     // A text that is too long only for the operation is refused by it, and the page keeps what was typed.
-    return [inputOf(name, field), typeof limit === 'number' ? Math.max(limit, MAX_FIELD_LENGTH) : limit];
+    return [
+      inputOf(form, name, field),
+      typeof limit === 'number' ? Math.max(limit, MAX_FIELD_LENGTH) : limit,
+    ];
   });
   return {
     limits: { texts: Object.fromEntries(texts) },

@@ -18,6 +18,11 @@ interface AnyField {
   problem?: string | undefined;
   /** The language of a translated text, for the language tabs of a form. */
   locale?: string;
+  /** Where a page has the form several times with the same names. */
+  id?: string;
+  hasFocus?: boolean;
+  /** It stands in a table whose row and column name it, so its label is for screen readers only. */
+  isCell?: boolean;
 }
 
 export interface TextField extends AnyField {
@@ -39,6 +44,8 @@ export interface TextField extends AnyField {
   /** A form with a field that takes more than usual declares that in its limits. */
   maxLength?: number;
   placeholder?: string;
+  /** The id of a list of suggestions. */
+  list?: string;
   /** Shown after the field: a currency, a unit. */
   unit?: string | undefined;
 }
@@ -50,20 +57,24 @@ export function textField({
   ...field
 }: TextField): Markup {
   const value = type === 'password' ? '' : (field.draft?.field(field.name) ?? field.value ?? '');
+  const input = html`<input
+    type="${type}"
+    name="${field.name}"
+    id="${idOf(field)}"
+    value="${value}"
+    ${field.autocomplete !== undefined && html`autocomplete="${field.autocomplete}"`}
+    ${field.inputMode !== undefined && html`inputmode="${field.inputMode}"`}
+    ${field.isCell && field.inputMode === 'decimal' && html`class="number"`}
+    maxlength="${maxLength}"
+    ${field.placeholder !== undefined && html`placeholder="${field.placeholder}"`}
+    ${field.list !== undefined && html`list="${field.list}"`}
+    ${common(field)}
+  />`;
+  if (field.isCell && unit === undefined) return labelled(field, input);
   return labelled(
     field,
     html`<span class="${unit === undefined ? 'input' : 'input with-unit'}"
-      ><input
-        type="${type}"
-        name="${field.name}"
-        id="${idOf(field)}"
-        value="${value}"
-        ${field.autocomplete !== undefined && html`autocomplete="${field.autocomplete}"`}
-        ${field.inputMode !== undefined && html`inputmode="${field.inputMode}"`}
-        maxlength="${maxLength}"
-        ${field.placeholder !== undefined && html`placeholder="${field.placeholder}"`}
-        ${common(field)}
-      />${unit !== undefined && html`<span class="unit">${unit}</span>`}</span
+      >${input}${unit !== undefined && html`<span class="unit">${unit}</span>`}</span
     >`,
   );
 }
@@ -128,18 +139,18 @@ export interface TickField extends Omit<AnyField, 'isRequired'> {
 
 export function tickField({ value = false, sends = 'yes', ...field }: TickField): Markup {
   const isTicked = field.draft ? field.draft.fieldList(field.name).includes(sends) : value;
+  const box = html`<input
+    type="checkbox"
+    name="${field.name}"
+    ${sends === 'yes' && html`id="${idOf(field)}"`}
+    value="${sends}"
+    ${isTicked && html`checked`}
+    ${field.isDisabled && html`disabled`}
+    ${field.isCell && html`aria-label="${field.label}"`}
+  />`;
+  if (field.isCell) return cell(field, box);
   return html`<div class="field tick">
-    <label
-      ><input
-        type="checkbox"
-        name="${field.name}"
-        ${sends === 'yes' && html`id="${idOf(field)}"`}
-        value="${sends}"
-        ${isTicked && html`checked`}
-        ${field.isDisabled && html`disabled`}
-      />
-      ${field.label}</label
-    >
+    <label>${box} ${field.label}</label>
     ${field.hint !== undefined && html`<p class="hint">${field.hint}</p>`}
     ${fieldProblem(field) !== undefined && html`<p class="field-problem">${fieldProblem(field)}</p>`}
   </div>`;
@@ -150,20 +161,18 @@ export function problemOf(draft: Draft | undefined): Markup | undefined {
   return draft && html`<p class="problem" role="alert">${draft.problem}</p>`;
 }
 
-/** A form that is one button. `fields` are sent along; `confirm` is asked first, where scripts run. */
-export function buttonForm({
-  action,
-  text,
-  fields = {},
-  kind,
-  confirm,
-}: {
+export interface ButtonForm {
   action: string;
   text: string;
+  /** They are sent along. */
   fields?: Readonly<Record<string, string>>;
   kind?: 'main' | 'danger' | 'link';
+  /** Is asked first, where scripts run. */
   confirm?: string;
-}): Markup {
+}
+
+/** A form that is one button. */
+export function buttonForm({ action, text, fields = {}, kind, confirm }: ButtonForm): Markup {
   return html`<form
     method="post"
     action="${action}"
@@ -178,7 +187,13 @@ export function buttonForm({
 
 const fieldProblem = ({ name, problem, draft }: AnyField) => problem ?? draft?.problems?.[name];
 
+function cell(field: AnyField, input: Markup): Markup {
+  const problem = fieldProblem(field);
+  return html`${input}${problem !== undefined && html`<p class="field-problem" id="${idOf(field)}-problem">${problem}</p>`}`;
+}
+
 function labelled(field: AnyField, input: Markup): Markup {
+  if (field.isCell) return cell(field, input);
   const problem = fieldProblem(field);
   return html`<div class="field" ${field.locale !== undefined && html`data-language="${field.locale}"`}>
     <label for="${idOf(field)}">${field.label}</label>
@@ -194,8 +209,9 @@ function common(field: AnyField): Markup {
     ...(isWrong ? [`${idOf(field)}-problem`] : []),
   ];
   return html`${field.isRequired && html`required`} ${field.isDisabled && html`disabled`}
+  ${field.isCell && html`aria-label="${field.label}"`} ${field.hasFocus && html`autofocus`}
   ${isWrong && html`aria-invalid="true"`}
   ${described.length > 0 && html`aria-describedby="${described.join(' ')}"`}`;
 }
 
-const idOf = ({ name }: AnyField) => `field-${name}`;
+const idOf = ({ name, id = `field-${name}` }: AnyField) => id;

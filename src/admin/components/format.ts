@@ -18,6 +18,16 @@ export function plainDay(moment: Date, language: Language): string {
   return moment.toLocaleDateString(REGIONS[language], { day: 'numeric', month: 'short', year: 'numeric' });
 }
 
+/** `3 Nov 2026`, or `Nov 2026` for a whole month, from its first day such as `2026-11-03`. */
+export function dayOrMonth(day: string, isMonth: boolean, language: Language): string {
+  return new Date(day).toLocaleDateString(REGIONS[language], {
+    ...(!isMonth && { day: 'numeric' }),
+    month: 'short',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
+}
+
 /** `3 Nov`, for charts; a day begins in UTC. */
 export function shortDay(day: Date, language: Language): string {
   return day.toLocaleDateString(REGIONS[language], { day: 'numeric', month: 'short', timeZone: 'UTC' });

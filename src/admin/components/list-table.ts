@@ -41,6 +41,7 @@ export function listTable<Row>(
   if (!isBulk) return body;
   return html`<form method="post" class="bulk">
     <div class="bulk-actions">
+      <span class="chosen-count">${visit.messages.list.chosen} <output></output></span>
       ${list.bulk?.map(
         ({ action, text, kind, method = 'post' }) =>
           html`<button formaction="${adminPath(visit, action)}" formmethod="${method}" class="${kind ?? ''}">

@@ -23,13 +23,31 @@ export class FieldRefusal extends HttpError {
   /** The name of the input. */
   readonly field: string;
 
-  constructor(field: string, text: string) {
-    super(400, text);
+  constructor(field: string, text: string, status = 400) {
+    super(status, text);
     this.field = field;
   }
 }
 
-export const refuseField = (field: string, text: string) => new FieldRefusal(field, text);
+export const refuseField = (field: string, text: string, status?: number) =>
+  new FieldRefusal(field, text, status);
+
+/** A refused operation as the problem of the input that `find` names for the place of the value: `[1] /ean.value`. */
+export function refusalBeside(
+  error: unknown,
+  reader: Reader,
+  find: (place: string) => { input: string; label: string } | undefined,
+): unknown {
+  if (!(error instanceof HttpError)) return error;
+  const [problem] = error.problems;
+  const place = problem?.field ?? (error instanceof Refusal ? error.field : undefined);
+  const found = place === undefined ? undefined : find(place);
+  if (!found) return error;
+  const text = problem
+    ? `${found.label} ${reader.messages.validation[problem.code]}.`
+    : refusalText(reader, error);
+  return refuseField(found.input, text, error.status);
+}
 
 /** A refusal in the reader's language. Pages of the admin throw theirs in that language already. */
 export function refusalText(reader: Reader, refusal: HttpError, labels: Labels = {}): string {
@@ -55,7 +73,7 @@ export function problemsByField(
 const problemsText = (reader: Reader, { problems }: HttpError, labels: Labels) =>
   problems.map((problem) => problemText(reader, problem, labels)).join(' ');
 
-function problemText({ messages }: Reader, { code, field }: FieldProblem, labels: Labels): string {
+export function problemText({ messages }: Reader, { code, field }: FieldProblem, labels: Labels): string {
   const name = nameOf(field);
   return `${labels[name] ?? name} ${messages.validation[code]}.`;
 }

@@ -36,8 +36,8 @@ export function startOf(visit: ShopVisit, fileName: string, content: string): Pr
 }
 
 /** Explains in the user's language why a file can't be read. */
-async function readable<Result>(
-  { messages, language }: ShopVisit,
+export async function readable<Result>(
+  { messages, language }: Pick<ShopVisit, 'messages' | 'language'>,
   read: () => Promise<Result>,
 ): Promise<Result> {
   try {

@@ -43,7 +43,12 @@ export function refusedRows(pages: ShopPages): void {
         const name = `cell.${line}`;
         const place = found.reading.mapping.indexOf(columns.get(line) ?? '');
         if (place === -1 || !form.fieldNames.includes(name)) continue;
-        lines.push(await longCsvLine(padded(cells, header.length).with(place, form.field(name)), pause));
+        lines.push(
+          await longCsvLine(
+            padded(cells, header.length).with(place, form.field(name)).map(escapeFormula),
+            pause,
+          ),
+        );
       }
       if (lines.length === 0) throw badRequest(visit.messages.import.noRows);
       const importId = await storeImport(visit, {
@@ -72,7 +77,7 @@ async function* refusedLines(visit: ShopVisit, found: StoredImport): AsyncGenera
     // The byte order mark tells spreadsheets that it is UTF-8.
     if (isFirst) yield `\u{feff}${headerLine([...header, PROBLEM_COLUMN])}`;
     isFirst = false;
-    yield await longCsvLine([...padded(cells, header.length), reasons.get(line)!], pause);
+    yield await longCsvLine([...padded(cells, header.length), reasons.get(line)!].map(escapeFormula), pause);
   }
 }
 

@@ -14,6 +14,8 @@ import {
 } from '../../catalogue/media/queries.ts';
 import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { addImage } from '../../catalogue/products/slideshow.ts';
+import { replaceOnPages } from '../../content/pages/pictures.ts';
+import { findPagesWithPicture, type ListedPage } from '../../content/pages/queries.ts';
 import type { Transaction } from '../../db/database.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -28,6 +30,7 @@ import { storeImage, type StoredImage } from '../../platform/media/store-image.t
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { buttonForm, problemOf, textField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
+import { titleOf } from '../content/page-list.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
@@ -143,11 +146,15 @@ export function mediaPages(pages: ShopPages, format: SettingsFormat, media: Medi
       // The settings name the files, so they change with the picture.
       if (places.length > 0 && !visit.may('settings_write'))
         throw badRequest(visit.messages.media.needsSettings);
+      if (!visit.may('legal_write') && (await pagesOf(visit, picture)).length > 0)
+        throw badRequest(visit.messages.media.needsPages);
       const stored = await storeUpload(visit, media, upload);
       try {
         await visit.db.transaction(
           async (tx) => {
             await replacePicture(tx, visit.config, visit.shopId, picture, stored);
+            if (visit.may('legal_write'))
+              await replaceOnPages(tx, visit.shopId, picture, stored, visit.user.email);
             const file = Object.assign(
               {},
               ...places.map((place) => settingsWithPicture(visit, place, stored)),
@@ -172,6 +179,8 @@ export function mediaPages(pages: ShopPages, format: SettingsFormat, media: Medi
     }
     await visit.db.transaction(
       async (tx) => {
+        const pagesInUse = await findPagesWithPicture(tx, visit.shopId, picture.imageKey);
+        if (pagesInUse.length > 0) throw badRequest(visit.messages.media.inUse);
         await removeLibraryImage(tx, visit.shopId, picture.imageKey);
         await recordAction(tx, visit, '/media/:imageKey/delete', { imageKey: picture.imageKey });
       },
@@ -195,6 +204,9 @@ async function readPicture({ db, shopId }: ShopVisit, imageKey: string): Promise
   if (!picture) throw notFound();
   return picture;
 }
+
+const pagesOf = ({ db, shopId }: ShopVisit, { imageKey }: LibraryPicture): Promise<ListedPage[]> =>
+  findPagesWithPicture(db, shopId, imageKey);
 
 async function storeUpload(
   { db, config, shopId, messages }: ShopVisit,
@@ -372,8 +384,11 @@ async function picturePage(visit: ShopVisit, picture: LibraryPicture, draft?: Dr
   const { locales } = visit.settings;
   const mayWrite = visit.may('products_write');
   const places = placesOf(visit, picture);
-  const [product] = productId === null ? [] : await findProductNames(visit.db, visit.shopId, [productId]);
-  const isUsed = productId !== null || places.length > 0;
+  const [[product], pages] = await Promise.all([
+    productId === null ? [] : findProductNames(visit.db, visit.shopId, [productId]),
+    pagesOf(visit, picture),
+  ]);
+  const isUsed = productId !== null || places.length > 0 || pages.length > 0;
   const largest = sizes.Large;
   return {
     title: name,
@@ -434,6 +449,13 @@ async function picturePage(visit: ShopVisit, picture: LibraryPicture, draft?: Dr
               (place) =>
                 html`<li>
                   <a href="${adminPath(visit, PLACE_PATHS[place])}">${messages.places[place]}</a>
+                </li>`,
+            )}
+            ${pages.map(
+              (page) =>
+                html`<li>
+                  <a href="${adminPath(visit, `/pages/${page.pageId}`)}">${titleOf(visit, page)}</a>
+                  <span class="quiet">${visit.messages.pages.kinds[page.kind]}</span>
                 </li>`,
             )}
           </ul>

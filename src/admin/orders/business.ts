@@ -1,13 +1,12 @@
-import { HttpError } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { checkOrderVatNumber, correctOrderTax, updateOrderBuyer } from '../../orders/manage-buyer.ts';
-import { Redirect, type Notice } from '../../http/page-kit.ts';
+import type { Notice, Redirect } from '../../http/page-kit.ts';
 import { numberToCheck } from '../../shops/vat-numbers/register.ts';
 import { declareForm, readFields, showFields } from '../components/declared-form.ts';
 import { buttonForm } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
-import { refusalText } from '../components/validation.ts';
 import type { ShopPages } from '../pages.ts';
+import { redirectWithNotice } from '../refused-button.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
 import { readOrder, type OrderView } from './order-view.ts';
@@ -111,12 +110,5 @@ export function businessPages(pages: ShopPages): void {
 }
 
 /** Goes back to the order, with the result or the refusal in words. */
-async function noticeOf(visit: ShopVisit, orderId: string, work: () => Promise<Notice>): Promise<Redirect> {
-  const path = adminPath(visit, `/orders/${orderId}`);
-  try {
-    return new Redirect(path, await work());
-  } catch (error) {
-    if (!(error instanceof HttpError) || error.status !== 409) throw error;
-    return new Redirect(path, { text: refusalText(visit, error), isProblem: true });
-  }
-}
+const noticeOf = (visit: ShopVisit, orderId: string, work: () => Promise<Notice>): Promise<Redirect> =>
+  redirectWithNotice(visit, adminPath(visit, `/orders/${orderId}`), work);

@@ -4,6 +4,7 @@ import { typedText } from '../../orders/line-text.ts';
 import { orderTokens } from '../../orders/order-link.ts';
 import { trackingUrl } from '../../orders/tracking.ts';
 import type { Address } from '../../shops/countries/address.ts';
+import { isAnnounced } from '../../orders/returns.ts';
 import { undoEnd } from '../../orders/undo-shipment.ts';
 import { buttonForm } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
@@ -161,7 +162,13 @@ function shipmentsCard(view: OrderView): Markup {
         const minutesLeft = Math.ceil(
           (undoEnd(new Date(shippedOn)).getTime() - visit.db.now.getTime()) / 60_000,
         );
-        const isUndoable = visit.may('orders_write') && minutesLeft > 0;
+        const isComingBack = order.management.returns.some(
+          (one) =>
+            isAnnounced(one) &&
+            one.lines.some(({ lineItemId }) => lines.some((line) => line.lineItemId === lineItemId)),
+        );
+        const isUndoable =
+          visit.may('orders_write') && minutesLeft > 0 && !isComingBack && order.deliveredOn === null;
         return html`<li>
           <p>
             <strong>${momentText(new Date(shippedOn), visit.language)}</strong> ${carrier}

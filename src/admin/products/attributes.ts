@@ -1,24 +1,31 @@
-import { updateCustomAttributes } from '../../catalogue/products/custom-attributes.ts';
+import { AttributeRequest, updateCustomAttributes } from '../../catalogue/products/custom-attributes.ts';
 import { FormLimitError } from '../../http/form-fields.ts';
 import { html } from '../../http/html.ts';
 import { shownAttributes } from '../../catalogue/products/attributes.ts';
 import { selectedValue } from '../../catalogue/products/combinations.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { typeOf } from '../../catalogue/products/render.ts';
-import { problemOf, textField } from '../components/form.ts';
+import { declareForm, declareRows, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
+import { refusedPatch, type TypedOperation } from '../components/row-changes.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { attributeLabels } from './attribute-labels.ts';
-import type { JsonPatchOperation } from './product-form.ts';
 import { localeName } from './product-cards.ts';
 import { productPage, readProduct } from './product-page.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
-const MAX_KEY_LENGTH = 200;
-/** The values of one attribute, separated by semicolons. */
-const MAX_VALUES_LENGTH = 10_000;
 const MAX_VALUES = 200;
+
+/** The values of an attribute in one text, separated by semicolons. */
+const VALUES = declareRows({ body: AttributeRequest }, ({ products: { attributes: messages } }) => ({
+  displayValue: { label: messages.newValue, input: 'attribute' },
+}));
+const NEW = declareForm({ body: AttributeRequest }, ({ products: { attributes: messages } }) => ({
+  key: { label: messages.newKey, input: 'newKey' },
+  displayValue: { label: messages.newValue, input: 'newValue' },
+}));
 
 /** The attributes of the product's type, and those that only this product has. */
 export function attributes(pages: ShopPages): void {
@@ -33,6 +40,14 @@ export function attributes(pages: ShopPages): void {
         const type = typeOf(row, visit.settings);
         const { valueLabel } = attributeLabels(type, visit);
         const mayWrite = visit.may('products_write');
+        const valueField = (row: number, value: string, isChosen: boolean) =>
+          showFields(VALUES, visit, {
+            row: String(row),
+            values: { displayValue: value },
+            draft: isChosen ? undefined : draft,
+            isDisabled: !mayWrite || isChosen,
+          });
+        const added = showFields(NEW, visit, { draft });
         return productPage(visit, row, 'attributes', {
           main: html`<form method="post" class="card product-form">
             ${problemOf(draft)} ${versionField(shown)}
@@ -40,13 +55,12 @@ export function attributes(pages: ShopPages): void {
             <div class="row">
               ${shown.map(({ key, label, value, isChosen }, index) => {
                 const values = type.attributes.find((one) => one.key === key)?.values ?? [];
-                return html`${textField({
-                  name: `attribute.${index}`,
-                  label,
+                return valueField(
+                  index,
                   value,
-                  maxLength: MAX_VALUES_LENGTH,
-                  isDisabled: !mayWrite || isChosen,
-                  draft: isChosen ? undefined : draft,
+                  isChosen,
+                )('displayValue', {
+                  label,
                   ...(isChosen && { hint: messages.chosen }),
                   ...(values.length > 0 && {
                     hint: messages.known({
@@ -56,16 +70,13 @@ export function attributes(pages: ShopPages): void {
                         .join(', '),
                     }),
                   }),
-                })}`;
+                });
               })}
             </div>
             ${
               mayWrite &&
               html`<h2>${messages.addTitle}</h2>
-                <div class="row">
-                  ${textField({ name: 'newKey', label: messages.newKey, maxLength: MAX_KEY_LENGTH, draft })}
-                  ${textField({ name: 'newValue', label: messages.newValue, maxLength: MAX_VALUES_LENGTH, draft })}
-                </div>
+                <div class="row">${added('key')} ${added('displayValue')}</div>
                 <button class="main">${visit.messages.form.save}</button>`
             }
           </form>`,
@@ -76,19 +87,30 @@ export function attributes(pages: ShopPages): void {
         const before = attributeValues(visit, row);
         requireUnchanged(form, before, visit.messages);
         const names = new Set(form.fieldNames);
-        const typed = (index: number) =>
-          names.has(`attribute.${index}`) ? form.field(`attribute.${index}`) : before[index]!.value;
-        const operations = before.flatMap(({ key, value, isChosen }, index) =>
-          isChosen || typed(index) === value ? [] : attributeOperations(key, typed(index)),
-        );
-        const [newKey, newValue] = [form.field('newKey'), form.field('newValue')];
-        if (newKey !== '' && newValue !== '') operations.push(...attributeOperations(newKey, newValue));
+        const operations = before.flatMap(({ key, label, value, isChosen }, index) => {
+          const input = `attribute.${index}`;
+          if (isChosen || !names.has(input)) return [];
+          const { displayValue } = readFields(VALUES, form, visit, { row: String(index) });
+          const typed = String(displayValue);
+          return typed === value ? [] : attributeOperations(key, typed, { input, label });
+        });
+        const added = readFields(NEW, form, visit);
+        if (added.key !== '' && added.displayValue !== '') {
+          const { newValue: label } = visit.messages.products.attributes;
+          operations.push(
+            ...attributeOperations(added.key, String(added.displayValue), { input: 'newValue', label }),
+          );
+        }
         if (operations.length > 0) {
-          await visit.call(updateCustomAttributes, {
-            params: { productId: row.productId },
-            query: { locale: visit.locale },
-            body: operations,
-          });
+          await visit
+            .call(updateCustomAttributes, {
+              params: { productId: row.productId },
+              query: { locale: visit.locale },
+              body: operations.map(({ operation }) => operation),
+            })
+            .catch((error: unknown) => {
+              throw refusedPatch(error, operations, visit);
+            });
         }
         const path = adminPath(visit, `/products/${row.productId}/attributes`);
         const after = attributeValues(visit, await readProduct(visit, row.productId));
@@ -102,15 +124,7 @@ export function attributes(pages: ShopPages): void {
         });
       },
     },
-    {
-      limits: {
-        texts: {
-          'attribute.*': MAX_VALUES_LENGTH,
-          newKey: MAX_KEY_LENGTH,
-          newValue: MAX_VALUES_LENGTH,
-        },
-      },
-    },
+    optionsOf(VALUES, NEW),
   );
 }
 
@@ -132,13 +146,20 @@ function attributeValues({ settings, locale }: ShopVisit, row: ProductRow): Attr
 }
 
 /** Emptied first, because values are added to those of an attribute with several values. */
-function attributeOperations(key: string, typed: string): JsonPatchOperation[] {
+function attributeOperations(
+  key: string,
+  typed: string,
+  field: Pick<TypedOperation, 'input' | 'label'>,
+): TypedOperation[] {
   const values = typed.split(';', MAX_VALUES + 1).map((value) => value.trim());
   if (values.length > MAX_VALUES) throw new FormLimitError('values', MAX_VALUES, key);
   return [
-    { op: 'remove', path: '/', value: { key } },
+    { ...field, operation: { op: 'remove', path: '/', value: { key } } },
     ...values
       .filter((value) => value !== '')
-      .map((displayValue): JsonPatchOperation => ({ op: 'add', path: '/', value: { key, displayValue } })),
+      .map((displayValue): TypedOperation => ({
+        ...field,
+        operation: { op: 'add', path: '/', value: { key, displayValue } },
+      })),
   ];
 }

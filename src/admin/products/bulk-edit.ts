@@ -308,7 +308,6 @@ async function previewCard(visit: ShopVisit, action: BulkAction, preview: Previe
           <thead>
             <tr>
               <th scope="col">${messages.name}</th>
-              <th scope="col">${messages.number}</th>
               <th scope="col" class="number">${words.before}</th>
               <th scope="col" class="number">${words.after}</th>
             </tr>
@@ -317,8 +316,10 @@ async function previewCard(visit: ShopVisit, action: BulkAction, preview: Previe
             ${rows.map(
               ({ name, productNumber, before, after }) =>
                 html`<tr>
-                  <td>${name && anyText(name, visit.locale, visit.settings.defaultLocale)}</td>
-                  <td>${productNumber}</td>
+                  <td>
+                    ${name && anyText(name, visit.locale, visit.settings.defaultLocale)}
+                    <span class="quiet">${productNumber}</span>
+                  </td>
                   <td class="number">${valueText(visit, action, before)}</td>
                   <td class="number"><strong>${valueText(visit, action, after)}</strong></td>
                 </tr>`,

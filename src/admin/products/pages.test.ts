@@ -19,6 +19,10 @@ async function idOf(number: string): Promise<string> {
   return row!.id;
 }
 
+/** The problem that stands beside an input. */
+const problemBeside = (text: string, input: string) =>
+  new RegExp(`id="field-${input.replaceAll('.', '\\.')}-problem">([^<]*)<`).exec(text)?.[1];
+
 async function stockOf(number: string): Promise<number> {
   const row = await service.db.one<{ stock: number }>(
     sql`select stock::float8 as stock from product where shop_id = 'DemoShop' and product_number = ${number}`,
@@ -61,6 +65,31 @@ describe('the grid of variations', () => {
     const wrong = await owner.post(path, { ...moved(first, '10', '64'), ...moved(second, 'many', '8') });
     expect(wrong.status).toBe(400);
     expect(wrong.text).toContain('value="many"');
+    expect(problemBeside(wrong.text, `stock.${second}`)).toContain('“many” is not a number.');
+    expect(problemBeside(late.text, `stock.${first}`)).toContain('The stock has changed since');
+    expect(await fingerprint(service)).toEqual(before);
+  });
+
+  test.each([
+    ['productNumber that another product has', 'number', 'AP-100', 409, 'number'],
+    ['number that is empty', 'number', '', 400, 'Number'],
+    ['EAN that is too long', 'ean', '4'.repeat(1_001), 413, undefined],
+    ['stock that is too large', 'stock', '2000000000', 400, 'Stock'],
+    ['price below zero', 'price', '-1', 400, 'Price'],
+  ])('says beside the cell what is wrong: a %s', async (_name, column, typed, status, words) => {
+    const [path, id] = [`/products/${await idOf('CB-100')}/variations`, await idOf('CB-103')];
+    const [, shown] = new RegExp(`name="was.${column}.${id}"\\s+value="([^"]*)"`).exec(
+      (await owner.get(path)).text,
+    )!;
+    const before = await fingerprint(service);
+    const other = await idOf('CB-102');
+    const answer = await owner.post(path, {
+      ...moved(other, '10', '64'),
+      [`was.${column}.${id}`]: shown!,
+      [`${column}.${id}`]: typed,
+    });
+    expect(answer.status).toBe(status);
+    if (words !== undefined) expect(problemBeside(answer.text, `${column}.${id}`)).toContain(words);
     expect(await fingerprint(service)).toEqual(before);
   });
 
@@ -79,6 +108,22 @@ describe('the grid of variations', () => {
     expect(rows.length).toBe(6);
     expect(rows[1]).toEqual({ selection: { Size: 'S', Colour: 'red' }, visible: true });
   });
+
+  test('says beside the values of an attribute that one of them is too long', async () => {
+    const before = await fingerprint(service);
+    const path = `/products/${await idOf('TE-100')}/variations`;
+    const { status, text } = await owner.post(path, {
+      'attribute.0': 'Size',
+      // Attributes without values are left out, and the others keep their places.
+      'attribute.1': 'Material',
+      'values.1': `cotton, ${'x'.repeat(201)}`,
+      'attribute.2': 'Colour',
+      'values.2': 'red',
+    });
+    expect(status).toBe(400);
+    expect(problemBeside(text, 'values.1')).toBe('Values of attribute 2 is too long.');
+    expect(await fingerprint(service)).toEqual(before);
+  });
 });
 
 describe('in German', () => {
@@ -92,7 +137,7 @@ describe('in German', () => {
     const productId = await idOf('CB-100');
     const path = `/products/${productId}/variations`;
     const { text } = await german.get(path);
-    const valueOf = (name: string) => new RegExp(`name="${name}"\\s+value="([^"]*)"`).exec(text)?.[1];
+    const valueOf = (name: string) => new RegExp(`name="${name}"[^>]*?value="([^"]*)"`).exec(text)?.[1];
     expect([valueOf('attribute.1'), valueOf('values.1')]).toEqual(['Röstung', 'Mittel, Dunkel']);
     const attributes = async () =>
       (await service.db.one<{ known: unknown }>(
@@ -198,9 +243,16 @@ describe('a stock take', () => {
     );
     const before = await fingerprint(service);
     const id = await idOf('KN-110');
-    expect((await owner.post('/products/stock-take?code=KN-110', { productId: id, count: 'x' })).status).toBe(
-      400,
+    const [none, tooMany] = await Promise.all(
+      ['x', '2000000000'].map((count) =>
+        owner.post('/products/stock-take?code=KN-110', { productId: id, count, how: 'set' }),
+      ),
     );
+    expect([none!.status, tooMany!.status]).toEqual([400, 400]);
+    const problemIn = ({ text }: { text: string }) =>
+      new RegExp(`id="count-${id}-problem">([^<]*)<`).exec(text)?.[1];
+    expect(problemIn(none!)).toContain('“x” is not a number.');
+    expect(problemIn(tooMany!)).toContain('Stock is');
     expect((await owner.post('/products/stock-take', { productId: 'x', count: '1' })).status).toBe(400);
     expect(await fingerprint(service)).toEqual(before);
   });
@@ -272,6 +324,22 @@ describe('what belongs to a product', () => {
     await owner.post(path, { version: await version(), [field!]: '' });
     expect((await owner.get(path)).text).not.toContain('value="Olive wood"');
     expect((await owner.post(path, { version: 'old', newKey: 'a', newValue: 'b' })).status).toBe(409);
+  });
+
+  test('a value that an attribute does not take is refused beside its field', async () => {
+    await service.db.run(sql`
+      update product set facts = jsonb_set(facts, '{attributes}', ${JSON.stringify([
+        { key: 'Weight', name: {}, type: 'number', singleValue: true, values: [{ value: '3', name: {} }] },
+      ])}::jsonb) where shop_id = 'DemoShop' and product_number = 'KN-120'`);
+    const path = `/products/${await idOf('KN-120')}/attributes`;
+    const shown = (await owner.get(path)).text;
+    const [, input] = /name="(attribute\.\d+)"[^>]*value="3"/.exec(shown)!;
+    const [, version] = /name="version" value="([^"]+)"/.exec(shown)!;
+    const before = await fingerprint(service);
+    const { status, text } = await owner.post(path, { version: version!, [input!]: 'heavy' });
+    expect(status).toBe(400);
+    expect(problemBeside(text, input!)).toMatch(/^Weight /);
+    expect(await fingerprint(service)).toEqual(before);
   });
 
   test('products that go well with it are found, added and removed', async () => {

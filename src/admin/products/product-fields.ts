@@ -70,20 +70,18 @@ export function productFields(
           return textField({ ...text, type: kind });
       }
     },
-    cell: (name, row, unit) => {
-      const problem = draft?.problems?.[name];
-      return html`<span class="${unit === undefined ? 'input' : 'input with-unit'}"
-          ><input
-            name="${name}"
-            value="${draft?.field(name) ?? values[name] ?? ''}"
-            inputmode="decimal"
-            autocomplete="off"
-            aria-label="${find(name)!.label} ${row}"
-            ${problem !== undefined && html`aria-invalid="true"`}
-            ${isDisabled && html`disabled`}
-          />${unit !== undefined && html`<span class="unit">${unit}</span>`}</span
-        >${problem !== undefined && html`<p class="field-problem">${problem}</p>`}`;
-    },
+    cell: (name, row, unit) =>
+      textField({
+        name,
+        label: `${find(name)!.label} ${row}`,
+        value: values[name],
+        unit,
+        inputMode: 'decimal',
+        autocomplete: 'off',
+        isCell: true,
+        isDisabled,
+        draft,
+      }),
     has: (name) => name in values,
     valueOf: (name) => values[name] ?? '',
   };

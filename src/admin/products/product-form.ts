@@ -1,14 +1,9 @@
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { parseLocalisedDecimal } from '../components/decimal.ts';
+import type { JsonPatchOperation } from '../components/row-changes.ts';
 import { refuseField } from '../components/validation.ts';
 import { oneLineEnd, productFormValues, type ProductFormContext } from './product-values.ts';
-
-export interface JsonPatchOperation {
-  op: 'add' | 'replace' | 'remove';
-  path: string;
-  value?: unknown;
-}
 
 /** Texts are written in its locale, prices in its currency. */
 export interface Patch {

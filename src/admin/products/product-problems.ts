@@ -1,5 +1,4 @@
-import { HttpError } from '../../http/errors.ts';
-import { refuseField } from '../components/validation.ts';
+import { refusalBeside } from '../components/validation.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { ProductChanges } from './product-changes.ts';
 import { productFieldFinder } from './product-declaration.ts';
@@ -69,12 +68,11 @@ export function inputOfProblem(field: string, { patches, extras }: ProductChange
 }
 
 /** A refusal of the operation as a problem of the field that it is about, in the reader's language. */
-export function productRefusal(error: unknown, changes: ProductChanges, { messages }: ShopVisit): unknown {
-  const [problem] = error instanceof HttpError ? error.problems : [];
-  if (!problem) return error;
-  const find = productFieldFinder(messages);
-  const name = inputOfProblem(problem.field, changes);
-  const input = [name, `law.${name}`].find((one) => find(one));
-  if (input === undefined) return error;
-  return refuseField(input, `${find(input)!.label} ${messages.validation[problem.code]}.`);
+export function productRefusal(error: unknown, changes: ProductChanges, visit: ShopVisit): unknown {
+  const find = productFieldFinder(visit.messages);
+  return refusalBeside(error, visit, (place) => {
+    const name = inputOfProblem(place, changes);
+    const input = [name, `law.${name}`].find((one) => find(one));
+    return input === undefined ? undefined : { input, label: find(input)!.label };
+  });
 }

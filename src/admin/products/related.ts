@@ -1,15 +1,22 @@
+import { Type } from 'typebox';
 import { updateCrossSelling } from '../../catalogue/products/cross-selling.ts';
 import { html } from '../../http/html.ts';
+import { Id } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
-import { buttonForm } from '../components/form.ts';
+import { declareForm, declaredButton, optionsOf, readFields } from '../components/declared-form.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { findListedProducts, type ProductListRow } from './list-row.ts';
 import { productPage, readProduct } from './product-page.ts';
 import { findProductPage } from './list-queries.ts';
 import { findCrossSellingIds } from './queries.ts';
-import { Redirect } from '../../http/page-kit.ts';
+import { redirectWithNotice } from '../refused-button.ts';
+import { type FormRequest, Redirect } from '../../http/page-kit.ts';
+
+const TARGET = declareForm({ body: Type.Object({ productId: Id }) }, ({ products: { tabs } }) => ({
+  productId: { kind: 'hidden', label: tabs.product, maxLength: 100 },
+}));
 
 /** The products offered along with a product, with a search to add more. */
 export function related(pages: ShopPages): void {
@@ -31,10 +38,9 @@ export function related(pages: ShopPages): void {
         <span class="quiet">${product.price}</span>
         ${
           mayWrite &&
-          buttonForm({
+          declaredButton(TARGET, visit, product, {
             action: adminPath(visit, `${path}/${action}`),
             text: action === 'add' ? visit.messages.form.add : messages.remove,
-            fields: { productId: product.productId },
           })
         }
       </li>`;
@@ -84,21 +90,24 @@ export function related(pages: ShopPages): void {
   });
 
   for (const action of ['add', 'remove'] as const) {
-    pages.post(`/products/:productId/related/${action}`, 'products_write', async (visit, form) => {
+    const change = async (visit: ShopVisit, form: FormRequest): Promise<Redirect> => {
       const { productId } = await readProduct(visit, form.params['productId']!);
-      const target = form.field('productId');
+      const { productId: target } = readFields(TARGET, form, visit);
       const path = adminPath(visit, `/products/${productId}/related`);
       if (!isId(target)) return new Redirect(path);
-      await visit.call(updateCrossSelling, {
-        params: { productId },
-        body: [{ op: action, path: '/', value: target }],
+      return redirectWithNotice(visit, path, async () => {
+        await visit.call(updateCrossSelling, {
+          params: { productId },
+          body: [{ op: action, path: '/', value: target }],
+        });
+        const opposite = action === 'add' ? 'remove' : 'add';
+        return {
+          text: visit.messages.form.saved,
+          undo: { action: `${path}/${opposite}`, fields: { productId: target } },
+        };
       });
-      const opposite = action === 'add' ? 'remove' : 'add';
-      return new Redirect(path, {
-        text: visit.messages.form.saved,
-        undo: { action: `${path}/${opposite}`, fields: { productId: target } },
-      });
-    });
+    };
+    pages.post(`/products/:productId/related/${action}`, 'products_write', change, optionsOf(TARGET));
   }
 }
 

@@ -1,11 +1,16 @@
+import { Type } from 'typebox';
+import { patchValue } from '../../catalogue/products/patch.ts';
 import { updateProduct } from '../../catalogue/products/write-routes.ts';
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
+import { Id } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
 import { findProductRows, type ProductRow } from '../../catalogue/products/queries.ts';
 import { nameOf } from '../../catalogue/products/render.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
-import { parseLocalisedDecimal, decimalText } from '../components/decimal.ts';
+import { decimalText } from '../components/decimal.ts';
+import { refusedPatch } from '../components/row-changes.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { pictureOf } from './list-row.ts';
@@ -20,6 +25,22 @@ interface Counted {
 }
 
 const MAX_SHOWN = 10;
+
+const COUNT = declareForm(
+  {
+    body: Type.Object({
+      productId: Id,
+      count: patchValue('/stocklevel'),
+      /** The button that was pressed. */
+      how: Type.String({ enum: ['set', 'add', 'undo'] }),
+    }),
+  },
+  ({ products: { stock, stockTake, noNumber, tabs } }) => ({
+    productId: { kind: 'hidden', label: tabs.product },
+    count: { kind: 'decimal', label: stock, autocomplete: 'off', isRequired: true, noNumber },
+    how: { kind: 'hidden', label: stockTake.set },
+  }),
+);
 
 /** For a scanner: a focused field, then the count, then the field again. */
 export function stockTake(pages: ShopPages): void {
@@ -53,24 +74,23 @@ export function stockTake(pages: ShopPages): void {
       },
       save: async (visit, form) => {
         const messages = visit.messages.products;
-        const productId = form.field('productId');
-        const typed = form.field('count');
-        const count = parseLocalisedDecimal(typed, visit.language);
-        if (count === undefined) throw badRequest(messages.noNumber({ typed }));
+        const { productId, count, how } = readFields(COUNT, form, visit);
         const [row] = isId(productId) ? await findProductRows(visit.db, visit.shopId, [productId]) : [];
         if (!row) throw badRequest(messages.stockTake.unknown({ code: form.query('code') ?? '' }));
-        const op = form.field('how') === 'add' ? 'add' : 'replace';
-        const changed = await visit.call(updateProduct, {
-          params: { productId: row.productId },
-          body: [{ op, path: '/stocklevel', value: count }],
-        });
+        const path = '/stocklevel';
+        const operation = { op: how === 'add' ? 'add' : 'replace', path, value: count } as const;
+        const changed = await visit
+          .call(updateProduct, { params: { productId: row.productId }, body: [operation] })
+          .catch((error: unknown) => {
+            throw refusedPatch(error, [{ operation, input: 'count', label: messages.stock }], visit);
+          });
         const counted = parseCounted(form.query('counted'));
-        const isUndo = form.field('how') === 'undo';
         const stock = changed.stocklevel!;
         const entry = { productId: row.productId, before: row.stock, after: stock };
-        const next = isUndo
-          ? counted.filter((one) => one.productId !== row.productId)
-          : [entry, ...counted].slice(0, MAX_SHOWN);
+        const next =
+          how === 'undo'
+            ? counted.filter((one) => one.productId !== row.productId)
+            : [entry, ...counted].slice(0, MAX_SHOWN);
         const name = nameOf(row, visit.settings, visit.locale);
         return new Redirect(
           adminPath(visit, '/products/stock-take', { counted: countedText(next) }),
@@ -78,6 +98,7 @@ export function stockTake(pages: ShopPages): void {
         );
       },
     },
+    optionsOf(COUNT),
   );
 }
 
@@ -113,8 +134,8 @@ function countForm(
   }: { code: string; counted: readonly Counted[]; draft: Draft | undefined; hasFocus: boolean },
 ): Markup {
   const messages = visit.messages.products.stockTake;
-  const id = `count-${row.productId}`;
   const isDrafted = draft?.field('productId') === row.productId ? draft : undefined;
+  const field = showFields(COUNT, visit, { values: { productId: row.productId }, draft: isDrafted });
   return html`<form
     method="post"
     action="${adminPath(visit, '/products/stock-take', { code, counted: countedText(counted) })}"
@@ -133,19 +154,12 @@ function countForm(
               >${visit.messages.products.tabs.variations}</a
             >
           </p>`
-        : html`<input type="hidden" name="productId" value="${row.productId}" />
-            <div class="field">
-              <label for="${id}">${messages.count({ stock: stockText(visit, row.stock) })}</label>
-              <input
-                id="${id}"
-                name="count"
-                value="${isDrafted?.field('count') ?? ''}"
-                inputmode="decimal"
-                autocomplete="off"
-                required
-                ${hasFocus && html`autofocus`}
-              />
-            </div>
+        : html`${field('productId')}
+            ${field('count', {
+              id: `count-${row.productId}`,
+              label: messages.count({ stock: stockText(visit, row.stock) }),
+              hasFocus,
+            })}
             <div class="actions">
               <button class="main" name="how" value="set">${messages.set}</button>
               <button name="how" value="add">${messages.add}</button>

@@ -1,3 +1,5 @@
+import { Type } from 'typebox';
+import { patchValue } from '../../catalogue/products/patch.ts';
 import { createVariations } from '../../catalogue/products/variations.ts';
 import { updateProduct } from '../../catalogue/products/write-routes.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -6,16 +8,78 @@ import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { priceIn } from '../../catalogue/products/prices.ts';
 import { selectionOf, typeOf } from '../../catalogue/products/render.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
-import { choiceField, problemOf } from '../components/form.ts';
+import { problemOf } from '../components/form.ts';
 import { decimalText } from '../components/decimal.ts';
+import {
+  declareForm,
+  declareRows,
+  optionsOf,
+  readFields,
+  showFields,
+  type DeclaredField,
+} from '../components/declared-form.ts';
+import { changesOfRow, refusedPatch } from '../components/row-changes.ts';
+import { refusalBeside } from '../components/validation.ts';
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
+import type { Language } from '../messages.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { attributeLabels } from './attribute-labels.ts';
-import { GRID_COLUMNS, gridCells, gridOperations, type GridCells, type GridColumn } from './grid-changes.ts';
 import { productPage, readProduct } from './product-page.ts';
 import { findGridRows, MAX_GRID_ROWS, type GridRow } from './queries.ts';
 import { type FormRequest, Redirect } from '../../http/page-kit.ts';
+
+/** The cells of a variation, which are changed by a JSON Patch. */
+const GRID = declareRows(
+  {
+    body: Type.Object({
+      number: patchValue('/productNumber'),
+      price: patchValue('/priceInfo/price/amount'),
+      stock: patchValue('/stocklevel'),
+      minStock: patchValue('/minStocklevel'),
+      ean: patchValue('/ean'),
+      visible: patchValue('/visible'),
+    }),
+  },
+  ({ products: { fields, number, price, stock, ean, noNumber } }) => {
+    const text = { isCell: true, autocomplete: 'off' } as const;
+    const decimal = { ...text, kind: 'decimal', noNumber } as const;
+    return {
+      number: { ...text, label: number, path: '/productNumber', isRequired: true },
+      price: { ...decimal, label: price, path: '/priceInfo/price/amount' },
+      stock: { ...decimal, label: stock, path: '/stocklevel' },
+      minStock: { ...decimal, label: fields.minStock, path: '/minStocklevel' },
+      ean: { ...text, label: ean, path: '/ean' },
+      visible: { kind: 'tick', isCell: true, label: fields.visible, path: '/visible' },
+    };
+  },
+);
+type GridColumn = keyof ReturnType<(typeof GRID)['fieldsIn']>;
+
+/** The values of a new attribute, with separators. */
+export const MAX_VALUES_LENGTH = 20_000;
+
+/** An attribute by which variations differ, and its values. */
+const ATTRIBUTES = declareRows(
+  {
+    body: Type.Object({
+      name: createVariations.body!.properties.variationAttributes.items.properties.name,
+      values: Type.String({ maxLength: MAX_VALUES_LENGTH }),
+    }),
+  },
+  ({ products: { attributes } }) => ({
+    name: { label: attributes.newKey, input: 'attribute', list: 'attribute-names' },
+    values: { label: attributes.newValue },
+  }),
+);
+const TYPE = declareForm(createVariations, ({ products: { fields } }) => ({
+  productType: { kind: 'choice', label: fields.productType },
+}));
+
+/** The limits of the fields that create variations. */
+export const ATTRIBUTE_TEXTS = optionsOf(ATTRIBUTES).limits.texts;
+/** Each cell is sent with its previous value, and an unchecked box by a hidden field. */
+const MAX_CELLS = MAX_GRID_ROWS * (2 * Object.keys(GRID.body.properties).length + 1) + 10;
 
 /** The variations of a product as a grid, and the form that creates them. */
 export function variationPages(pages: ShopPages): void {
@@ -30,7 +94,7 @@ export function variationPages(pages: ShopPages): void {
         return productPage(visit, row, 'variations', {
           scripts: [PRODUCTS_SCRIPT],
           main: html`${rows.length > 0 && grid(visit, row, rows, isGridDraft)}
-          ${visit.may('products_write') && (await makeForm(visit, row, draft && !isGridDraft ? draft : undefined))}`,
+          ${visit.may('products_write') && makeForm(visit, row, draft && !isGridDraft ? draft : undefined)}`,
         });
       },
       save: async (visit, form) => {
@@ -44,46 +108,42 @@ export function variationPages(pages: ShopPages): void {
         return new Redirect(path, visit.messages.products.variations.saved({ count }));
       },
     },
-    { limits: { texts: ATTRIBUTE_TEXTS, values: MAX_CELLS } },
+    { limits: { ...optionsOf(GRID, ATTRIBUTES, TYPE).limits, values: MAX_CELLS } },
   );
 }
 
-/** The values of a new attribute, with separators. */
-export const MAX_VALUES_LENGTH = 20_000;
-/** The limits of the fields that create variations. */
-export const ATTRIBUTE_TEXTS = { 'attribute.*': 200, 'values.*': MAX_VALUES_LENGTH };
-/** Each cell is sent with its previous value, and an unchecked box by a hidden field. */
-const MAX_CELLS = MAX_GRID_ROWS * (2 * GRID_COLUMNS.length + 1) + 10;
+/** The stored values of a variation's cells; a price has all digits of its currency. */
+function cellsOf({ productNumber, prices, ...row }: GridRow, { settings, language }: ShopVisit) {
+  const currency = settings.defaultCurrency;
+  const price = prices?.[currency];
+  return { ...row, number: productNumber, price: priceText(price ?? null, currency, language) };
+}
 
-const NUMERIC: ReadonlySet<GridColumn> = new Set(['price', 'stock', 'minStock']);
+const priceText = (price: number | null, currency: string, language: Language) =>
+  price === null ? '' : decimalText(toDecimal(price, currency), language, currencyDigits(currency));
 
 /** Returns how many variations have changed. */
-async function saveGrid(visit: ShopVisit, row: ProductRow, form: FormRequest): Promise<number> {
-  const { language, settings } = visit;
-  const messages = { noNumber: visit.messages.products.noNumber, moved: visit.messages.products.stockMoved };
-  const currency = settings.defaultCurrency;
-  const names = new Set(form.fieldNames);
-  const rows = await findGridRows(visit.db, visit.shopId, row.productId);
+async function saveGrid(visit: ShopVisit, master: ProductRow, form: FormRequest): Promise<number> {
+  const currency = visit.settings.defaultCurrency;
+  const moved = visit.messages.products.stockMoved;
+  const rows = await findGridRows(visit.db, visit.shopId, master.productId);
   // All of them are read before the first is written, so that a wrong cell changes nothing.
-  const changes = rows.flatMap((variation) => {
-    const { productId } = variation;
-    const now = gridCells(variation, currency, language);
-    const cells = (prefix: string) =>
-      Object.fromEntries(
-        GRID_COLUMNS.map((column) => {
-          const name = `${prefix}${column}.${productId}`;
-          return [column, names.has(name) ? form.fieldList(name).at(-1)!.trim() : now[column]];
-        }),
-      ) as Record<GridColumn, string>;
-    const operations = gridOperations({ shown: cells('was.'), now, typed: cells('') }, language, messages);
-    return operations.length === 0 ? [] : [{ productId, operations }];
+  const changed = rows.flatMap((row) => {
+    const { productId } = row;
+    const changes = changesOfRow(GRID, form, visit, { row: productId, stored: cellsOf(row, visit), moved });
+    return changes.length === 0 ? [] : [{ productId, changes }];
   });
   await visit.inTransaction(async (call) => {
-    for (const { productId, operations } of changes) {
-      await call(updateProduct, { params: { productId }, query: { currency }, body: operations });
+    for (const { productId, changes } of changed) {
+      const body = changes.map(({ operation }) => operation);
+      await call(updateProduct, { params: { productId }, query: { currency }, body }).catch(
+        (error: unknown) => {
+          throw refusedPatch(error, changes, visit);
+        },
+      );
     }
   });
-  return changes.length;
+  return changed.length;
 }
 
 function grid(
@@ -96,17 +156,12 @@ function grid(
   const messages = visit.messages.products;
   const currency = settings.defaultCurrency;
   const mayWrite = visit.may('products_write');
-  const price = priceIn(master.prices, currency, settings);
-  const inherited =
-    price === null ? '' : decimalText(toDecimal(price, currency), language, currencyDigits(currency));
-  const titles: Readonly<Record<GridColumn, string>> = {
-    number: messages.number,
-    price: `${messages.price} (${currency})`,
-    stock: messages.stock,
-    minStock: messages.fields.minStock,
-    ean: messages.ean,
-    visible: messages.fields.visible,
-  };
+  const inherited = priceText(priceIn(master.prices, currency, settings), currency, language);
+  const columns = Object.entries<DeclaredField>(GRID.fieldsIn(visit.messages)).map(([name, field]) => ({
+    column: name as GridColumn,
+    title: name === 'price' ? `${field.label} (${currency})` : field.label,
+    isNumeric: field.kind === 'decimal',
+  }));
   return html`<form method="post" class="product-form">
     ${problemOf(draft)}
     <p class="hint">
@@ -121,28 +176,32 @@ function grid(
         <thead>
           <tr>
             <th scope="col">${messages.variations.variation}</th>
-            ${GRID_COLUMNS.map(
-              (column) =>
-                html`<th scope="col" class="${NUMERIC.has(column) ? 'number' : ''}">${titles[column]}</th>`,
+            ${columns.map(
+              ({ title, isNumeric }) =>
+                html`<th scope="col" class="${isNumeric ? 'number' : ''}">${title}</th>`,
             )}
           </tr>
         </thead>
         <tbody>
           ${rows.map((row) => {
             const name = selectionText(visit, master, row);
-            const cells = gridCells(row, currency, language);
+            const field = showFields(GRID, visit, {
+              values: cellsOf(row, visit),
+              row: row.productId,
+              isDisabled: !mayWrite,
+              sendsShown: true,
+              draft,
+            });
             return html`<tr>
               <th scope="row">
                 <a href="${adminPath(visit, `/products/${row.productId}`)}">${name}</a>
               </th>
-              ${GRID_COLUMNS.map(
-                (column) =>
-                  html`<td data-title="${titles[column]}">
-                    ${cellField(column, row.productId, cells, {
-                      label: `${titles[column]}, ${name}`,
-                      placeholder: column === 'price' ? inherited : '',
-                      draft,
-                      mayWrite,
+              ${columns.map(
+                ({ column, title }) =>
+                  html`<td data-title="${title}">
+                    ${field(column, {
+                      label: `${title}, ${name}`,
+                      ...(column === 'price' && { placeholder: inherited }),
                     })}
                   </td>`,
               )}
@@ -166,80 +225,60 @@ function selectionText(visit: ShopVisit, master: ProductRow, { selection }: Grid
   return (chosen ?? []).map(({ displayValue }) => displayValue).join(' / ');
 }
 
-function cellField(
-  column: GridColumn,
-  productId: string,
-  cells: GridCells,
-  {
-    label,
-    placeholder,
-    draft,
-    mayWrite,
-  }: { label: string; placeholder: string; draft: Draft | undefined; mayWrite: boolean },
-): Markup {
-  const name = `${column}.${productId}`;
-  const was = html`<input type="hidden" name="was.${name}" value="${cells[column]}" />`;
-  if (column === 'visible') {
-    const isTicked = draft ? draft.fieldList(name).includes('yes') : cells.visible === 'yes';
-    return html`${was}<input type="hidden" name="${name}" value="no" /><input
-        type="checkbox"
-        name="${name}"
-        value="yes"
-        aria-label="${label}"
-        ${isTicked && html`checked`}
-        ${!mayWrite && html`disabled`}
-      />`;
-  }
-  return html`${was}<input
-      name="${name}"
-      value="${draft?.field(name) ?? cells[column]}"
-      aria-label="${label}"
-      placeholder="${placeholder}"
-      autocomplete="off"
-      ${NUMERIC.has(column) && html`inputmode="decimal" class="number"`}
-      ${!mayWrite && html`disabled`}
-    />`;
-}
-
 const MAX_ATTRIBUTES = 3;
 
 /** Sends the attributes and values of a form: every missing combination is created. */
 export async function makeVariations(
   visit: ShopVisit,
   row: ProductRow,
-  form: Pick<FormRequest, 'field'>,
+  form: Pick<FormRequest, 'field' | 'fieldList'>,
 ): Promise<void> {
   const known = row.facts.variationAttributes ?? [];
-  const alias = form.field('productType') || typeOf(row, visit.settings).alias;
-  const type = visit.settings.productTypes.find((one) => one.alias === alias);
+  const productType = readFields(TYPE, form, visit).productType || typeOf(row, visit.settings).alias;
+  const type = visit.settings.productTypes.find(({ alias }) => alias === productType);
   const { keyOf, valueOf } = attributeLabels(type, visit);
-  const attributes = Array.from({ length: MAX_ATTRIBUTES }, (_, index) => {
-    const name = keyOf(form.field(`attribute.${index}`));
-    const values = form
-      .field(`values.${index}`)
+  const attributes = Array.from({ length: MAX_ATTRIBUTES }, (_, place) => {
+    const typed = readFields(ATTRIBUTES, form, visit, { row: String(place) });
+    const name = keyOf(typed.name);
+    const values = typed.values
       .split(/[,;\n]/)
       .map((value) => valueOf(name, value.trim()))
       .filter((value) => value !== '');
-    return { name, values };
+    return { place, name, values };
   }).filter(({ name, values }) => name !== '' && values.length > 0);
-  await visit.call(createVariations, {
-    params: { productId: row.productId },
-    body: {
-      productType: alias,
-      visibleAfterCreation: true,
-      variationAttributes: attributes.map(({ name, values }) => ({
-        name,
-        values: values.map((value) => ({ value })),
-        // Existing variations get the first value of a new attribute.
-        ...(!known.some(({ key }) => key === name) && { defaultForExistingProducts: values[0] }),
-      })),
-    },
-  });
+  const body = {
+    productType,
+    visibleAfterCreation: true,
+    variationAttributes: attributes.map(({ name, values }) => ({
+      name,
+      values: values.map((value) => ({ value })),
+      // Existing variations get the first value of a new attribute.
+      ...(!known.some(({ key }) => key === name) && { defaultForExistingProducts: values[0]! }),
+    })),
+  };
+  await visit
+    .call(createVariations, { params: { productId: row.productId }, body })
+    .catch((error: unknown) => {
+      throw refusalBeside(error, visit, (field) => {
+        const [, index, part] = IN_ATTRIBUTES.exec(field) ?? [];
+        const attribute = attributes[Number(index)];
+        if (!attribute) return undefined;
+        const { attribute: name, values } = visit.messages.products.variations;
+        const number = { number: attribute.place + 1 };
+        return part === 'name'
+          ? { input: `attribute.${attribute.place}`, label: name(number) }
+          : { input: `values.${attribute.place}`, label: values(number) };
+      });
+    });
 }
 
-async function makeForm(visit: ShopVisit, row: ProductRow, draft: Draft | undefined): Promise<Markup> {
+/** The place of a refused attribute or value in the body: `variationAttributes.1.values.4.value`. */
+const IN_ATTRIBUTES = /^variationAttributes\.(\d+)\.(\w+)/;
+
+function makeForm(visit: ShopVisit, row: ProductRow, draft: Draft | undefined): Markup {
   const messages = visit.messages.products.variations;
   const { settings, locale } = visit;
+  const values = { productType: typeOf(row, settings).alias };
   return html`<form method="post" class="card product-form">
     <h2>${row.kind === 'master' ? messages.addTitle : messages.makeTitle}</h2>
     ${problemOf(draft)}
@@ -248,15 +287,11 @@ async function makeForm(visit: ShopVisit, row: ProductRow, draft: Draft | undefi
     ${
       row.kind !== 'master' &&
       settings.productTypes.length > 1 &&
-      choiceField({
-        name: 'productType',
-        label: visit.messages.products.fields.productType,
-        value: typeOf(row, settings).alias,
+      showFields(TYPE, visit, { values, draft })('productType', {
         choices: settings.productTypes.map(({ alias, name }) => ({
           value: alias,
           text: textIn(name, locale, settings.defaultLocale) ?? alias,
         })),
-        draft,
       })
     }
     <button class="main">${messages.make}</button>
@@ -270,42 +305,31 @@ export function attributeFields(
   draft: Draft | undefined,
 ): Markup {
   const { settings } = visit;
-  const messages = visit.messages.products;
+  const messages = visit.messages.products.variations;
   const known = row?.facts.variationAttributes ?? [];
   const type = row ? typeOf(row, settings) : settings.productTypes.find(({ alias }) => alias === 'Default');
   const { labels, labelOf, valueLabel } = attributeLabels(type, visit);
+  const exampleOf = (examples: string, place: number) => examples.split('|')[place] ?? '';
   return html`<datalist id="attribute-names">
       ${labels.map((label) => html`<option value="${label}"></option>`)}
     </datalist>
-    ${Array.from({ length: MAX_ATTRIBUTES }, (_, index) => {
-      const attribute = known[index];
-      const shown = attribute && {
+    ${Array.from({ length: MAX_ATTRIBUTES }, (_, place) => {
+      const attribute = known[place];
+      const values = attribute && {
         name: labelOf(attribute.key),
         values: attribute.values.map((value) => valueLabel(attribute.key, value)).join(', '),
       };
-      const [name, values] = [`attribute.${index}`, `values.${index}`];
+      const field = showFields(ATTRIBUTES, visit, { row: String(place), draft, ...(values && { values }) });
+      const number = { number: place + 1 };
       return html`<div class="attribute-row">
-        <div class="field">
-          <label for="field-${name}">${messages.variations.attribute({ number: index + 1 })}</label>
-          <input
-            id="field-${name}"
-            name="${name}"
-            value="${draft?.field(name) ?? shown?.name ?? ''}"
-            list="attribute-names"
-            maxlength="200"
-            placeholder="${messages.variations.attributeExamples.split('|')[index] ?? ''}"
-          />
-        </div>
-        <div class="field">
-          <label for="field-${values}">${messages.variations.values({ number: index + 1 })}</label>
-          <input
-            id="field-${values}"
-            name="${values}"
-            value="${draft?.field(values) ?? shown?.values ?? ''}"
-            maxlength="${MAX_VALUES_LENGTH}"
-            placeholder="${messages.variations.valuesExamples.split('|')[index] ?? ''}"
-          />
-        </div>
+        ${field('name', {
+          label: messages.attribute(number),
+          placeholder: exampleOf(messages.attributeExamples, place),
+        })}
+        ${field('values', {
+          label: messages.values(number),
+          placeholder: exampleOf(messages.valuesExamples, place),
+        })}
       </div>`;
     })}`;
 }

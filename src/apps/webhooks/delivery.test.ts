@@ -18,7 +18,8 @@ import {
 import { givenShop, givenToken } from '../../../test/builders.ts';
 import { startReceiver, type Receiver } from '../../../test/receiver.ts';
 import { startService, type Service } from '../../../test/service.ts';
-import { startEmails, startWebhooks, type WebhookWorkDeps } from '../../composition/background.ts';
+import { startWebhooks, type WebhookWorkDeps } from '../../composition/background.ts';
+import { startEmails } from '../../composition/emails.ts';
 import { sql } from '../../db/sql.ts';
 import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
 import type { Background } from '../../platform/background.ts';

@@ -111,7 +111,7 @@ const redeliverWebhook = operation({
   answer: WebhookDelivery,
 });
 
-const replayWebhook = operation({
+export const replayWebhook = operation({
   ...shared,
   method: 'POST',
   path: '/webhooks/:webhookId/replay',

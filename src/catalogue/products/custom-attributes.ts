@@ -19,18 +19,15 @@ import { saveProduct } from './save-product.ts';
 const MAX_ATTRIBUTES = 200;
 const MAX_VALUES = 200;
 
-const patch = patchOf({
-  '/': {
-    ops: ['add', 'replace', 'remove'],
-    value: Type.Object({
-      key: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
-      displayValue: Type.Unsafe<string | number | boolean>({
-        type: ['string', 'number', 'boolean'],
-        maxLength: 10_000,
-      }),
-    }),
-  },
+export const AttributeRequest = Type.Object({
+  key: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
+  displayValue: Type.Unsafe<string | number | boolean>({
+    type: ['string', 'number', 'boolean'],
+    maxLength: 10_000,
+  }),
 });
+
+const patch = patchOf({ '/': { ops: ['add', 'replace', 'remove'], value: AttributeRequest } });
 
 const shared = {
   tag: 'products',

@@ -227,6 +227,91 @@ export function variationOperations(api: Operations): void {
   });
 }
 
+/** A variation that an import names: its number, and its values by attribute. */
+export interface NamedVariation {
+  productNumber: string;
+  selection: Selection;
+}
+
+/**
+ * Makes these variations of a product, which has or gets no others. Turns a regular product into a master. Variations
+ * that exist keep their numbers; a number that another product has is skipped. Returns the numbers that were made.
+ */
+export async function addNamedVariations(
+  tx: Transaction,
+  settings: Settings,
+  productNumber: string,
+  {
+    productType,
+    visible,
+    variations,
+  }: { productType: string; visible: boolean; variations: readonly NamedVariation[] },
+): Promise<string[]> {
+  const { shopId } = settings;
+  const row = await tx.one<{ productId: string }>(sql`
+    select upper(product_id::text) as "productId" from product
+    where shop_id = ${shopId} and product_number = ${productNumber}`);
+  const product = row && (await lockProduct(tx, shopId, row.productId));
+  const type = findType(settings, productType);
+  if (!product || product.kind === 'variation' || !type) return [];
+  const keys = Object.keys(variations[0]?.selection ?? {});
+  const requested = requestedDimensions(
+    keys.map((name) => ({
+      name,
+      values: [...new Set(variations.map(({ selection }) => selection[name]!))].map((value) => ({ value })),
+    })),
+    type,
+  );
+  /** In the spelling that the product type has. */
+  const spelled = ({ selection }: NamedVariation): Selection =>
+    Object.fromEntries(
+      requested.map(({ key, values }, index) => {
+        const wanted = selection[keys[index]!]!.trim().toLowerCase();
+        return [key, values.find((value) => value.toLowerCase() === wanted) ?? selection[keys[index]!]!];
+      }),
+    );
+  const existing = await findSelections(tx, shopId, product.productId);
+  const taken = new Set(existing.map(({ selection }) => selectionText(selection)));
+  const rows = new Map<string, NamedVariation & { productId: string }>();
+  for (const variation of variations) {
+    const selection = spelled(variation);
+    const text = selectionText(selection);
+    if (taken.has(text) || rows.has(text) || Buffer.byteLength(text) > MAX_SELECTION_LENGTH) continue;
+    rows.set(text, { productId: newId(tx.now), productNumber: variation.productNumber, selection });
+  }
+  if (existing.length + rows.size > MAX_VARIATIONS) {
+    throw new Refusal('TOO_MANY_VARIATIONS', { limit: MAX_VARIATIONS });
+  }
+  await growType(tx, shopId, type, requested);
+  const master = masterOf(
+    product,
+    type,
+    mergedDimensions(product.facts.variationAttributes ?? [], requested),
+  );
+  await updateProductRow(tx, shopId, master);
+  const inserted = await tx.many<{ productId: string; productNumber: string }>(sql`
+    insert into product (shop_id, product_id, product_number, kind, master_id, selection, created_at, version,
+      visible, facts)
+    select shop_id, "productId", "productNumber", 'variation', ${product.productId}::uuid, selection,
+      ${tx.now}::timestamptz, 1, ${visible}::boolean, '{}'::jsonb
+    from shop
+    cross join jsonb_to_recordset(${JSON.stringify([...rows.values()])}) as entry ("productId" uuid,
+      "productNumber" text, selection jsonb)
+    where shop_id = ${shopId}
+    on conflict (shop_id, product_number) do nothing
+    returning upper(product_id::text) as "productId", product_number as "productNumber"`);
+  await refreshListing(tx, shopId, [product.productId]);
+  recordChangedProducts(tx, shopId, [
+    { productId: product.productId, changed: changedFields(product, master) },
+  ]);
+  recordCreatedProducts(
+    tx,
+    shopId,
+    inserted.map(({ productId }) => productId),
+  );
+  return inserted.map(({ productNumber: number }) => number);
+}
+
 function longestOf(values: readonly string[]): string {
   return values.reduce((longest, value) => (value.length > longest.length ? value : longest), '');
 }

@@ -1,0 +1,108 @@
+import { Session, type Profiler } from 'node:inspector/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../src/db/sql.ts';
+import { givenMerchant, type Merchant } from './admin.ts';
+import { givenCart, givenFullCart, on, statementsOf, type Shop } from './carts.ts';
+import { startDemo } from './demo.ts';
+import type { Service } from './service.ts';
+
+/*
+ * How far the most frequent flows reach: the statements that each sends, and the files of the source in which it runs a
+ * function with a name. A change that makes one of them longer has to say so here.
+ */
+
+let service: Service;
+let shop: Shop;
+let merchant: Merchant;
+const profiler = new Session();
+const counted: [flow: string, statements: number, files: number][] = [];
+
+beforeAll(async () => {
+  service = await startDemo({ RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0' });
+  const rows = await service.db.many<{ number: string; id: string }>(sql`
+    select product_number as number, upper(product_id::text) as id from product where shop_id = 'DemoShop'`);
+  const ids = Object.fromEntries(rows.map(({ number, id }) => [number, id]));
+  shop = { service, shopId: 'DemoShop', token: 'demo-all', ids };
+  merchant = await givenMerchant(service);
+  profiler.connect();
+  await profiler.post('Profiler.enable');
+  await profiler.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+});
+afterAll(async () => {
+  profiler.disconnect();
+  const lines = counted.map((line) => `| ${line.join(' | ')} |`);
+  console.log(['| flow | statements | files |', '| --- | --- | --- |', ...lines].join('\n'));
+  await service.close();
+});
+
+const isRun = ({ functionName, ranges }: Profiler.FunctionCoverage) =>
+  functionName !== '' && ranges.some(({ count }) => count > 0);
+
+/** What was run since the last call: the files of the source, of which tests are no part. */
+async function filesRun(): Promise<string[]> {
+  const { result } = await profiler.post('Profiler.takePreciseCoverage');
+  return result
+    .filter(({ url, functions }) => /\/src\/.*\.ts$/.test(url) && functions.some(isRun))
+    .map(({ url }) => url);
+}
+
+/** Does it once before it counts, because the first time fills the caches. */
+async function count(flow: string, work: () => Promise<{ status: number }>): Promise<number> {
+  const times: number[] = [];
+  for (const _ of [1, 2]) times.push((await work()).status);
+  await filesRun();
+  const statements = await statementsOf(async () => void times.push((await work()).status));
+  const files = await filesRun();
+  expect(times.every((status) => status < 400)).toBe(true);
+  counted.push([flow, statements.length, files.length]);
+  return statements.length;
+}
+
+test('a line item', async () => {
+  const cart = await givenCart(shop, { 'AP-100': 1 });
+  const body = { productId: shop.ids['TE-100'], quantity: 1 };
+  expect(await count('add a line item', () => on(cart, 'POST', '/line-items', body))).toBe(1);
+});
+
+test('an order', async () => {
+  const carts = await Promise.all([1, 2, 3].map(() => givenFullCart(shop, { 'AP-100': 1, 'TE-100': 1 })));
+  expect(await count('place an order', () => on(carts.pop()!, 'POST', '/order'))).toBe(18);
+});
+
+test('a product and its page', async () => {
+  const path = `/DemoShop/products/${shop.ids['AP-100']}`;
+  expect(await count('read a product', () => service.call('GET', path, { token: shop.token }))).toBe(1);
+  const page = async () => {
+    const { statusCode: status } = await service.app.inject({
+      url: '/Products/AP-100',
+      // A host without a port, which is known also where nothing listens: pages of unknown hosts are not cached.
+      headers: { host: 'demoshop.localhost' },
+    });
+    return { status };
+  };
+  expect(await count('show its page', page)).toBe(1);
+});
+
+test('an order in the admin', async () => {
+  const order = await service.db.one<{ id: string }>(sql`
+    select upper(order_id::text) as id from customer_order where shop_id = 'DemoShop' and order_number like '%/1013'`);
+  const path = `/orders/${order!.id}`;
+  expect(await count('open an order', () => merchant.get(path))).toBe(8);
+});
+
+test('a shipment', async () => {
+  const carts = await Promise.all([1, 2, 3].map(() => givenFullCart(shop, { 'AP-100': 1 })));
+  const forms: [path: string, fields: Record<string, string>][] = [];
+  for (const cart of carts) {
+    const { body } = await on(cart, 'POST', '/order');
+    const path = `/orders/${body.orderId}/ship`;
+    const { text } = await merchant.get(path);
+    const inputs = [...text.matchAll(/name="(version|quantity[^"]*)"[^>]*?\svalue="([^"]*)"/g)];
+    forms.push([path, Object.fromEntries(inputs.map(([, name, value]) => [name!, value!]))]);
+  }
+  const ship = () => {
+    const [path, fields] = forms.pop()!;
+    return merchant.post(path, { ...fields, unpaid: 'yes' });
+  };
+  expect(await count('ship it', ship)).toBe(14);
+});
