@@ -51,6 +51,22 @@ test('a cart that this process knows is changed by one statement', async () => {
   ]);
 });
 
+test('a product that this process has not seen is read by one statement, for all who add it at the same time', async () => {
+  const carts = await Promise.all(Array.from({ length: 10 }, () => givenCart(shop, { [lamp]: 1 })));
+  for (const cart of carts) await add(cart, lamp);
+  const statements = await statementsOf(async () => {
+    await Promise.all(carts.map((cart) => add(cart, kettle)));
+  });
+  expect(statements.filter((text) => text.includes('select cart.cart_id'))).toEqual([]);
+  expect(statements.length).toBeLessThanOrEqual(8);
+  for (const cart of carts) {
+    expect(linesOf(await done(cart, 'GET'))).toEqual([
+      ['LAMP', 2, 20],
+      ['KETTLE', 1, 50],
+    ]);
+  }
+});
+
 test('two processes that change a cart in turn lose nothing', async () => {
   const cart = await givenCart(shop, { [lamp]: 1 });
   for (const place of [cart, elsewhere(cart), cart, cart, elsewhere(cart), elsewhere(cart), cart]) {

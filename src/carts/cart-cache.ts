@@ -1,4 +1,4 @@
-import { cachedCartProducts } from '../pricing/cart-product-cache.ts';
+import { seenCartProducts } from '../pricing/cart-product-cache.ts';
 import type { CacheKind } from '../db/cache.ts';
 import type { Queries } from '../db/database.ts';
 import type { Address } from '../shops/countries/address.ts';
@@ -52,21 +52,21 @@ export function dropCachedCart({ caches }: Queries, shopId: string, cartId: stri
 }
 
 /**
- * The cached cart, with the products of its lines and the prefetched ones; undefined when something is missing.
- * Coupons are never cached, so a change with a coupon code begins with the stored cart.
+ * The cached cart, with the products of its lines and the prefetched ones; undefined when it is not cached, or one of
+ * them does not exist. Coupons are never cached, so a change with a coupon code begins with the stored cart.
  */
-export function cachedCart(
+export async function cachedCart(
   db: Queries,
   shopId: string,
   cartId: string,
   { productIds = [], codeKey }: Prefetch,
-): CartRow | undefined {
+): Promise<CartRow | undefined> {
   const cart = db.caches.of(cartCache).get(keyOf(shopId, cartId));
   if (!cart || codeKey !== undefined) return undefined;
   const ids = new Set([
     ...cart.lines.map((line) => line.productId),
     ...productIds.map((id) => id.toUpperCase()),
   ]);
-  const products = cachedCartProducts(db, shopId, [...ids]);
+  const products = await seenCartProducts(db, shopId, [...ids]);
   return products && { ...cart, products };
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CartProduct } from '../pricing/cart-product.ts';
-import { cachedCartProducts } from '../pricing/cart-product-cache.ts';
+import { seenCartProducts } from '../pricing/cart-product-cache.ts';
 import { createBatcher, type BatchWork } from '../db/batcher.ts';
 import { isTransient, type Database, type Queries, type Transaction } from '../db/database.ts';
 import { recordEntry, type AuditEntry } from '../http/audit-entry.ts';
@@ -109,11 +109,11 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
     runOne: async (queries, shopId, change) => (await updateUnchangedCarts(queries, shopId, [change]))[0]!,
   });
 
-  /** undefined: the cart, its settings or one of its products is not cached. */
-  const openCached = (request: CartRequest, prefetch: Prefetch): OpenCart | undefined => {
+  /** undefined: the cart or its settings are not cached, or one of its products does not exist. */
+  const openCached = async (request: CartRequest, prefetch: Prefetch): Promise<OpenCart | undefined> => {
     if (!options.cache) return undefined;
     const { shopId, params } = request;
-    const cart = cachedCart(db, shopId, params.cartId, prefetch);
+    const cart = await cachedCart(db, shopId, params.cartId, prefetch);
     const settings = cachedSettings(db, shopId);
     if (!cart || !settings || isExpired(cart, db.now)) return undefined;
     requireAccess(request, cart);
@@ -138,7 +138,7 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
     };
     if (request.transaction) return saveLocked(request.transaction);
     return withTransactionFallback(db, saveLocked, async () => {
-      const cached = openCached(request, prefetch);
+      const cached = await openCached(request, prefetch);
       const first = cached && (await catchRefusal(() => save({ ...cached, isCached: true })));
       if (first?.saved !== undefined) return first.saved;
       if (cached) dropCachedCart(db, request.shopId, request.params.cartId);
@@ -209,7 +209,7 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
       );
     },
 
-    /** One statement when the cart is cached, else two. Throws refusals of `change`. */
+    /** One statement when the cart is cached, and one more for products that are not; else two or three. Throws refusals of `change`. */
     async update(
       request: CartWriteRequest,
       change: CartChange,
@@ -238,7 +238,7 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
       return changed;
     },
 
-    /** One statement when the settings and the products are cached, else two. */
+    /** One statement when the settings are cached, and one more for products that are not; else two or three. */
     async create(request: NewCartRequest): Promise<CreatedCart> {
       const { shopId, transaction } = request;
       const createStored = async (queries: Queries, ingredients: CartIngredients) => {
@@ -249,7 +249,7 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
       const createLocked = async (tx: Transaction) => createStored(tx, await loadIngredients(tx, request));
       if (transaction) return createLocked(transaction);
       const made = await withTransactionFallback(db, createLocked, async () => {
-        const cached = options.cache ? cachedIngredients(db, request) : undefined;
+        const cached = options.cache ? await cachedIngredients(db, request) : undefined;
         const first =
           cached &&
           (await catchRefusal(async () => {
@@ -340,13 +340,19 @@ async function load<Source extends Queries>(
   return open;
 }
 
-/** undefined: the settings or one of the products is not cached, or the cart names a customer, which is always read. */
-function cachedIngredients(db: Database, { shopId, body }: NewCartRequest): CartIngredients | undefined {
-  if (body.customerId) return undefined;
+/**
+ * undefined: the settings are not cached, one of the products does not exist, or the cart names a customer, which is
+ * always read.
+ */
+async function cachedIngredients(
+  db: Database,
+  { shopId, body }: NewCartRequest,
+): Promise<CartIngredients | undefined> {
   const settings = cachedSettings(db, shopId);
+  if (body.customerId || !settings) return undefined;
   const productIds = namedProducts(body.lineItems ?? []).map((id) => id.toUpperCase());
-  const products = cachedCartProducts(db, shopId, [...new Set(productIds)]);
-  return settings && products && { settings, products, customerId: null, customerGroupId: null };
+  const products = await seenCartProducts(db, shopId, [...new Set(productIds)]);
+  return products && { settings, products, customerId: null, customerGroupId: null };
 }
 
 async function loadIngredients(queries: Queries, { shopId, body }: NewCartRequest): Promise<CartIngredients> {

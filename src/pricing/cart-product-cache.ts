@@ -54,14 +54,26 @@ export const productVersion = ({ versionStamp }: CartProduct) => versionOf(versi
 
 const keyOf = (shopId: string, productId: string) => `${shopId} ${productId.toUpperCase()}`;
 
-/** The products as they were last seen; undefined when one of them is not cached. */
-export function cachedCartProducts(
-  { caches }: Queries,
+/**
+ * The products as they were last seen. Those that are not cached are read, by one statement for all requests that wait
+ * for such products of the shop. undefined: one of them does not exist.
+ */
+export async function seenCartProducts(
+  db: Queries,
   shopId: string,
   productIds: readonly string[],
-): CartProduct[] | undefined {
-  const cache = caches.of(cartProductCache);
-  const found = productIds.map((productId) => cache.get(keyOf(shopId, productId)));
+): Promise<CartProduct[] | undefined> {
+  const cache = db.caches.of(cartProductCache);
+  const read = async (ids: readonly string[]) => {
+    const products = await readCartProducts(db, shopId, ids);
+    return new Map(products.map((product) => [product.productId.toUpperCase(), product]));
+  };
+  const found = await Promise.all(
+    productIds.map(
+      async (id) =>
+        cache.get(keyOf(shopId, id)) ?? db.shared.byId(shopId, 'cart products', id.toUpperCase(), read),
+    ),
+  );
   return found.every((product) => product !== undefined) ? found : undefined;
 }
 
@@ -103,12 +115,22 @@ export async function findCartProducts(
     } else missing.push(productId);
   }
   if (missing.length === 0) return found;
-  for (const row of await selectCartProducts(db, shopId, missing)) {
+  return [...found, ...(await readCartProducts(db, shopId, missing))];
+}
+
+/** The existing ones of these products; they are cached. */
+async function readCartProducts(
+  db: Queries,
+  shopId: string,
+  productIds: readonly string[],
+): Promise<CartProduct[]> {
+  const cache = db.caches.of(cartProductCache);
+  const rows = await selectCartProducts(db, shopId, productIds);
+  return rows.map((row) => {
     const product = toCartProduct(row);
     if (JSON.stringify(row).length <= MAX_CACHED_LENGTH) cache.set(keyOf(shopId, product.productId), product);
-    found.push(product);
-  }
-  return found;
+    return product;
+  });
 }
 
 /** `<id> <version>` */

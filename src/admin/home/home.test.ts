@@ -5,7 +5,8 @@ import { givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { cartDays } from '../../carts/cart-days.ts';
 import { sql } from '../../db/sql.ts';
-import { findStaleDays, reportSums } from '../../orders/reports/day-sums.ts';
+import { reportSums } from '../../orders/reports/counting.ts';
+import { findStaleDays } from '../../orders/reports/day-sums.ts';
 
 let service: Service;
 beforeAll(async () => {

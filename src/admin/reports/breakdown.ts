@@ -1,6 +1,8 @@
+import type { Queries } from '../../db/database.ts';
 import { textIn } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
-import { findBreakdown, type ReportPart, type ReportPeriod } from '../../orders/reports/queries.ts';
+import type { ReportPeriod } from '../../orders/reports/period.ts';
+import { findBreakdown, type ReportPart } from '../../orders/reports/queries.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { closedAmounts, type Totals } from './periods.ts';
@@ -8,6 +10,9 @@ import { findAppNames, findGroupNames, findReportedProducts, type ReportedProduc
 
 export const PARTS = ['product', 'category', 'country', 'payment', 'source', 'group', 'customer'] as const;
 export type Part = (typeof PARTS)[number];
+
+/** A visit that reads what the database held at one moment, so that the parts of a report sum to its totals. */
+export type ReportVisit = Omit<ShopVisit, 'db'> & { db: Queries };
 
 export interface ReportRow extends Totals {
   name: string;
@@ -35,7 +40,7 @@ interface Asked {
 }
 
 /** The sums of a period by the parts of it, compared with another period. */
-export async function loadReport(visit: ShopVisit, asked: Asked): Promise<Report> {
+export async function loadReport(visit: ReportVisit, asked: Asked): Promise<Report> {
   const { db, shopId } = visit;
   const { period, other, currency, part } = asked;
   const dimension = part === 'category' ? 'product' : part;
@@ -102,7 +107,7 @@ interface Named {
 }
 
 async function loadNames(
-  visit: ShopVisit,
+  visit: ReportVisit,
   part: Part,
   keys: readonly string[],
 ): Promise<(key: string) => Named> {
@@ -149,7 +154,7 @@ async function loadNames(
   }
 }
 
-function productName(visit: ShopVisit, key: string, products: ReadonlyMap<string, ReportedProduct>): Named {
+function productName(visit: ReportVisit, key: string, products: ReadonlyMap<string, ReportedProduct>): Named {
   const { locale, settings, messages } = visit;
   if (key === '') return { id: key, name: messages.reports.services };
   const product = products.get(key);
@@ -163,7 +168,11 @@ function productName(visit: ShopVisit, key: string, products: ReadonlyMap<string
   };
 }
 
-function categoryName(visit: ShopVisit, key: string, products: ReadonlyMap<string, ReportedProduct>): Named {
+function categoryName(
+  visit: ReportVisit,
+  key: string,
+  products: ReadonlyMap<string, ReportedProduct>,
+): Named {
   const { locale, settings, messages } = visit;
   if (key === '') return { id: key, name: messages.reports.services };
   const product = products.get(key);

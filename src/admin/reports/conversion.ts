@@ -1,8 +1,8 @@
 import { findCartDays, findFirstCartDay, type CartDay } from '../../carts/cart-days.ts';
 import { html, type Markup } from '../../http/html.ts';
-import type { ReportPeriod } from '../../orders/reports/queries.ts';
+import type { ReportPeriod } from '../../orders/reports/period.ts';
 import { barChart } from '../components/bars.ts';
-import { plainDay } from '../components/format.ts';
+import { dayOrMonth, plainDay } from '../components/format.ts';
 import { changePercent, figureList } from '../components/sales-figures.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { dayOf, isByMonth } from './periods.ts';
@@ -130,7 +130,7 @@ export function conversionCard(
       html`${barChart(
           words.rate,
           intervals.map((interval) => ({
-            label: byMonth ? interval.from.slice(0, 7) : interval.from.slice(5),
+            label: dayOrMonth(interval.from, byMonth, language),
             value: rateOf(interval) ?? 0,
             text: percentText(rateOf(interval), language),
           })),
@@ -153,7 +153,7 @@ export function conversionCard(
                 ${intervals.toReversed().map(
                   (interval) =>
                     html`<tr>
-                      <td>${byMonth ? interval.from.slice(0, 7) : interval.from}</td>
+                      <td>${dayOrMonth(interval.from, byMonth, language)}</td>
                       <td class="number">${number(interval.carts)}</td>
                       <td class="number">${number(interval.withAddress)}</td>
                       <td class="number">${number(interval.ordered)}</td>

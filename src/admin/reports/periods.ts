@@ -1,4 +1,5 @@
-import type { DayTotal, ReportPeriod } from '../../orders/reports/queries.ts';
+import type { ReportPeriod } from '../../orders/reports/period.ts';
+import type { DayTotal } from '../../orders/reports/queries.ts';
 
 const DAY = 86_400_000;
 /** More days than these are shown by month. */

@@ -6,17 +6,18 @@ import { html, type Markup } from '../../http/html.ts';
 import type { PageRequest } from '../../http/page-kit.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
-import { findCurrencies, findDayTotals, type ReportPeriod } from '../../orders/reports/queries.ts';
+import type { ReportPeriod } from '../../orders/reports/period.ts';
+import { findCurrencies, findDayTotals } from '../../orders/reports/queries.ts';
 import { barChart } from '../components/bars.ts';
 import { decimalText, usesComma } from '../components/decimal.ts';
 import { choiceField, textField } from '../components/form.ts';
-import { amountText } from '../components/format.ts';
+import { amountText, dayOrMonth } from '../components/format.ts';
 import { changePercent, figureList, salesChart } from '../components/sales-figures.ts';
 import { HOME_SCRIPT, UPLOT, UPLOT_STYLESHEET } from '../layout/assets.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { conversionCard, conversionRows, loadConversion } from './conversion.ts';
-import { loadReport, PARTS, type Part, type Report } from './breakdown.ts';
+import { loadReport, PARTS, type Part, type Report, type ReportVisit } from './breakdown.ts';
 import {
   comparedWith,
   COMPARISONS,
@@ -41,12 +42,11 @@ const MAX_BARS = 12;
 export function reportPages(pages: ShopPages): void {
   pages.get('/reports', 'orders_read', async (visit, request) => {
     const asked = askedOf(visit, request);
-    const [sales, conversion, currencies] = await Promise.all([
-      loadSales(visit, asked),
+    const [{ sales, report }, conversion, currencies] = await Promise.all([
+      loadSalesByPart(visit, asked),
       loadConversion(visit, asked),
       findCurrencies(visit.db, visit.shopId),
     ]);
-    const report = await loadReport(visit, { ...asked, ...sales });
     const messages = visit.messages.reports;
     return {
       title: messages.title,
@@ -68,12 +68,11 @@ export function reportPages(pages: ShopPages): void {
     if (name !== 'days.csv' && name !== 'parts.csv' && name !== 'carts.csv') throw notFound();
     const asked = askedOf(visit, request);
     if (name === 'carts.csv') return cartFile(visit, asked);
-    const sales = await loadSales(visit, asked);
     const isByPart = name === 'parts.csv';
     const { from, to } = asked.period;
     const text = isByPart
-      ? partLines(visit, asked, await loadReport(visit, { ...asked, ...sales }))
-      : intervalLines(visit, asked, sales);
+      ? partLines(visit, asked, (await loadSalesByPart(visit, asked)).report)
+      : intervalLines(visit, asked, await loadSales(visit, asked));
     return {
       type: 'text/csv; charset=utf-8',
       content: Readable.from(inTurns(text), { objectMode: false }),
@@ -132,7 +131,19 @@ interface Sales {
   totalBefore: Totals;
 }
 
-async function loadSales({ db, shopId }: ShopVisit, { period, other, currency }: Asked): Promise<Sales> {
+/** Both as of the same moment: an order that is placed in between is in neither. */
+function loadSalesByPart(visit: ShopVisit, asked: Asked): Promise<{ sales: Sales; report: Report }> {
+  return visit.db.transaction(
+    async (db) => {
+      const snapshot = { ...visit, db };
+      const sales = await loadSales(snapshot, asked);
+      return { sales, report: await loadReport(snapshot, { ...asked, ...sales }) };
+    },
+    { isolation: 'repeatable read' },
+  );
+}
+
+async function loadSales({ db, shopId }: ReportVisit, { period, other, currency }: Asked): Promise<Sales> {
   const [days, otherDays] = await Promise.all([
     findDayTotals(db, shopId, currency, period),
     other ? findDayTotals(db, shopId, currency, other) : [],
@@ -266,7 +277,7 @@ function salesCard(visit: ShopVisit, asked: Asked, { intervals, total, totalBefo
             ${intervals.toReversed().map(
               ({ from, gross, net, orders, before }) =>
                 html`<tr>
-                  <td>${isByMonth(asked.period) ? from.slice(0, 7) : from}</td>
+                  <td>${dayOrMonth(from, isByMonth(asked.period), visit.language)}</td>
                   <td class="number">${money(gross)}</td>
                   <td class="number">${money(net)}</td>
                   <td class="number">${orders.toLocaleString(visit.language)}</td>

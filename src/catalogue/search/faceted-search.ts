@@ -3,7 +3,7 @@ import { sql, type Sql } from '../../db/sql.ts';
 import { ORDERS, pageVersions, toProductPage, type ProductPage } from '../products/listing-page.ts';
 import { findAlternative } from './alternatives.ts';
 import { longestFirst, rank, type SearchTerms } from './conditions.ts';
-import { hits, MAX_RANKED } from './hits.ts';
+import { hits, MAX_RANKED, type ShopSize } from './hits.ts';
 import { numberTerm, queryText } from './query.ts';
 import { searchOnce } from './search-cache.ts';
 
@@ -28,6 +28,8 @@ export interface FacetCount {
 export interface FacetedPage extends ProductPage {
   /** The most frequent of each kind. */
   facets: FacetCount[];
+  /** The visible categories among them. The version of the settings moves with each change of a category. */
+  categories: CategoryName[];
   lowest: number | null;
   highest: number | null;
 }
@@ -62,11 +64,17 @@ function orderOf(sortBy: SortBy, direction: 'asc' | 'desc'): Sql {
 }
 
 export function findFaceted(db: Queries, shopId: string, options: FacetedOptions): Promise<FacetedPage> {
-  return searchOnce(db, shopId, { ...options, facets: true }, () => readFaceted(db, shopId, options));
+  return searchOnce(db, shopId, { ...options, facets: true }, (size) =>
+    readFaceted(db, shopId, { ...options, ...size }),
+  );
 }
 
 /** Finds the hits once, and from them their number, the facets, and one page. */
-async function readFaceted(db: Queries, shopId: string, options: FacetedOptions): Promise<FacetedPage> {
+async function readFaceted(
+  db: Queries,
+  shopId: string,
+  options: FacetedOptions & ShopSize,
+): Promise<FacetedPage> {
   const { locale, terms, filters, sortBy, direction, limit, offset } = options;
   const found = hits(shopId, {
     ...options,
@@ -89,9 +97,11 @@ async function readFaceted(db: Queries, shopId: string, options: FacetedOptions)
     from shop cross join total
     cross join (select min(price) as lowest, max(price) as highest from hit) as range
     where shop_id = ${shopId}`);
+  const facets = row?.facets ?? [];
   return {
     ...toProductPage(row),
-    facets: row?.facets ?? [],
+    facets,
+    categories: await findCategoryNames(db, shopId, categoryNumbers(facets)),
     lowest: row?.lowest ?? null,
     highest: row?.highest ?? null,
   };
@@ -135,10 +145,12 @@ function matchesFilters({ facets, oneOf, minimum, maximum }: Filters): Sql {
  * `fallbackQuery` contains the words searched for instead.
  */
 export function findOrFallBack(db: Queries, shopId: string, options: FacetedOptions) {
-  return searchOnce(db, shopId, { ...options, fallsBack: true }, () => readOrFallBack(db, shopId, options));
+  return searchOnce(db, shopId, { ...options, fallsBack: true }, (size) =>
+    readOrFallBack(db, shopId, { ...options, ...size }),
+  );
 }
 
-async function readOrFallBack(db: Queries, shopId: string, options: FacetedOptions) {
+async function readOrFallBack(db: Queries, shopId: string, options: FacetedOptions & ShopSize) {
   const { terms, filters, ownWords } = options;
   const find = async (searched: SearchTerms, fallbackQuery: string) => ({
     ...(await readFaceted(db, shopId, { ...options, ownWords: false, ...searched })),
@@ -177,6 +189,11 @@ async function readOrFallBack(db: Queries, shopId: string, options: FacetedOptio
   return found;
 }
 
+/** The numbers of the categories among the facets. */
+function categoryNumbers(counts: readonly FacetCount[]): number[] {
+  return counts.flatMap(({ facet }) => (facet.startsWith('c:') ? [Number(facet.slice(2))] : []));
+}
+
 export interface CategoryName {
   number: number;
   name: Record<string, string>;
@@ -184,7 +201,7 @@ export interface CategoryName {
 }
 
 /** The names of the visible ones among these categories. */
-export async function findCategoryNames(
+async function findCategoryNames(
   db: Queries,
   shopId: string,
   numbers: readonly number[],

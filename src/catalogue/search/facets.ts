@@ -5,7 +5,7 @@ import { Nullable } from '../../http/schemas.ts';
 import { currencyDigits, toMinor } from '../../kernel/money.ts';
 import { truncatedFacet } from '../products/listing-entry.ts';
 import type { Settings, TypeAttribute } from '../../shops/settings/settings.ts';
-import { MAX_VALUES, type CategoryName, type FacetedPage, type Filters } from './faceted-search.ts';
+import { MAX_VALUES, type FacetedPage, type Filters } from './faceted-search.ts';
 
 /*
  * The filters of a search. The listing stores a product's facets as `c:<category number>`, `m:<manufacturer>` and
@@ -137,16 +137,10 @@ function amountOf(value: number | string | null | undefined, currency: string, a
   return minor;
 }
 
-/** The numbers of the categories among the facets. */
-export function categoryNumbers(counts: FacetedPage['facets']): number[] {
-  return counts.flatMap(({ facet }) => (facet.startsWith('c:') ? [Number(facet.slice(2))] : []));
-}
-
 /** The available filters: categories, manufacturers, attributes of product types, the price range. */
 export function facetsOf(
-  found: Pick<FacetedPage, 'facets' | 'lowest' | 'highest'>,
+  found: Pick<FacetedPage, 'facets' | 'categories' | 'lowest' | 'highest'>,
   filters: Filters,
-  categories: readonly CategoryName[],
   settings: Settings,
   locale: string,
 ): Facet[] {
@@ -166,7 +160,7 @@ export function facetsOf(
 
   const { defaultLocale } = settings;
   const categoryNames = new Map(
-    categories.map(({ number, name, alias }) => [
+    found.categories.map(({ number, name, alias }) => [
       String(number),
       textIn(name, locale, defaultLocale) ?? alias,
     ]),

@@ -10,13 +10,13 @@ import {
   type ProductPage,
 } from '../products/listing-page.ts';
 import type { SearchTerms } from './conditions.ts';
-import { hits, MAX_SORTED } from './hits.ts';
+import { hits, MAX_SORTED, type ShopSize } from './hits.ts';
 
 /** A page of the hits, in the order of a list. */
 export async function findHitPage(
   db: Queries,
   shopId: string,
-  options: PageOptions & SearchTerms,
+  options: PageOptions & SearchTerms & ShopSize,
 ): Promise<ProductPage> {
   const { categoryId, sort, direction, limit, offset } = options;
   const inCategory =

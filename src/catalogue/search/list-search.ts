@@ -2,6 +2,7 @@ import type { Queries } from '../../db/database.ts';
 import type { PageOptions, ProductPage } from '../products/listing-page.ts';
 import { findAlternative } from './alternatives.ts';
 import { findHitPage } from './hit-page.ts';
+import type { ShopSize } from './hits.ts';
 import { numberTerm, type Term } from './query.ts';
 import { searchOnce } from './search-cache.ts';
 
@@ -15,13 +16,13 @@ export function searchPage(
   shopId: string,
   options: PageOptions & { terms: readonly Term[] },
 ): Promise<ProductPage> {
-  return searchOnce(db, shopId, options, () => findOrCorrect(db, shopId, options));
+  return searchOnce(db, shopId, options, (size) => findOrCorrect(db, shopId, { ...options, ...size }));
 }
 
 async function findOrCorrect(
   db: Queries,
   shopId: string,
-  options: PageOptions & { terms: readonly Term[] },
+  options: PageOptions & ShopSize & { terms: readonly Term[] },
 ): Promise<ProductPage> {
   const { terms } = options;
   const number = numberTerm(terms);

@@ -13,8 +13,8 @@ import { productJson } from '../products/product-cache.ts';
 import { MoreResults, Product } from '../products/schema.ts';
 import { renderOptions } from '../products/render-options.ts';
 import { shopSettings, withCachedSettings } from '../../shops/settings/settings.ts';
-import { RequestedFilter, categoryNumbers, Facet, facetsOf, parseFilters } from './facets.ts';
-import { findCategoryNames, findOrFallBack, type SortBy } from './faceted-search.ts';
+import { RequestedFilter, Facet, facetsOf, parseFilters } from './facets.ts';
+import { findOrFallBack, type SortBy } from './faceted-search.ts';
 import { parseQuery } from './query.ts';
 import { suggestOrFallBack, type Suggestion } from './suggestions.ts';
 
@@ -156,16 +156,13 @@ export function searchOperations(api: Operations): void {
       });
       verify(found.settingsVersion);
       const options = renderOptions(call, settings, query, 'search');
-      const [categories, products] = await Promise.all([
-        findCategoryNames(db, shopId, categoryNumbers(found.facets)),
-        productJson(db, settings, parseVersions(found.versions), options),
-      ]);
+      const products = await productJson(db, settings, parseVersions(found.versions), options);
       return joinRawJson({
         ...paged(page, found.results, products),
         ...(found.isMore ? { moreResults: true } : {}),
         query: searchText,
         fallbackQuery: found.fallbackQuery,
-        facets: facetsOf(found, found.filters, categories, settings, options.locale),
+        facets: facetsOf(found, found.filters, settings, options.locale),
       });
     });
   });

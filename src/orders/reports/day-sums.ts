@@ -1,7 +1,6 @@
-import type { Database, Queries, Transaction } from '../../db/database.ts';
+import type { Queries, Transaction } from '../../db/database.ts';
 import { insertInto } from '../../db/insert.ts';
 import { sql, type Sql } from '../../db/sql.ts';
-import type { CleanupStep } from '../../platform/cleanup.ts';
 
 /*
  * Reports are read from the sums of each day by product, country and so on (`report_day`). They are derived data: a day
@@ -88,7 +87,7 @@ export function sumDays(db: Queries, shopId: string, days: readonly string[]) {
 }
 
 /** The fingerprints of the days of a shop: they change with the number and the value of the orders that count. */
-const dayPrints = (shopId: string, { from, to }: { from: string; to: string }): Sql => sql`
+export const dayPrints = (shopId: string, { from, to }: { from: string; to: string }): Sql => sql`
   select day, sum(orders) filter (where not is_rejected)::bigint as orders,
     md5(string_agg(concat_ws(' ', currency, is_rejected, orders, gross, trim_scale(net)), ','
       order by currency, is_rejected)) as print
@@ -148,7 +147,7 @@ const insertParts = insertInto('report_day', {
 export async function countDay(tx: Transaction, shopId: string, day: string): Promise<void> {
   await tx.run(sql`
     insert into report_state (shop_id, day, print, counted_until) values (${shopId}, ${day}, '', '-infinity')
-    on conflict (shop_id, day) do update set print = ''`);
+    on conflict (shop_id, day) do update set print = '', revision = report_state.revision + 1`);
   const current = await tx.one<{ print: string; until: Date | null }>(sql`
     select print, (
         select max(updated_at) from customer_order
@@ -166,52 +165,3 @@ export async function countDay(tx: Transaction, shopId: string, day: string): Pr
 }
 
 const LONG_AGO = new Date(0);
-const ALL_DAYS = { from: '-infinity', to: 'infinity' };
-const DAYS_AT_ONCE = 31;
-const CHECK_EVERY = 300_000;
-/** Days that were never counted are counted anyway: only later changes have to be looked for. */
-const HOUR = 3_600_000;
-
-/**
- * Counts the days of a shop that have changed, some at a time. false: all of them are counted. The shop is put to the end
- * of the queue first, so that one that fails does not hold up the others. The changes that were looked at are remembered
- * only after all their days were counted, so a process that dies in between repeats them.
- */
-async function countStaleDays(db: Database, shopId: string): Promise<boolean> {
-  await db.run(sql`
-    update report_run set due_at = ${new Date(db.now.getTime() + CHECK_EVERY)} where shop_id = ${shopId}`);
-  const seen = await db.one<{ until: Date | null }>(sql`
-    select max(updated_at) as until from customer_order where shop_id = ${shopId} and updated_at < 'infinity'`);
-  const stale = await findStaleDays(db, shopId, ALL_DAYS, DAYS_AT_ONCE);
-  for (const { day } of stale) await db.transaction((tx) => countDay(tx, shopId, day));
-  if (stale.length === DAYS_AT_ONCE) {
-    await db.run(sql`update report_run set due_at = ${LONG_AGO} where shop_id = ${shopId}`);
-    return true;
-  }
-  await db.run(sql`
-    update report_run set checked_until = greatest(checked_until, ${seen?.until ?? LONG_AGO}::timestamptz)
-    where shop_id = ${shopId}`);
-  return false;
-}
-
-const SHOPS_AT_ONCE = 20;
-
-/** Counts the days that have changed, of all shops that are due. Orders that were there before the reports are counted too. */
-export const reportSums: CleanupStep = {
-  name: 'report sums',
-  every: 60_000,
-  run: async (db, limit) => {
-    await db.run(sql`
-      insert into report_run (shop_id, due_at, checked_until)
-      select shop_id, ${LONG_AGO}::timestamptz, ${new Date(db.now.getTime() - HOUR)}::timestamptz from shop
-      where not exists (select from report_run where report_run.shop_id = shop.shop_id)
-      on conflict (shop_id) do nothing`);
-    const due = await db.many<{ shopId: string }>(sql`
-      select shop_id as "shopId" from report_run where due_at <= ${db.now} order by due_at limit ${Math.min(limit, SHOPS_AT_ONCE)}`);
-    let isMore = due.length >= Math.min(limit, SHOPS_AT_ONCE);
-    for (const { shopId } of due) {
-      if (await countStaleDays(db, shopId)) isMore = true;
-    }
-    return isMore ? limit : 0;
-  },
-};

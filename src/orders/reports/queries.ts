@@ -1,12 +1,8 @@
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { findStaleDays, sumDays, type Dimension } from './day-sums.ts';
-
-/** Days in UTC; both are included. */
-export interface ReportPeriod {
-  from: string;
-  to: string;
-}
+import { findSummedMonths } from './month-sums.ts';
+import { daysOf, firstDayOf, wholeMonthsOf, type ReportPeriod } from './period.ts';
 
 export interface DayTotal {
   day: string;
@@ -56,8 +52,9 @@ const MAX_COUNTED_NOW = 20_000;
 const MAX_STALE = 4_000;
 
 /**
- * The sums of a period by the parts of one dimension: those of days that were counted, and those of changed days counted
- * now, of which there are few. Only while the orders of a large shop are counted for the first time, there are many.
+ * The sums of a period by the parts of one dimension: those of whole months and of the other days, as far as they were
+ * counted, and those of changed days counted now, of which there are few. Only while the orders of a large shop are
+ * counted for the first time, there are many.
  */
 export async function findBreakdown(
   db: Queries,
@@ -72,55 +69,58 @@ export async function findBreakdown(
     if (orders > MAX_COUNTED_NOW) break;
     now.push(day.day);
   }
-  const [counted, changed] = await Promise.all([
-    sumCountedDays(db, shopId, { period, dimension, currency, without: stale.map(({ day }) => day) }),
+  const staleDays = new Set(stale.map(({ day }) => day));
+  const staleMonths = new Set(stale.map(({ day }) => firstDayOf(day)));
+  const [months, changed] = await Promise.all([
+    findSummedMonths(
+      db,
+      shopId,
+      wholeMonthsOf(period).filter((month) => !staleMonths.has(month)),
+    ),
     now.length === 0 ? [] : sumDays(db, shopId, now),
   ]);
+  const days = daysOf(period).filter((day) => !staleDays.has(day) && !months.includes(firstDayOf(day)));
+  const parts = changed.filter((part) => part.dimension === dimension && part.currency === currency);
   return {
-    parts: merged([
-      ...counted,
-      ...changed.filter((part) => part.dimension === dimension && part.currency === currency),
-    ]),
+    parts: await sumParts(db, shopId, { dimension, currency, months, days, parts }),
     uncounted: stale.length - now.length,
   };
 }
 
-function sumCountedDays(
+/** Sums of months, of days and of these parts, added up by PostgreSQL because JavaScript has no exact decimals. */
+function sumParts(
   db: Queries,
   shopId: string,
   {
-    period,
     dimension,
     currency,
-    without,
-  }: { period: ReportPeriod; dimension: Dimension; currency: string; without: readonly string[] },
+    months,
+    days,
+    parts,
+  }: {
+    dimension: Dimension;
+    currency: string;
+    months: readonly string[];
+    days: readonly string[];
+    parts: readonly ReportPart[];
+  },
 ) {
   return db.many<ReportPart>(sql`
     select key, sum(orders)::bigint as orders, sum(quantity)::text as quantity, sum(gross)::text as gross,
       sum(net)::text as net
-    from report_day
-    where shop_id = ${shopId} and dimension = ${dimension} and day between ${period.from}::date and ${period.to}::date
-      and currency = ${currency} and day <> all (${without}::date[])
+    from (
+      select key, orders, quantity, gross, net from report_month
+      where shop_id = ${shopId} and dimension = ${dimension} and month = any (${months}::date[])
+        and currency = ${currency}
+      union all
+      select key, orders, quantity, gross, net from report_day
+      where shop_id = ${shopId} and dimension = ${dimension} and day = any (${days}::date[])
+        and currency = ${currency}
+      union all
+      select changed.key, changed.orders, changed.quantity, changed.gross, changed.net
+      from shop cross join jsonb_to_recordset(${JSON.stringify(parts)}) as changed (key text, orders bigint,
+        quantity numeric, gross numeric, net numeric)
+      where shop.shop_id = ${shopId}
+    ) part
     group by key`);
-}
-
-/** One part for each key. The decimals have as many digits as money needs, so their sums are exact to the cent. */
-function merged(parts: readonly ReportPart[]): ReportPart[] {
-  const byKey = new Map<string, ReportPart>();
-  for (const part of parts) {
-    const known = byKey.get(part.key);
-    byKey.set(
-      part.key,
-      known
-        ? {
-            key: part.key,
-            orders: known.orders + part.orders,
-            quantity: String(Number(known.quantity) + Number(part.quantity)),
-            gross: String(Number(known.gross) + Number(part.gross)),
-            net: String(Number(known.net) + Number(part.net)),
-          }
-        : part,
-    );
-  }
-  return [...byKey.values()];
 }
