@@ -1,5 +1,5 @@
 import type { Database } from '../src/db/database.ts';
-import { cpuTimes, cpuUsed } from './cpu-time.ts';
+import { answeringTime, cpuTimes, cpuUsed } from './cpu-time.ts';
 import { load, tryOnce, type Round, type Subject } from './load.ts';
 import { median } from './report.ts';
 
@@ -16,6 +16,8 @@ export interface Contender {
 interface CostlyRound extends Round {
   /** Milliseconds of CPU per request. */
   nodeMs: number;
+  /** The part of it in the thread that answers requests. */
+  answeringMs: number;
   postgresMs: number;
 }
 
@@ -84,11 +86,13 @@ async function measureRound(
 ): Promise<CostlyRound> {
   await settle();
   const began = await cpuTimes(pid, db);
+  const answeringBegan = await answeringTime(pid);
   const round = await load(subject, seconds);
   await settle();
   const ended = await cpuTimes(pid, db);
+  const answeringMs = ((await answeringTime(pid)) - answeringBegan) / round.requests;
   const nodeMs = ((ended.get(pid) ?? 0) - (began.get(pid) ?? 0)) / round.requests;
-  return { ...round, nodeMs, postgresMs: cpuUsed(began, ended) / round.requests - nodeMs };
+  return { ...round, nodeMs, answeringMs, postgresMs: cpuUsed(began, ended) / round.requests - nodeMs };
 }
 
 function changesOf({ name, flow }: Subject, now: CostlyRound[], before: CostlyRound[]): Change[] {
@@ -108,6 +112,9 @@ function changesOf({ name, flow }: Subject, now: CostlyRound[], before: CostlyRo
     change('p95, ms', ({ p95Ms }) => p95Ms),
     ...(flow ?? []).map((step) => change(`p95 of ${step.name}, ms`, ({ stepMs }) => stepMs![step.name]!.p95)),
     ...(isCpuKnown ? [change('CPU of Node per request, ms', ({ nodeMs }) => nodeMs)] : []),
+    ...(isCpuKnown
+      ? [change('CPU of the thread that answers per request, ms', ({ answeringMs }) => answeringMs)]
+      : []),
     ...(isCpuKnown ? [change('CPU of PostgreSQL per request, ms', ({ postgresMs }) => postgresMs)] : []),
   ];
 }

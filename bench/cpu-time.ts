@@ -22,9 +22,16 @@ export function cpuUsed(before: CpuTimes, after: CpuTimes): number {
   return [...after].reduce((sum, [pid, time]) => sum + time - (before.get(pid) ?? 0), 0);
 }
 
+/** Of the thread of the server that answers requests; 0 where there is no /proc. */
+export function answeringTime(serverPid: number): Promise<number> {
+  return timeIn(`/proc/${serverPid}/task/${serverPid}/stat`);
+}
+
+const timeOf = (pid: number) => timeIn(`/proc/${pid}/stat`);
+
 /** A connection that has ended counts nothing. */
-async function timeOf(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+async function timeIn(file: string): Promise<number> {
+  const stat = await readFile(file, 'utf8').catch(() => '');
   // Behind the name, which may have blanks in it, stands the state.
   const [, , , , , , , , , , , user = 0, system = 0] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(user) + Number(system)) * TICK_MS;

@@ -20,6 +20,8 @@ export async function install(folder: string): Promise<void> {
   );
   // Types are checked elsewhere; here only the code counts.
   const options = ['--noEmit', 'false', '--noCheck', '--rootDir', ROOT, '--outDir', folder];
+  // All files, also after a type check that has noted what is compiled already.
+  options.push('--incremental', 'false');
   await promisify(execFile)(process.execPath, [compiler, '-p', path.join(ROOT, 'tsconfig.json'), ...options]);
   await rename(path.join(folder, 'src'), path.join(folder, 'compiled'));
   // First, because the bundle holds the parts of typebox that are used, as in production.

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|scale|orders|admin|shops|growth|statements|webhooks|pages|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|memory|scale|orders|reports|admin|shops|growth|statements|webhooks|pages|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
  * whether cost grows with the number of products, of orders and of shops, whether a new shop stays fast while it grows, what
  * many different searches leave in PostgreSQL, how soon webhooks are called, how soon a shopper sees a page, and what the pages
@@ -27,6 +27,7 @@ import { compareRestarted, createGrowingShop, measureGrowth } from './growth.ts'
 import { createImportShops, measureImportKinds } from './imports.ts';
 import { install } from './installation.ts';
 import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
+import { measureMemory, snapshotOptions } from './memory.ts';
 import { measurePages } from './pages.ts';
 import { atEnd, endEverything, endOnSignals, startServer } from './processes.ts';
 import {
@@ -41,6 +42,7 @@ import {
   pageTable,
   verdictTable,
 } from './report.ts';
+import { createReportShop, measureReports } from './reports.ts';
 import { createScaleShops, measureFiles, measureScale } from './scale.ts';
 import { createOrderShops, measureOrders } from './scale-orders.ts';
 import { createManyShops, createOneShop } from './many-shops.ts';
@@ -57,7 +59,7 @@ import type { Site } from './sites.ts';
 import { createSearchedShop, measureStatements } from './statements.ts';
 import { createBareShop, type BenchShop } from './shop.ts';
 import { measureWebhooks } from './webhooks.ts';
-import { measureStarts, residentMegabytes } from './start-times.ts';
+import { measureStarts } from './start-times.ts';
 import { baselines, targets, type Target } from './targets.ts';
 import { checkOut, loadVersion, type Version } from './version.ts';
 
@@ -65,7 +67,7 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load`, `scale`, `imports`, `orders`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin` or `cluster`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `memory`, `scale`, `imports`, `orders`, `reports`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin` or `cluster`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** How many shops the part `shops` makes; results.json is left as well. */
     shops: { type: 'string' },
@@ -77,7 +79,7 @@ const { values: options } = parseArgs({
     compare: { type: 'string' },
     /** Only this: the load for this version and for the one of a commit, in alternating rounds. */
     against: { type: 'string' },
-    /** Where to put a CPU profile of Kontor; the numbers of such a run are lower. */
+    /** Where to put a CPU profile of Kontor, or its heap snapshot after the part `memory`; the numbers of such a run are lower. */
     profile: { type: 'string' },
   },
 });
@@ -113,6 +115,7 @@ const GROWTH = options.quick
 const COMPARISON = options.quick
   ? { products: 100, rounds: 2, seconds: 10 }
   : { products: 1_000, rounds: 7, seconds: 6 };
+const MEMORY = { requests: options.quick ? 1_000 : 10_000 };
 const AGAINST = options.quick ? { rounds: 5, seconds: 2 } : { rounds: 11, seconds: 4 };
 const CLUSTER = { calls: options.quick ? 20 : 300 };
 const WEBHOOKS = { seconds: options.quick ? 5 : 30, perSecond: 1_000 };
@@ -145,9 +148,11 @@ async function bench(): Promise<void> {
   const isAsked = (part: string) => options.only === undefined || options.only === part;
   const starts = isAsked('start') ? await benchStarts(installation, workFolder) : undefined;
   const loads = isAsked('load') ? await benchLoads(installation, workFolder) : undefined;
+  const memory = isAsked('memory') ? await benchMemory(installation, workFolder) : undefined;
   const scale = isAsked('scale') ? await benchScale(installation, workFolder) : undefined;
   const imports = isAsked('imports') ? await benchImports(installation, workFolder) : undefined;
   const orders = isAsked('orders') ? await benchOrders(installation, workFolder) : undefined;
+  const reports = isAsked('reports') ? await benchReports(installation, workFolder) : undefined;
   const shops = isAsked('shops') ? await benchShops(installation, workFolder) : undefined;
   const growth = isAsked('growth') ? await benchGrowth(installation, workFolder) : undefined;
   const statements = isAsked('statements') ? await benchStatements(installation, workFolder) : undefined;
@@ -160,9 +165,11 @@ async function bench(): Promise<void> {
     say(`${throughputTable(loads.throughput)}\n`);
     say(`${verdictTable('steps', loads.slowest)}\n`);
   }
+  if (memory) say(`${verdictTable('memory', memory.memory)}\n`);
   if (scale) say(`${verdictTable('scale', scale.scale)}\n`);
   if (imports) say(`${verdictTable('imports', imports.imports)}\n`);
   if (orders) say(`${verdictTable('orders', orders.orders)}\n`);
+  if (reports) say(`${verdictTable('reports', reports.reports)}\n`);
   if (shops) say(`${verdictTable('shops', shops.shops)}\n`);
   if (growth) say(`${verdictTable('growth', growth.growth)}\n`);
   if (statements) say(`${verdictTable('statements', statements.statements)}\n`);
@@ -175,9 +182,11 @@ async function bench(): Promise<void> {
   const isWhole =
     starts &&
     loads &&
+    memory &&
     scale &&
     imports &&
     orders &&
+    reports &&
     shops &&
     growth &&
     statements &&
@@ -191,9 +200,11 @@ async function bench(): Promise<void> {
       quick: options.quick,
       ...machine(),
       ...loads,
+      ...memory,
       ...scale,
       ...imports,
       ...orders,
+      ...reports,
       ...shops,
       ...growth,
       ...statements,
@@ -207,9 +218,11 @@ async function bench(): Promise<void> {
   const judged = [
     ...(loads?.throughput ?? []),
     ...(loads?.slowest ?? []),
+    ...(memory?.memory ?? []),
     ...(scale?.scale ?? []),
     ...(imports?.imports ?? []),
     ...(orders?.orders ?? []),
+    ...(reports?.reports ?? []),
     ...(shops?.shops ?? []),
     ...(growth?.growth ?? []),
     ...(statements?.statements ?? []),
@@ -255,7 +268,7 @@ async function benchAgainst(commit: string, installation: string, workFolder: st
     ['now', await loadVersion(), installation],
     ['before', before, olderInstallation],
   ] as const) {
-    const { kontor, shop, db } = await startBenchShop(version, installed, workFolder, name);
+    const { kontor, shop, db } = await startBenchShop(version, installed, workFolder, { name });
     const subjects = askedTargets().map((target) => subjectOf(target, kontor.origin, shop));
     contenders.push({ pid: kontor.pid, db, subjects, settle: () => mailsSent(db) });
   }
@@ -292,9 +305,20 @@ async function benchLoads(installation: string, workFolder: string) {
   );
   const flow = [...subjects].find(([target]) => target.slowest)?.[1];
   const costs = flow ? await measureFlow(flow, flow.flow!.length, { pid: kontor.pid, db }) : [];
-  const memory = Math.round(await residentMegabytes(kontor.pid));
-  const afterLoad = { name: 'memory after load, MB', value: memory, goal: 250, ok: memory < 250 };
-  return { roundSeconds, throughput: rows, slowest: [...slowest, ...costs, afterLoad] };
+  return { roundSeconds, throughput: rows, slowest: [...slowest, ...costs] };
+}
+
+async function benchMemory(installation: string, workFolder: string) {
+  say(`Memory: ${MEMORY.requests} requests of each kind, by a shop with 10,000 products ...`);
+  const isSnapshotAsked = options.profile !== undefined && options.only === 'memory';
+  const nodeOptions = isSnapshotAsked ? snapshotOptions(path.resolve(options.profile!)) : [];
+  const { kontor, shop } = await startBenchShop(await loadVersion(), installation, workFolder, {
+    name: 'kontor-memory',
+    nodeOptions,
+  });
+  const subjects = askedTargets().map((target) => subjectOf(target, kontor.origin, shop));
+  const settings = { ...MEMORY, takesSnapshot: isSnapshotAsked };
+  return { memory: await measureMemory(kontor, subjects, settings, say) };
 }
 
 /** What one run through a flow costs, in the service and in PostgreSQL. Emails of its orders are part of it. */
@@ -371,6 +395,14 @@ async function benchOrders(installation: string, workFolder: string) {
     kontorSettings(workFolder),
   );
   return { orders: await measureOrders(kontor.origin, shops, ORDERS) };
+}
+
+async function benchReports(installation: string, workFolder: string) {
+  say('Reports: two years of a shop with a million orders, from days and from months ...');
+  const { db } = await startDatabase(installation, workFolder, 'reports-data');
+  atEnd(() => db.close());
+  const period = await createReportShop(db);
+  return { reports: await measureReports(db, period, options.quick ? 5 : 15, say) };
 }
 
 async function benchAdmin(installation: string, workFolder: string) {
@@ -573,7 +605,12 @@ function kontorSettings(workFolder: string): Record<string, string> {
 }
 
 /** A version of Kontor that serves a shop with customers, products, carts and orders, on a database of its own. */
-async function startBenchShop(version: Version, installation: string, workFolder: string, name = 'kontor') {
+async function startBenchShop(
+  version: Version,
+  installation: string,
+  workFolder: string,
+  { name = 'kontor', nodeOptions = profiling() }: { name?: string; nodeOptions?: string[] } = {},
+) {
   const folder = `${name}-database`;
   const { db, start } = await startDatabase(installation, workFolder, folder, undefined, version);
   const bareShop = await version.createBenchShop(db);
@@ -581,7 +618,7 @@ async function startBenchShop(version: Version, installation: string, workFolder
   // As in production, a mail server takes the confirmations of orders.
   const smtp = await startSmtp();
   atEnd(() => smtp.close());
-  const kontor = await start(name, [...profiling(), 'bin/kontor.js', 'serve'], '/ready', {
+  const kontor = await start(name, [...nodeOptions, 'bin/kontor.js', 'serve'], '/ready', {
     ...kontorSettings(path.join(workFolder, `${name}-files`)),
     SMTP_URL: `smtp://${smtp.host}`,
   });

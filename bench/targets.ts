@@ -81,6 +81,23 @@ export const targets: Target[] = [
       { ...get(`${root}/products?resultsPerPage=20`), headers: { 'accept-encoding': 'br' } },
     ],
   },
+  { name: 'search for a new word', calls: () => [], flow: ({ root }) => [newSearch(root)] },
+  {
+    name: 'search for a new word, 1 connection',
+    baseline: 'selectAlone',
+    connections: 1,
+    calls: () => [],
+    flow: ({ root }) => [newSearch(root)],
+  },
+  {
+    name: 'search with facets for a new word',
+    calls: () => [],
+    flow: ({ root }) => [newFacetedSearch(root)],
+  },
+  {
+    name: 'search with facets for a known word',
+    calls: ({ root }) => SEARCHED.map((word) => facetsOf(root, word)),
+  },
   {
     name: 'GET orders/{id}',
     goal: 0.6,
@@ -118,6 +135,12 @@ export const targets: Target[] = [
     flow: (shop) => checkout(shop).slice(0, 2),
   },
   {
+    name: 'products that sell (7 writes, 40 reads)',
+    baseline: 'write',
+    calls: () => [],
+    flow: (shop) => sellAndRead({ ...shop, saleIds: shop.saleIds.slice(0, POPULAR) }),
+  },
+  {
     name: 'checkout (7 writes)',
     goal: 0.45,
     baseline: 'write',
@@ -126,6 +149,70 @@ export const targets: Target[] = [
     slowest: { step: 'order', belowMs: 100 },
   },
 ];
+
+/** Products that are read and bought all the time, and how often one of them is read between two orders. */
+const POPULAR = 20;
+const READS = 40;
+
+/** A checkout, and reads of the products that it has made fewer: half of them by the API, half as pages. */
+function sellAndRead({ shopId, saleNumbers, ...shop }: BenchShop): Step[] {
+  const popular = () => Math.floor(Math.random() * POPULAR);
+  const product: Step = {
+    name: 'product',
+    call: () => get(`${shop.root}/products/${shop.saleIds[popular()]!}`),
+  };
+  const page: Step = {
+    name: 'page',
+    call: () => get(`/shop/${shopId}/Products/${encodeURIComponent(saleNumbers[popular()]!)}`),
+  };
+  return [...checkout(shop), ...Array.from({ length: READS / 2 }, () => [product, page]).flat()];
+}
+
+/** Words in the names of generated products: each is in one of thirty or of a hundred. */
+const SEARCHED = (
+  'candlestick chandelier floodlight tablecloth screwdriver sketchbook paintbrush chessboard marionette skateboard ' +
+  'waterproof reversible stoneware terracotta porcelain'
+).split(' ');
+
+/** Letters of a word that may be large or small: so many times a thousand searches differ. */
+const VARIED_LETTERS = 9;
+
+let searches = 0;
+
+/** A word that nobody has searched for: the same one in other letters, and later with another size of the page. */
+function newWord(): { word: string; perPage: number } {
+  const variant = Math.floor(searches / SEARCHED.length);
+  const letters = Array.from(SEARCHED[searches % SEARCHED.length]!, (letter, place) =>
+    (variant >> place) % 2 === 1 && place < VARIED_LETTERS ? letter.toUpperCase() : letter,
+  );
+  searches++;
+  return { word: letters.join(''), perPage: 10 + ((variant >> VARIED_LETTERS) % 90) };
+}
+
+function newSearch(root: string): Step {
+  return {
+    name: 'search',
+    call: () => {
+      const { word, perPage } = newWord();
+      return get(`${root}/products?q=${word}&resultsPerPage=${perPage}`);
+    },
+  };
+}
+
+function newFacetedSearch(root: string): Step {
+  return {
+    name: 'search',
+    call: () => {
+      const { word, perPage } = newWord();
+      return facetsOf(root, word, perPage);
+    },
+  };
+}
+
+function facetsOf(root: string, query: string, perPage = 10): Call {
+  const path = `${root}/search/products?resultsPerPage=${perPage}`;
+  return { method: 'POST', path, body: JSON.stringify({ query }) };
+}
 
 /** A new customer buys two things: what a shop does most, from the empty cart to the order. */
 export function checkout({

@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { DEMO_OWNER, putDemoOwner } from './admin/users/demo-owner.ts';
 import { insertLink, LINK_LIFETIME, linkTokens } from './admin/users/links.ts';
@@ -21,6 +20,7 @@ import { openMediaStorage } from './platform/media/open-storage.ts';
 import { startReturningMemory } from './platform/return-memory.ts';
 import { terminalLines } from './platform/terminal-log.ts';
 import { installationKey } from './platform/sealing.ts';
+import { letYoungGenerationGrow } from './platform/young-generation.ts';
 import type { ProcessPlace } from './composition/processes.ts';
 import { countShops, findShop, findShops } from './shops/shop/queries.ts';
 
@@ -62,7 +62,8 @@ export async function serve(
 ): Promise<void> {
   const signals = stopSignals();
   const lines = bufferedLines();
-  const log = createLog(config.LOG_LEVEL, process.stderr.isTTY ? terminalLines(lines) : lines);
+  const destination = process.stderr.isTTY ? terminalLines(lines) : lines;
+  const log = createLog(config.LOG_LEVEL, destination);
 
   let ready = false;
   let onLaunch = () => {};
@@ -80,11 +81,13 @@ export async function serve(
   const [
     embedded,
     { buildApp },
-    { startBackground, startEmails, startPayments, startTransport, startWebhooks },
+    { startEmailThread },
+    { startBackground, startPayments, startTransport, startWebhooks },
     { areMetricsServed, metricsServer },
   ] = await Promise.all([
     starting,
     import('./composition/app.ts'),
+    import('./composition/emails.ts'),
     import('./composition/background.ts'),
     import('./platform/metrics.ts'),
   ]);
@@ -92,8 +95,9 @@ export async function serve(
     config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
       ? undefined
       : (await import('./platform/tracing.ts')).startTracing(log);
+  const connection = embedded?.connection ?? place?.connection ?? { connectionString: config.DATABASE_URL };
   const db = openDatabase({
-    connection: embedded?.connection ?? place?.connection ?? { connectionString: config.DATABASE_URL },
+    connection,
     poolSize: config.DATABASE_POOL,
     namedStatements: config.DATABASE_NAMED_STATEMENTS,
     cacheMegabytes: config.CACHE_MB,
@@ -124,7 +128,11 @@ export async function serve(
         log.warn({ err: error }, 'the statistics of the database could not be refreshed'),
       );
       const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? address;
-      emails = startEmails({ db, config, log, origin });
+      // One of several processes is enough, and another one takes its place when it ends.
+      if (place === undefined || place.number === 1) {
+        const write = (line: string) => destination.write(line);
+        emails = startEmailThread({ db, connection, config, log, write, origin });
+      }
       const { demoAccess } = app;
       webhooks = startWebhooks({ db, config, demoAccess, log, origin });
       payments = startPayments({ db, config, demoAccess, log, providers });
@@ -169,8 +177,7 @@ export async function serve(
         process.stdout.write(text);
       }
       place?.ready();
-      // bin/kontor.js limited the young generation while the modules were loaded; under load it may grow.
-      setFlagsFromString('--semi-space-growth-factor=2');
+      letYoungGenerationGrow();
       startReturningMemory(db.caches);
       await signals.first;
       log.info('stopping');

@@ -5,18 +5,15 @@ import { runDueRebuilds } from '../catalogue/products/listing-rebuild.ts';
 import { cleanupSteps } from './cleanup-steps.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import { EMAIL_KINDS } from './email-kinds.ts';
 import type { DemoAccess } from '../http/demo-access.ts';
 import { repeat, type Background } from '../platform/background.ts';
 import { runCleanup } from '../platform/cleanup.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
-import { startEmailWorker } from '../platform/email/worker.ts';
 import { createProviders, type Providers } from '../orders/payments/providers.ts';
 import { startPaymentWorker } from '../orders/payments/worker.ts';
 import { createEInvoiceBe } from '../orders/transport/e-invoice-be.ts';
 import { startTransportWorker } from '../orders/transport/worker.ts';
 import { installationKey } from '../platform/sealing.ts';
-import { createEmailShopLoader } from '../shops/email/shop.ts';
 import { receiverPolicy, type Resolve } from '../apps/webhooks/receiver-address.ts';
 import { startWebhookWorker } from '../apps/webhooks/worker.ts';
 import { WEBHOOK_ENTITIES } from './webhook-entities.ts';
@@ -39,22 +36,6 @@ export function startBackground(db: Database, config: Config, log: FastifyBaseLo
     repeat('the clean-up', CHECK_CLEANUP, log, (signal) => runCleanup(db, steps, { log, signal })),
   ];
   return { stop: async () => void (await Promise.all(works.map((work) => work.stop()))) };
-}
-
-export interface EmailDeps {
-  db: Database;
-  config: Config;
-  log: FastifyBaseLogger;
-  /** Scheme and host of the links in emails. */
-  origin: string;
-  /** Milliseconds between two reads of an empty queue. */
-  pause?: number;
-}
-
-/** Starts to send the emails in the queue. */
-export function startEmails({ db, config, log, origin, pause }: EmailDeps): Background {
-  const loadShop = createEmailShopLoader({ db, config, origin });
-  return startEmailWorker({ db, config, log, kinds: EMAIL_KINDS, loadShop, pause });
 }
 
 export interface WebhookWorkDeps {

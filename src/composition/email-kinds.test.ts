@@ -380,6 +380,12 @@ Bitte bewahren Sie diese E-Mail auf. Wenn Sie die Artikel schon erhalten haben, 
 
 describe("a shop's own words", () => {
   const VALUES: Record<string, Record<string, string>> = {
+    contact: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      name: 'Ada Brennan',
+      email: 'ada@mail.example',
+    },
     availability: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',

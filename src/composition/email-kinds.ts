@@ -17,6 +17,7 @@ import {
   returnRejectedEmail,
 } from '../orders/return-request-emails.ts';
 import { shipmentEmail } from '../orders/shipment-email.ts';
+import { contactEmail } from '../content/contact-email.ts';
 import { signInEmail } from '../people/accounts/sign-in-email.ts';
 import { withdrawalAcknowledgement, withdrawalLink } from '../orders/withdrawal-emails.ts';
 import { newsletterConfirmation } from '../people/newsletters/confirmation-email.ts';
@@ -42,6 +43,7 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   returnNoticeEmail,
   availabilityEmail,
   newsletterConfirmation,
+  contactEmail,
   cartReminder,
   newOrderEmail,
   lowStockEmail,

@@ -4,6 +4,7 @@ type ColumnType =
   | 'uuid'
   | 'uuid[]'
   | 'text'
+  | 'text[]'
   | 'integer'
   | 'bigint'
   | 'numeric'

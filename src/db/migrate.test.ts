@@ -326,6 +326,7 @@ describe('0011_settings_document.sql', () => {
       returns: { refundDelivery: true },
       sellBeyondStock: true,
       maxPerOrder: 2.5,
+      menus: { footer: [], header: [] },
       dailyEmailsPerRecipient: 5,
       mandatoryAddressFields: ['city', 'firstName'],
       invoicing: {

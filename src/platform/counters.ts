@@ -12,6 +12,8 @@ export const COUNTERS = {
   CreditNote: 1000,
   category: 1,
   attribute: 0,
+  /** How many it has; see catalogue/redirects/queries.ts. */
+  redirect: 0,
   /** Of the images of its products; see platform/media/quota.ts. */
   mediaBytes: 0,
 } as const;
@@ -29,6 +31,31 @@ export async function takeNumber(
   const row = await tx.one<{ value: number }>(sql`
     update counter set value = value + ${count} where shop_id = ${shopId} and name = ${name} returning value`);
   return row!.value;
+}
+
+/** Adds to a number that may go down again; its row stays locked until the transaction ends. */
+export async function addToCounter(
+  tx: Transaction,
+  shopId: string,
+  name: keyof typeof COUNTERS,
+  added: number,
+): Promise<number> {
+  // A process of the previous version has made the shop without it.
+  const row = await tx.one<{ value: number }>(sql`
+    insert into counter (shop_id, name, value) values (${shopId}, ${name}, ${added})
+    on conflict (shop_id, name) do update set value = counter.value + excluded.value
+    returning value`);
+  return row!.value;
+}
+
+export function setCounter(tx: Transaction, shopId: string, name: keyof typeof COUNTERS, value: number) {
+  return tx.run(sql`update counter set value = ${value} where shop_id = ${shopId} and name = ${name}`);
+}
+
+/** The next number is greater than this one; a number that is greater already stays. */
+export function raiseCounter(tx: Transaction, shopId: string, name: keyof typeof COUNTERS, value: number) {
+  return tx.run(sql`
+    update counter set value = greatest(value, ${value}) where shop_id = ${shopId} and name = ${name}`);
 }
 
 /** For a new shop. */

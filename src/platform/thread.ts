@@ -13,7 +13,7 @@ const MAX_MEGABYTES = 512;
  */
 export function runInThread<Answer>(module: URL, input: unknown): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const worker = startWorker(module, {
+    const worker = startThread(module, {
       workerData: input,
       resourceLimits: { maxOldGenerationSizeMb: MAX_MEGABYTES },
     });
@@ -33,9 +33,12 @@ export function runInThread<Answer>(module: URL, input: unknown): Promise<Answer
 }
 
 /** Tests and development run TypeScript, which a thread compiles only on request. */
-function startWorker(module: URL, options: WorkerOptions): Worker {
+export function startThread(module: URL, options: WorkerOptions): Worker {
   if (!module.pathname.endsWith('.ts')) return new Worker(module, options);
-  const compiler = pathToFileURL(createRequire(import.meta.url).resolve('tsx/esm/api')).href;
-  const start = `import('${compiler}').then(({ register }) => { register(); return import('${module.href}'); });`;
+  const { href } = new URL('dist/esm/api/index.mjs', compilerFolder());
+  const start = `import('${href}').then(({ register }) => { register(); return import('${module.href}'); });`;
   return new Worker(start, { ...options, eval: true });
 }
+
+/** Its entry for `require` looks for its own files in the wrong folder. */
+const compilerFolder = () => pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'));

@@ -22,9 +22,12 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     'First answers are kept for a day, for clients that repeat a request to this installation.',
   import_picture: 'Pictures wait for an import of the installation that they were sent to.',
   job: 'Waiting emails are sent by the installation that queued them, and nobody gets one twice.',
+  missed_address: 'Visits are counted by the installation that answered them.',
   product_import:
     'A file is imported by the installation that it was sent to; what came of it is in the products.',
   report_day: 'Reports are counted from the orders, in every installation by itself.',
+  report_month: 'Reports are counted from the orders, in every installation by itself.',
+  report_month_state: 'Reports are counted from the orders, in every installation by itself.',
   report_run: 'Reports are counted from the orders, in every installation by itself.',
   report_state: 'Reports are counted from the orders, in every installation by itself.',
   sign_in_request:

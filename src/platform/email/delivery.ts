@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Config } from '../../config.ts';
 import { syncFolder } from '../../db/embedded-init.ts';
 
 export interface Attachment {
@@ -35,24 +36,30 @@ export interface EmailDelivery {
 /** Shorter than the time after which a job counts as lost. */
 const DEADLINE = 45_000;
 
+/** The folder keeps its first name, because installations have it. */
+const folderOf = ({ KONTOR_DATA }: Pick<Config, 'KONTOR_DATA'>) => path.resolve(KONTOR_DATA, 'mails');
+
+/** Where the emails of this installation go. */
+export function createDelivery(config: Pick<Config, 'SMTP_URL' | 'KONTOR_DATA'>): EmailDelivery {
+  return config.SMTP_URL === undefined ? fileDelivery(folderOf(config)) : smtpDelivery(config.SMTP_URL);
+}
+
+/** The same in words, for the log. */
+export function deliveryPlace(config: Pick<Config, 'SMTP_URL' | 'KONTOR_DATA'>): string {
+  if (config.SMTP_URL === undefined) return `SMTP_URL is not set, emails are written to ${folderOf(config)}`;
+  requireAddress(config.SMTP_URL);
+  return 'emails are sent by SMTP';
+}
+
+/** Checked here, because Node's own error contains the address with its password. */
+function requireAddress(url: string): void {
+  if (!URL.canParse(url)) throw new Error('SMTP_URL is not an address such as smtp://user:password@host:587');
+}
+
 /** Delivers by SMTP, over connections that are reused for the next email. */
 export function smtpDelivery(url: string, deadline = DEADLINE): EmailDelivery {
-  // Checked here, because Node's own error contains the address with its password.
-  if (!URL.canParse(url)) throw new Error('SMTP_URL is not an address such as smtp://user:password@host:587');
-  const open = async () => {
-    const { createTransport } = await import('nodemailer');
-    return createTransport({
-      url,
-      pool: true,
-      // A password must not cross the network in clear; `?requireTLS=false` in the address allows it.
-      requireTLS: new URL(url).password !== '',
-      connectionTimeout: 10_000,
-      greetingTimeout: 10_000,
-      socketTimeout: 20_000,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    });
-  };
+  requireAddress(url);
+  const open = () => openTransport(url);
   let transport: ReturnType<typeof open> | undefined;
   return {
     deliver: async (message) => {
@@ -72,6 +79,36 @@ export function smtpDelivery(url: string, deadline = DEADLINE): EmailDelivery {
     },
     close: () => void transport?.then((opened) => opened.close({ force: true })),
   };
+}
+
+/** Why the server does not take emails: signs in and sends none. Undefined: it does. */
+export async function smtpProblem(url: string, deadline: number): Promise<string | undefined> {
+  const transport = await openTransport(url);
+  const timer = setTimeout(() => transport.close({ force: true }), deadline);
+  try {
+    await transport.verify();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    clearTimeout(timer);
+    transport.close({ force: true });
+  }
+}
+
+async function openTransport(url: string) {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({
+    url,
+    pool: true,
+    // A password must not cross the network in clear; `?requireTLS=false` in the address allows it.
+    requireTLS: new URL(url).password !== '',
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 20_000,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }
 
 /** The library is loaded with the first email. */

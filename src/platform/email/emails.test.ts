@@ -18,14 +18,14 @@ import { startSmtp, type SmtpServer } from '../../../test/smtp.ts';
 import { readConfig } from '../../config.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
-import { startEmails } from '../../composition/background.ts';
+import { startEmails } from '../../composition/emails.ts';
 import { availabilityEmail } from '../../catalogue/products/availability-email.ts';
 import { queueAvailabilityNotifications } from '../../catalogue/products/availability-notifications.ts';
 import { documentEmail } from '../../orders/documents/document-email.ts';
 import { deleteShop } from '../../shops/shop/queries.ts';
 import { JOB_STATE } from '../jobs/queries.ts';
 import { queueJobs } from '../jobs/queue.ts';
-import { fileDelivery, smtpDelivery } from './delivery.ts';
+import { deliveryPlace, fileDelivery, smtpDelivery } from './delivery.ts';
 import { queueEmails } from './queue.ts';
 
 let service: Service;
@@ -236,7 +236,6 @@ describe('without SMTP_URL', () => {
     start();
     await waitFor(isIdle);
     expect(log.map(({ time: _time, level: _level, ...line }) => line)).toEqual([
-      { msg: `SMTP_URL is not set, emails are written to ${path.join(folder, 'mails')}` },
       { email: job!.id, template: 'availability', shop: 'Harbour', msg: 'email sent' },
     ]);
   });
@@ -474,6 +473,9 @@ describe('with SMTP_URL', () => {
   });
 
   test('an address that is none is said without its password', () => {
+    expect(() => deliveryPlace({ SMTP_URL: 'smtp://kontor:s3cret@host:port', KONTOR_DATA: folder })).toThrow(
+      /^SMTP_URL is not an address such as smtp:\/\/user:password@host:587$/,
+    );
     expect(() => smtpDelivery('smtp://kontor:s3cret@host:port')).toThrow(
       /^SMTP_URL is not an address such as smtp:\/\/user:password@host:587$/,
     );

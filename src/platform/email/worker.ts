@@ -1,11 +1,11 @@
-import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../../config.ts';
 import type { Database, Queries } from '../../db/database.ts';
+import type { Background } from '../background.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { countEmail } from './daily-limit.ts';
-import { fileDelivery, smtpDelivery, type Attachment, type EmailMessage } from './delivery.ts';
+import { createDelivery, type Attachment, type EmailMessage } from './delivery.ts';
 import type { EmailKind } from './kind.ts';
 import { EMAIL_QUEUE, type QueuedEmail } from './queue.ts';
 
@@ -41,18 +41,15 @@ export async function loadContent(
   return attachments && { email: loaded, attachments };
 }
 
+export interface EmailWorker extends Background {
+  /** Milliseconds since it had an email to send. */
+  quietFor(): number;
+}
+
 /** Sends the emails in the queue until it is stopped. */
-export function startEmailWorker(options: EmailWorkerOptions): { stop: () => Promise<void> } {
+export function startEmailWorker(options: EmailWorkerOptions): EmailWorker {
   const { db, config, log, kinds, loadShop, pause } = options;
-  const { SMTP_URL, KONTOR_DATA } = config;
-  // The folder keeps its first name, because installations have it.
-  const folder = path.resolve(KONTOR_DATA, 'mails');
-  const delivery = SMTP_URL === undefined ? fileDelivery(folder) : smtpDelivery(SMTP_URL);
-  log.info(
-    SMTP_URL === undefined
-      ? `SMTP_URL is not set, emails are written to ${folder}`
-      : 'emails are sent by SMTP',
-  );
+  const delivery = createDelivery(config);
 
   let turn = Promise.resolve();
   /** Rendering an email takes a while, so requests are served before the next one is rendered. */
@@ -87,6 +84,7 @@ export function startEmailWorker(options: EmailWorkerOptions): { stop: () => Pro
     },
   });
   return {
+    quietFor: () => worker.quietFor(),
     stop: async () => {
       await worker.stop();
       delivery.close();

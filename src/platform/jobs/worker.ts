@@ -37,7 +37,7 @@ export function startWorker<Content>(
   db: Database,
   queue: string,
   { log, run, giveUp, pause = 2_000 }: WorkerOptions<Content>,
-): { stop: () => Promise<void> } {
+): { stop: () => Promise<void>; quietFor: () => number } {
   const running = new Set<Promise<void>>();
   /** Jobs that have run and are still in the queue, by their ids. */
   const done = new Map<string, JobKey>();
@@ -46,6 +46,7 @@ export function startWorker<Content>(
   /** The shop that had the last turn; empty: the first shop is next. */
   let lastShop = '';
   let mayHaveMore = false;
+  let lastEnd = performance.now();
 
   /** A finished job is deleted, because it contains the address of a person. */
   const deleteDone = async () => {
@@ -85,6 +86,7 @@ export function startWorker<Content>(
       .catch((error: unknown) => log.warn({ queue, job: job.id, err: error }, 'job could not be ended'))
       .finally(() => {
         running.delete(run);
+        lastEnd = performance.now();
         if (mayHaveMore && hasRoom()) wake();
       });
     running.add(run);
@@ -127,6 +129,8 @@ export function startWorker<Content>(
 
   const looping = loop();
   return {
+    /** Milliseconds since the last job ended; 0 while one runs. */
+    quietFor: () => (running.size > 0 ? 0 : performance.now() - lastEnd),
     /** Gives running jobs a moment to end. */
     stop: async () => {
       stopping.abort();

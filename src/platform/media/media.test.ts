@@ -248,6 +248,15 @@ describe('the sweep', () => {
     await service.db.run(sql`
       insert into library_image (shop_id, image_key, name, sizes, created_at)
       values ('Shop', ${uploaded}, 'x.png', '{}', ${new Date()})`);
+    // A former version of a page can be restored, too.
+    const ofPage = await givenFolder('Shop');
+    const pageId = newId(new Date());
+    await service.db.run(sql`
+      insert into page (shop_id, page_id, kind, version, created_at, changed_at)
+      values ('Shop', ${pageId}, 'home', 2, now(), now())`);
+    await service.db.run(sql`
+      insert into page_version (shop_id, page_id, version, saved_at, author, content, image_keys)
+      values ('Shop', ${pageId}, 1, now(), '', '{}', array[${ofPage}::uuid])`);
     const fresh = await givenFolder('Shop', { isOld: false });
     await givenFolder('Shop');
     // The key is named, but in another shop.
@@ -259,7 +268,7 @@ describe('the sweep', () => {
 
     await sweep();
     expect(new Set(await folders('Shop'))).toEqual(
-      new Set([named, ofCategory, logo, formerLogo, cover, formerCover, uploaded, fresh, 'notes']),
+      new Set([named, ofCategory, logo, formerLogo, cover, formerCover, uploaded, ofPage, fresh, 'notes']),
     );
     expect(await folders('Second')).toEqual([]);
     expect(await folders('Unknown')).toEqual([unknown]);

@@ -87,8 +87,8 @@ async function findUnnamed(db: Queries, folders: readonly ImageFolder[]): Promis
 
 /**
  * A logo and the picture of the front page are named by the settings, and by each of their earlier states, which can be
- * restored. Subqueries that count are
- * answered from an index, folder by folder; joins could read whole tables.
+ * restored, and the pictures of pages by the versions of them. Subqueries that count are answered from an index, folder
+ * by folder; joins could read whole tables.
  */
 function findUnnamedOf(db: Queries, shopId: string, imageKeys: readonly string[]) {
   return db.many<ImageFolder>(sql`
@@ -111,5 +111,8 @@ function findUnnamedOf(db: Queries, shopId: string, imageKeys: readonly string[]
         where settings_version.shop_id = ${shopId}
           and strpos(
             concat(settings_version.file ->> 'logoUrl', ' ', settings_version.file #>> '{home,picture}'),
-            upper(folder.image_key::text)) > 0) = 0`);
+            upper(folder.image_key::text)) > 0) = 0
+      and (
+        select count(*) from page_version
+        where page_version.shop_id = ${shopId} and page_version.image_keys @> array[folder.image_key]) = 0`);
 }
