@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { Config } from '../config.ts';
 import { isDatabaseAway } from '../db/failure.ts';
@@ -7,6 +6,7 @@ import type { Command } from './command.ts';
 import { isPrintable, printable, shortened } from './printable.ts';
 import { UsageProblem } from './problem.ts';
 import { COMMANDS } from './table.ts';
+import { programVersion } from './version.ts';
 
 export interface Output {
   stdout: { write: (text: string) => unknown };
@@ -23,7 +23,7 @@ export async function runCommand(
   try {
     refuseUnsafe(given);
     if (given[0] === '--version' || given[0] === '-v') {
-      output.stdout.write(`${version()}\n`);
+      output.stdout.write(`${programVersion()}\n`);
       return 0;
     }
     const isHelp = given[0] === 'help';
@@ -111,12 +111,6 @@ function wrongOption(error: Error & { code?: string }, { options = {} }: Command
     return type === 'string' ? `${option} needs a value: ${option} ${value}.` : `${option} takes no value.`;
   }
   return `${error.message}.`;
-}
-
-/** As package.json says it. */
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** All commands, or those of a group: `kontor shop --help`. */

@@ -116,6 +116,39 @@ export const COMMANDS: readonly Command[] = [
     run: async (call) => (await import('./products.ts')).runs['products import'](call),
   },
   {
+    name: 'import',
+    arguments: ['SHOP', 'SYSTEM', '[SOURCE]'],
+    summary: 'Bring a shop from another system.',
+    details:
+      'From shopify and woocommerce, SOURCE is what they export: a CSV file, a folder with several, or a zip. Files are\n' +
+      'known by their columns. WooCommerce exports products only. From epages, the shop is read by its REST API: --url and --token. Run it again whenever the old shop has changed: what is the same is left alone, and what was edited here is\n' +
+      'kept and listed. Orders are history: they take no stock, send no email and get no invoice. Old addresses of products\n' +
+      'are redirected. Everything that could not be taken is listed with its file and line.',
+    example: 'import MyShop shopify export.zip --dry-run',
+    options: {
+      'dry-run': { type: 'boolean', summary: 'Only say what would be imported.' },
+      only: {
+        type: 'string',
+        value: 'A,B',
+        summary: 'Only these: categories, products, customers, orders, redirects.',
+      },
+      url: {
+        type: 'string',
+        value: 'URL',
+        summary: 'The API of the shop: https://shop.example/rs/shops/MyShop.',
+      },
+      token: { type: 'string', value: 'TOKEN', summary: 'An access token of that shop.' },
+      report: { type: 'string', value: 'FILE', summary: 'Write all that was left out to this file.' },
+      'next-order-number': {
+        type: 'string',
+        value: 'NUMBER',
+        summary: 'The number of the next order (default: after the last imported one).',
+      },
+      'next-invoice-number': { type: 'string', value: 'NUMBER', summary: 'The number of the next invoice.' },
+    },
+    run: async (call) => (await import('./import.ts')).runs['import'](call),
+  },
+  {
     name: 'orders export',
     arguments: ['SHOP'],
     summary: 'Print the orders as CSV, newest first.',
@@ -203,6 +236,15 @@ export const COMMANDS: readonly Command[] = [
       seed: { type: 'string', value: 'S', summary: 'A whole number; 1 when not said.' },
     },
     run: async (call) => (await import('./demo.ts')).runs['demo generate'](call),
+  },
+  {
+    name: 'doctor',
+    summary: 'Check this installation, and say what to do.',
+    details:
+      'Looks at versions, memory, disk, clock, database, pending migrations, backups, email, and at PUBLIC_URL as others see\n' +
+      'it. Changes nothing. Exit code 1 if there is a problem; notes are none.',
+    example: 'doctor',
+    run: async (call) => (await import('./doctor/doctor.ts')).runs['doctor'](call),
   },
   {
     name: 'db migrate',
