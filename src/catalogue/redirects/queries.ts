@@ -1,0 +1,309 @@
+import type { Queries, Transaction } from '../../db/database.ts';
+import { insertInto } from '../../db/insert.ts';
+import { sql } from '../../db/sql.ts';
+import type { CleanupStep } from '../../platform/cleanup.ts';
+import { addToCounter, setCounter } from '../../platform/counters.ts';
+import type { FormerMeaning } from './former-shops.ts';
+
+/** Redirects of a shop. */
+export const MAX_REDIRECTS = 500_000;
+
+/** A page of one's own will be one more, with a column beside `product_id` and a line in each statement below. */
+export const TARGET_KINDS = ['product', 'category', 'address'] as const;
+export type TargetKind = (typeof TARGET_KINDS)[number];
+
+export interface StoredRedirect {
+  redirectId: string;
+  source: string;
+  sourceKey: string;
+  status: number;
+  productId: string | null;
+  categoryId: string | null;
+  address: string | null;
+  targetPath: string | null;
+  targetParameters: readonly string[] | null;
+  origin: 'manual' | 'moved' | 'imported';
+  createdAt: Date;
+}
+
+export interface ListedRedirect extends Pick<
+  StoredRedirect,
+  'redirectId' | 'source' | 'sourceKey' | 'status' | 'origin' | 'createdAt'
+> {
+  kind: TargetKind | null;
+  /** The number of the product, the alias of the category, or the address. */
+  target: string | null;
+}
+
+const columns = sql`
+  upper(redirect_id::text) as "redirectId", source, source_key as "sourceKey", status,
+  case when redirect.product_id is not null then 'product' when redirect.category_id is not null then 'category'
+    when address is not null then 'address' end as kind,
+  coalesce(product.product_number, category.alias, address) as target, origin, redirect.created_at as "createdAt"`;
+
+const joined = (shopId: string) => sql`
+  redirect
+  left join product on product.shop_id = ${shopId} and product.product_id = redirect.product_id
+  left join category on category.shop_id = ${shopId} and category.category_id = redirect.category_id`;
+
+export function findRedirect(db: Queries, shopId: string, redirectId: string) {
+  return db.one<ListedRedirect>(sql`
+    select ${columns} from ${joined(shopId)} where redirect.shop_id = ${shopId} and redirect_id = ${redirectId}`);
+}
+
+/** Beyond every text that begins with this one, in the order of bytes. */
+const endOf = (start: string) => `${start}\u{10ffff}`;
+
+/** The redirects whose sources begin with `start`, in their order. */
+export function findRedirects(
+  db: Queries,
+  shopId: string,
+  { start, limit, offset }: { start: string; limit: number; offset: number },
+) {
+  return db.many<ListedRedirect>(sql`
+    select ${columns} from ${joined(shopId)}
+    where redirect.shop_id = ${shopId} and source_key >= ${start} and source_key < ${endOf(start)}
+    order by source_key limit ${limit} offset ${offset}`);
+}
+
+/** The redirects after this source, for a file of all of them. */
+export function findRedirectsAfter(db: Queries, shopId: string, after: string, limit: number) {
+  return db.many<ListedRedirect>(sql`
+    select ${columns} from ${joined(shopId)}
+    where redirect.shop_id = ${shopId} and source_key > ${after} order by source_key limit ${limit}`);
+}
+
+export async function countRedirects(db: Queries, shopId: string, start: string): Promise<number> {
+  const row = await db.one<{ count: number }>(sql`
+    select count(*) as count from redirect
+    where shop_id = ${shopId} and source_key >= ${start} and source_key < ${endOf(start)}`);
+  return row!.count;
+}
+
+export interface FoundTarget {
+  /** A source, or `null` for a product or category that the address names by itself. */
+  sourceKey: string | null;
+  status: number;
+  productNumber: string | null;
+  alias: string | null;
+  address: string | null;
+}
+
+/**
+ * What an address that no page answers may lead to: redirects, and products and categories by their names in addresses
+ * of other software. Each part reads single rows of an index. What visitors can't see is left out.
+ */
+export function findTargets(
+  db: Queries,
+  shopId: string,
+  { sources, productNumbers, categoryAliases }: FormerMeaning,
+) {
+  return db.many<FoundTarget>(sql`
+    select source_key as "sourceKey", status, product.product_number as "productNumber", category.alias, address
+    from redirect
+    left join product on product.shop_id = ${shopId} and product.product_id = redirect.product_id
+    left join category on category.shop_id = ${shopId} and category.category_id = redirect.category_id
+    where redirect.shop_id = ${shopId} and source_key = any (${sources}::text[])
+      and coalesce(product.visible, true) and coalesce(category.visible, true)
+    union all
+    select null, 301, product_number, null, null from product
+    where shop_id = ${shopId} and product_number = any (${productNumbers}::text[]) and visible
+    union all
+    select null, 301, null, alias, null from category
+    where shop_id = ${shopId} and alias = any (${categoryAliases}::text[]) and visible and parent_id is not null`);
+}
+
+/** The ids of products and categories that redirects lead to, by their names. */
+export async function findTargetIds(
+  db: Queries,
+  shopId: string,
+  { productNumbers, aliases }: { productNumbers: readonly string[]; aliases: readonly string[] },
+): Promise<{ products: Map<string, string>; categories: Map<string, string> }> {
+  const [products, categories] = await Promise.all([
+    db.many<{ name: string; id: string }>(sql`
+      select product_number as name, upper(product_id::text) as id from product
+      where shop_id = ${shopId} and product_number = any (${productNumbers}::text[])`),
+    db.many<{ name: string; id: string }>(sql`
+      select alias as name, upper(category_id::text) as id from category
+      where shop_id = ${shopId} and alias = any (${aliases}::text[])`),
+  ]);
+  const byName = (rows: readonly { name: string; id: string }[]) =>
+    new Map(rows.map(({ name, id }) => [name, id]));
+  return { products: byName(products), categories: byName(categories) };
+}
+
+/** Which of these keys are sources. */
+export async function findSources(
+  db: Queries,
+  shopId: string,
+  keys: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await db.many<{ sourceKey: string; redirectId: string }>(sql`
+    select source_key as "sourceKey", upper(redirect_id::text) as "redirectId" from redirect
+    where shop_id = ${shopId} and source_key = any (${keys}::text[])`);
+  return new Map(rows.map(({ sourceKey, redirectId }) => [sourceKey, redirectId]));
+}
+
+export interface KnownTarget {
+  redirectId: string;
+  targetPath: string;
+  targetParameters: string[];
+}
+
+/** Targets with one of these paths; many redirects may have the same, of which one is enough. */
+export function findTargetsAt(db: Queries, shopId: string, paths: readonly string[]) {
+  return db.many<KnownTarget>(sql`
+    select distinct on (target_path, target_parameters) upper(redirect_id::text) as "redirectId",
+      target_path as "targetPath", target_parameters as "targetParameters"
+    from redirect where shop_id = ${shopId} and target_path = any (${paths}::text[])
+    order by target_path, target_parameters`);
+}
+
+/**
+ * Adds to the number of redirects and locks it until the transaction ends. The number is corrected when it would exceed
+ * the limit, because redirects also end with their products. false: there would be too many.
+ */
+export async function countIn(tx: Transaction, shopId: string, added: number): Promise<boolean> {
+  if ((await addToCounter(tx, shopId, 'redirect', added)) <= MAX_REDIRECTS) return true;
+  const exact = (await countRedirects(tx, shopId, '')) + added;
+  await setCounter(tx, shopId, 'redirect', exact);
+  return exact <= MAX_REDIRECTS;
+}
+
+const INSERTED = {
+  redirectId: 'uuid',
+  source: 'text',
+  sourceKey: 'text',
+  status: 'integer',
+  productId: 'uuid',
+  categoryId: 'uuid',
+  address: 'text',
+  targetPath: 'text',
+  targetParameters: 'text[]',
+  origin: 'text',
+  createdAt: 'timestamptz',
+} as const;
+
+const insertRows = insertInto('redirect', INSERTED);
+const replaceRows = insertInto('redirect', INSERTED, {
+  key: ['sourceKey'],
+  keep: ['redirectId', 'createdAt'],
+});
+
+export const insertRedirects = (tx: Transaction, shopId: string, rows: readonly StoredRedirect[]) =>
+  tx.run(insertRows(shopId, rows));
+
+/** An address that leads somewhere already leads to the new place. */
+export const replaceRedirects = (tx: Transaction, shopId: string, rows: readonly StoredRedirect[]) =>
+  tx.run(replaceRows(shopId, rows));
+
+/** 0: there is no such redirect. */
+export function updateRedirectRow(tx: Transaction, shopId: string, row: StoredRedirect) {
+  return tx.run(sql`
+    update redirect set source = ${row.source}, source_key = ${row.sourceKey}, status = ${row.status},
+      product_id = ${row.productId}, category_id = ${row.categoryId}, address = ${row.address},
+      target_path = ${row.targetPath}, target_parameters = ${row.targetParameters}::text[], origin = ${row.origin}
+    where shop_id = ${shopId} and redirect_id = ${row.redirectId}`);
+}
+
+export function deleteRedirectRows(tx: Transaction, shopId: string, redirectIds: readonly string[]) {
+  return tx.run(sql`
+    delete from redirect where shop_id = ${shopId} and redirect_id = any (${redirectIds}::uuid[])`);
+}
+
+/** Redirects away from addresses that have a page again. */
+export function deleteSources(tx: Transaction, shopId: string, keys: readonly string[]) {
+  return tx.run(sql`delete from redirect where shop_id = ${shopId} and source_key = any (${keys}::text[])`);
+}
+
+/** What led to the former address of a product or category leads to that itself. */
+export function retarget(
+  tx: Transaction,
+  shopId: string,
+  formerPath: string,
+  { productId, categoryId }: Pick<StoredRedirect, 'productId' | 'categoryId'>,
+) {
+  return tx.run(sql`
+    update redirect set product_id = ${productId}, category_id = ${categoryId}, address = null, target_path = null,
+      target_parameters = null
+    where shop_id = ${shopId} and target_path = ${formerPath}`);
+}
+
+/** Addresses asked for in vain, in the last days. */
+const KEPT_DAYS = 30;
+
+export interface MissedAddress {
+  /** Such as 2026-11-18, in UTC. */
+  day: string;
+  address: string;
+  referrer: string;
+  hits: number;
+}
+
+/** The rows of a day, up to `limit`. */
+export function findMissedOfDay(db: Queries, shopId: string, day: string, limit: number) {
+  return db.many<Pick<MissedAddress, 'address' | 'referrer'>>(sql`
+    select address, referrer from missed_address where shop_id = ${shopId} and day = ${day} limit ${limit}`);
+}
+
+export function addMissed(db: Queries, shopId: string, rows: readonly MissedAddress[]) {
+  return db.run(sql`
+    insert into missed_address (shop_id, day, address, referrer, hits)
+    select shop.shop_id, given.day, given.address, given.referrer, given.hits
+    from shop cross join json_to_recordset(${JSON.stringify(rows)})
+      as given (day date, address text, referrer text, hits integer)
+    where shop.shop_id = ${shopId} order by given.day, given.address, given.referrer
+    on conflict (shop_id, day, address, referrer) do update set hits = missed_address.hits + excluded.hits`);
+}
+
+export interface CountedAddress {
+  address: string;
+  hits: number;
+  lastDay: string;
+  /** The pages with the most visitors who came from them. */
+  referrers: string[];
+}
+
+/** The addresses of the last 30 days, the most frequent first. */
+export function findMissed(
+  db: Queries,
+  shopId: string,
+  { limit, offset }: { limit: number; offset: number },
+) {
+  return db.many<CountedAddress>(sql`
+    select address, sum(hits)::integer as hits, max(day)::text as "lastDay",
+      coalesce((array_agg(referrer order by hits desc, referrer) filter (where referrer <> ''))[1:3], '{}') as referrers
+    from missed_address where shop_id = ${shopId} and day > ${firstDay(db.now)}
+    group by address order by sum(hits) desc, address limit ${limit} offset ${offset}`);
+}
+
+export async function countMissed(db: Queries, shopId: string): Promise<number> {
+  const row = await db.one<{ count: number }>(sql`
+    select count(distinct address) as count from missed_address
+    where shop_id = ${shopId} and day > ${firstDay(db.now)}`);
+  return row!.count;
+}
+
+/** These lead somewhere now, or the merchant does not want to see them. */
+export function deleteMissed(tx: Transaction, shopId: string, addresses: readonly string[]) {
+  return tx.run(sql`
+    delete from missed_address where shop_id = ${shopId} and address = any (${addresses}::text[])`);
+}
+
+const firstDay = (now: Date) => dayOf(new Date(now.getTime() - KEPT_DAYS * 86_400_000));
+
+export const dayOf = (moment: Date) => moment.toISOString().slice(0, 10);
+
+/** Deletes days that are no longer shown. */
+export const missedAddressCleanup: CleanupStep = {
+  name: 'missed addresses',
+  run: async (db, limit) => {
+    const old = await db.many<{ shopId: string; day: string }>(sql`
+      select distinct shop_id as "shopId", day::text from missed_address
+      where day <= ${firstDay(db.now)} order by day limit ${limit}`);
+    for (const { shopId, day } of old) {
+      await db.run(sql`delete from missed_address where shop_id = ${shopId} and day = ${day}`);
+    }
+    return old.length;
+  },
+};
