@@ -24,7 +24,7 @@ const SOURCE = path.join(ROOT, 'src');
 const DIST = path.join(ROOT, 'dist');
 const COMPILED = path.join(ROOT, 'compiled');
 /** Where a process begins, and where its threads do. */
-const ENTRIES = ['cli', 'shops/settings/yaml-thread'];
+const ENTRIES = ['cli', 'shops/settings/yaml-thread', 'composition/email-thread'];
 /** Packages that the service loads when it starts. All that they load themselves is joined with them. */
 const JOINED = [
   'typebox',

@@ -68,7 +68,11 @@ document.addEventListener('change', (event) => {
       box.checked = target.checked;
   }
   const bulk = target.closest('form.bulk');
-  if (bulk) bulk.classList.toggle('chosen', bulk.querySelector('input[name="id"]:checked') !== null);
+  if (bulk) {
+    const chosen = bulk.querySelectorAll('input[name="id"]:checked').length;
+    bulk.classList.toggle('chosen', chosen > 0);
+    bulk.querySelector('.chosen-count output').textContent = chosen;
+  }
   const chooser = target.closest('[data-columns]');
   if (chooser) {
     const address = new URL(location.href);

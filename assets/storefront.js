@@ -425,3 +425,18 @@ async function fetchFilters(link) {
 
 // If that fails, the link remains.
 all('a[data-filters]').forEach((link) => void fetchFilters(link).catch(() => {}));
+
+// A video of another site is loaded when the visitor plays it, which is the consent. Without scripts, the link leads there.
+
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('a[data-video]');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const frame = document.createElement('iframe');
+  frame.src = link.dataset.video;
+  frame.title = link.dataset.title;
+  frame.allow = 'autoplay; fullscreen; picture-in-picture';
+  frame.referrerPolicy = 'strict-origin-when-cross-origin';
+  link.closest('[data-video-frame]').replaceChildren(frame);
+  frame.focus();
+});

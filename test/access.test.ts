@@ -111,6 +111,9 @@ test('these need two scopes, because they give away or change what both protect'
   expect(names).toEqual([
     'GET /manage/customers/{customerId}/export customers_read,orders_read',
     'POST /manage/customers/{customerId}/erase customers_write,orders_write',
+    // Drafts are among them, and reading what is public needs no token.
+    'GET /manage/pages legal_read,legal_write',
+    'GET /manage/pages/{pageId} legal_read,legal_write',
   ]);
 });
 

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { newRecoveryCodes, setTotp } from '../src/admin/account/second-factor.ts';
 import type { Role } from '../src/admin/users/permissions.ts';
 import { findOrCreateUser, insertAdminSession, putRole } from '../src/admin/users/queries.ts';
 import { sql } from '../src/db/sql.ts';
@@ -145,4 +146,16 @@ export function givenBrowser(
     get: (path) => send('GET', path),
     post: (path, fields = {}) => send('POST', path, new URLSearchParams(fields).toString()),
   };
+}
+
+/** Gives a user an authenticator app with this secret; returns the recovery codes. */
+export async function givenTotp(
+  { db }: Pick<Service, 'db'>,
+  key: Buffer,
+  userId: string,
+  secret: string,
+): Promise<readonly string[]> {
+  const recovery = await newRecoveryCodes(key, userId);
+  await db.transaction((tx) => setTotp(tx, key, userId, { secret, step: 0 }, recovery));
+  return recovery.codes;
 }

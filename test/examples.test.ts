@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OpenApiDocument, Parameter } from '../src/openapi/components.ts';
+import { sql } from '../src/db/sql.ts';
 import { readExamples } from '../src/openapi/examples.ts';
 import { startDemo } from './demo.ts';
 import type { Answer, CallOptions, Service } from './service.ts';
@@ -17,6 +18,9 @@ let calls: Call[];
 
 beforeAll(async () => {
   service = await startDemo({}, NOW, { hasImages: true });
+  await service.db.run(sql`
+    insert into missed_address (shop_id, day, address, referrer, hits)
+    values ('DemoShop', ${NOW}, '/teapots/old-teapot.html', '', 3)`);
   calls = callsOf((await service.app.inject('/openapi.json')).json());
 });
 afterAll(() => service.close());
@@ -64,6 +68,8 @@ const ID_IN: Record<string, (answer: Answer) => string> = {
   documentId: ({ body }) => body.documentId,
   noteId: ({ body }) => body.noteId,
   segmentId: ({ body }) => body.segmentId,
+  pageId: ({ body }) => body.pageId,
+  redirectId: ({ body }) => body.redirectId,
 };
 
 function urlOf(call: Call): string {

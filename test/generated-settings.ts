@@ -382,6 +382,14 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         linkText: optional(texts),
         promises: fc.array(texts, { maxLength: 4 }),
       }),
+      menus: fc
+        .record({ text: texts, link: fc.constantFrom('/', '/Categories/coffee', 'https://quay.example/') })
+        .chain((entry) =>
+          fc.constantFrom(
+            { header: [], footer: [] },
+            { header: [{ ...entry, entries: [entry, entry] }], footer: [{ ...entry, entries: [] }] },
+          ),
+        ),
       appScripts: fc.record({
         load: fc.boolean(),
         necessary: fc.array(fc.constantFrom('https://quay.example/consent.js', 'https://quay.example/b.js')),

@@ -168,9 +168,13 @@ test('a new shop is opened step by step', async () => {
     const draft = await formOf(merchant, path);
     expect(draft['name']).toContain('(Entwurf)');
     if (page === 'privacy-policy') {
-      const kept = await merchant.post(path, { ...draft, description: '<p>Verantwortlich: [Anschrift]</p>' });
-      expect(kept.status).toBe(303);
-      expect((await merchant.get(path)).text).toContain('Still to be completed: [Anschrift]');
+      const gaps = '<p>Verantwortlich: [Anschrift], [Zahlungsanbieter]</p>';
+      expect((await merchant.post(path, { ...draft, description: gaps })).status).toBe(303);
+      // What the settings say of the seller is filled in, and the rest is named.
+      expect((await merchant.get(path)).text).toContain('Still to be completed: [Zahlungsanbieter]');
+      expect((await formOf(merchant, path))['description']).toBe(
+        `<p>Verantwortlich: ${seller['invoicing.street']}, ${seller['invoicing.zipCode']} ${seller['invoicing.city']}, [Zahlungsanbieter]</p>`,
+      );
       expect(mainOf(await stranger.get(`/legal/${page}`))).not.toContain('Verantwortlich');
       Object.assign(draft, await formOf(merchant, path));
     }

@@ -737,6 +737,96 @@ const wholeSegment = () => ({
   },
 });
 
+const redirectShape = shape(
+  'redirectId: string\nsource: string\nstatus: integer\nkind: string\ntarget: string\norigin: string\ncreationDate: string',
+);
+const redirectRequest = 'source: string\nstatus: integer\nkind?: string|null\ntarget?: string|null';
+const wholeRedirect = () => ({
+  source: `/old/${freeNumber()}.html`,
+  status: 301,
+  kind: 'address',
+  target: '/Categories',
+});
+
+const freshRedirect: Fact<string> = async ({ service: { db }, shopId }) => {
+  const redirectId = newId(db.now);
+  const source = `/old/${freeNumber()}.html`;
+  await db.run(sql`
+    insert into redirect (shop_id, redirect_id, source, source_key, status, address, target_path, target_parameters,
+      origin, created_at)
+    values (${shopId}, ${redirectId}, ${source}, ${source}, 301, '/Categories', '/categories', '{}', 'manual', ${db.now})`);
+  return redirectId;
+};
+const readRedirect = once(freshRedirect);
+
+/** Visitors have asked for it. */
+const missedAddress = async ({ service: { db }, shopId }: Shop, address: string) => {
+  await db.run(sql`
+    insert into missed_address (shop_id, day, address, referrer, hits)
+    values (${shopId}, ${db.now}, ${address}, 'https://blog.example/tea', 3)
+    on conflict (shop_id, day, address, referrer) do nothing`);
+};
+const OWN_PAGE = {
+  kind: 'page',
+  category: null,
+  published: true,
+  publishAt: '2026-11-15T08:00:00Z',
+  author: 'Ada',
+  picture: 'https://shop.example/x.png',
+};
+const ownPageText = () => ({
+  locale: 'en_GB',
+  title: 'About us',
+  slug: `about-${freeNumber().toLowerCase()}`,
+  pageTitle: 'Who we are',
+  description: 'Three people.',
+  summary: 'We.',
+  pictureText: 'Us',
+  blocks: [{ type: 'quote', text: 'Ahoy', source: 'Ada' }],
+});
+const wholeOwnPage = () => ({ ...OWN_PAGE, texts: [ownPageText()] });
+const ownPageRequest = shape(
+  'kind: string\ncategory?: string|null\npublished?: boolean\npublishAt?: string|null\nauthor?: string|null',
+  'picture?: string|null',
+  array(
+    'texts',
+    shape(
+      'locale: string\ntitle?: string|null\nslug?: string|null\npageTitle?: string|null\ndescription?: string|null',
+      'summary?: string|null\npictureText?: string|null',
+      'blocks: array\nblocks[]: object',
+    ),
+  ),
+);
+const ownPageFacts = shape(
+  'pageId: string\nkind: string\ncategory: string|null\npublished: boolean\npublishAt: string|null',
+  'author: string|null\npicture: string|null\nversion: number\ncreationDate: string\nlastChangeDate: string',
+);
+const ownPageShape = shape(
+  ownPageFacts,
+  array(
+    'texts',
+    shape(
+      'locale: string\ntitle: string|null\nslug: string|null\npageTitle: string|null\ndescription: string|null',
+      'summary: string|null\npictureText: string|null',
+      array('blocks', 'text: string\ntype: string\nsource: string'),
+    ),
+  ),
+);
+
+/** Made with SQL, for the same reason as a segment. */
+async function insertOwnPage({ service: { db }, shopId }: Shop): Promise<string> {
+  const pageId = newId(db.now);
+  const { locale, title, slug, blocks } = ownPageText();
+  await db.run(sql`
+    insert into page (shop_id, page_id, kind, version, created_at, changed_at)
+    values (${shopId}, ${pageId}, 'page', 1, ${db.now}, ${db.now})`);
+  await db.run(sql`
+    insert into page_text (shop_id, page_id, locale, kind, slug, title, blocks)
+    values (${shopId}, ${pageId}, ${locale}, 'page', ${slug}, ${title}, ${JSON.stringify(blocks)}::jsonb)`);
+  return pageId;
+}
+const readOwnPage = once(insertOwnPage);
+
 const noteShape = 'noteId: string\ncreationDate: string\nauthor: string\nnote: string';
 
 /** Made with SQL, because the caller may have no right to make one, and a call would leave a trace. */
@@ -2234,6 +2324,102 @@ export const OPERATIONS: readonly Operation[] = [
     labels: [],
     status: 204,
     params: { segmentId: segment },
+  }),
+  operation('GET /manage/redirects', 'products_write', {
+    labels: [],
+    search: async (shop) => {
+      await readRedirect(shop);
+      return 'source=/old';
+    },
+    largestPage: 500,
+    query: words('page resultsPerPage source'),
+    answer: paged(redirectShape),
+  }),
+  operation('POST /manage/redirects', 'products_write', {
+    labels: [],
+    status: 201,
+    body: wholeRedirect,
+    request: redirectRequest,
+    answer: redirectShape,
+  }),
+  operation('GET /manage/redirects/{redirectId}', 'products_write', {
+    labels: [],
+    params: { redirectId: readRedirect },
+    answer: redirectShape,
+  }),
+  operation('PUT /manage/redirects/{redirectId}', 'products_write', {
+    labels: [],
+    params: { redirectId: freshRedirect },
+    body: wholeRedirect,
+    request: redirectRequest,
+    answer: redirectShape,
+  }),
+  operation('DELETE /manage/redirects/{redirectId}', 'products_write', {
+    labels: [],
+    status: 204,
+    params: { redirectId: freshRedirect },
+  }),
+  operation('GET /manage/missed-addresses', 'products_write', {
+    labels: [],
+    search: async (shop) => {
+      await missedAddress(shop, '/old/teapot.html');
+      return '';
+    },
+    largestPage: 500,
+    query: words('page resultsPerPage'),
+    answer: paged('address: string\nhits: integer\nlastDay: string\nreferrers: array\nreferrers[]: string'),
+  }),
+  operation('POST /manage/missed-addresses/dismiss', 'products_write', {
+    labels: [],
+    status: 204,
+    body: async (shop) => {
+      await missedAddress(shop, '/old/dismissed.html');
+      return { address: '/old/dismissed.html' };
+    },
+    request: 'address: string',
+  }),
+  operation('GET /manage/pages', ['legal_read', 'legal_write'], {
+    labels: [],
+    query: words('page resultsPerPage kind'),
+    search: async (shop) => {
+      await readOwnPage(shop);
+      return '';
+    },
+    answer: paged(
+      shape(ownPageFacts, array('texts', 'locale: string\ntitle: string|null\nslug: string|null')),
+    ),
+  }),
+  operation('POST /manage/pages', 'legal_write', {
+    labels: [],
+    status: 201,
+    body: wholeOwnPage,
+    request: ownPageRequest,
+    answer: ownPageShape,
+  }),
+  operation('GET /manage/pages/{pageId}', ['legal_read', 'legal_write'], {
+    labels: [],
+    params: { pageId: readOwnPage },
+    answer: ownPageShape,
+  }),
+  operation('PUT /manage/pages/{pageId}', 'legal_write', {
+    labels: [],
+    params: { pageId: insertOwnPage },
+    body: wholeOwnPage,
+    request: ownPageRequest,
+    answer: ownPageShape,
+  }),
+  operation('PUT /manage/pages/{pageId}/preview', 'legal_write', {
+    labels: [],
+    secret: true,
+    params: { pageId: insertOwnPage },
+    body: wholeOwnPage,
+    request: ownPageRequest,
+    answer: 'path: string',
+  }),
+  operation('DELETE /manage/pages/{pageId}', 'legal_write', {
+    labels: [],
+    status: 204,
+    params: { pageId: insertOwnPage },
   }),
   operation('GET /manage/readiness', 'orders_read', {
     labels: [],

@@ -77,6 +77,7 @@ const READING_ALL: readonly { begins: readonly string[]; because: string }[] = [
     begins: [
       'with beginning as materialized',
       'with sample as materialized',
+      'with word_hit as materialized',
       'select given.word from shop cross join unnest',
     ],
   },

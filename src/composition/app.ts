@@ -26,6 +26,7 @@ import { categories } from '../catalogue/categories/routes.ts';
 import type { Config } from '../config.ts';
 import { countries } from '../shops/countries/routes.ts';
 import { managedCouponCampaigns } from '../coupons/manage-routes.ts';
+import { pages } from '../content/pages/routes.ts';
 import { couponCampaigns } from '../coupons/routes.ts';
 import { currencies } from '../shops/currencies/routes.ts';
 import { managedCustomers } from '../people/customers/manage-routes.ts';
@@ -92,6 +93,8 @@ import { slideshow } from '../catalogue/products/slideshow.ts';
 import { updatedProducts } from '../catalogue/products/updated.ts';
 import { variationOperations } from '../catalogue/products/variations.ts';
 import { watchedProducts } from '../catalogue/products/watched-products.ts';
+import { createMissedAddresses } from '../catalogue/redirects/missed.ts';
+import { redirects } from '../catalogue/redirects/routes.ts';
 import { productTypeOperations } from '../catalogue/producttypes/routes.ts';
 import { sales } from '../orders/sales/routes.ts';
 import { settingsFormat } from './settings-format.ts';
@@ -184,6 +187,10 @@ export async function buildApp({
   const appUse = createAppUseCounter(db, (error) =>
     log.warn({ err: error }, 'calls of apps are not counted'),
   );
+  const missed = createMissedAddresses(db, (error) =>
+    log.warn({ err: error }, 'missed addresses are not counted'),
+  );
+  app.decorate('missedAddresses', missed);
   const isRefusedDemoToken = demoTokenCheck(demoAccess);
   const warnOfProxy = proxyWarning();
   const authentication = createAuthentication({
@@ -303,6 +310,7 @@ export async function buildApp({
   taxOperations(api);
   shippingMethods(api);
   categories(api);
+  redirects(api);
   moveCategories(api);
   assignments(api);
   productTypeOperations(api);
@@ -313,6 +321,7 @@ export async function buildApp({
   segments(api);
   privacyOperations(api, PERSONAL_DATA);
   legalOperations(api);
+  pages(api, { loadKey });
   newsletterOperations(api);
   searchOperations(api);
   scriptTagOperations(api);
@@ -349,6 +358,7 @@ export async function buildApp({
     config,
     limiter,
     hosts,
+    missed,
     isMigrated,
     personalData: PERSONAL_DATA,
   });
@@ -376,6 +386,7 @@ export async function buildApp({
     limiter.close();
     await limiter.flush();
     await appUse.close();
+    await missed.close();
   });
   return app;
 }

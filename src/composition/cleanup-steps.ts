@@ -7,6 +7,7 @@ import { abandonedCarts } from '../carts/abandoned.ts';
 import { bulkEditCleanup } from '../catalogue/products/bulk-edit-queries.ts';
 import { importCleanup } from '../catalogue/products/import-queries.ts';
 import { sentPictureCleanup } from '../catalogue/products/sent-pictures.ts';
+import { missedAddressCleanup } from '../catalogue/redirects/queries.ts';
 import { cartDays } from '../carts/cart-days.ts';
 import { cartCleanup } from '../carts/queries.ts';
 import type { Config } from '../config.ts';
@@ -23,7 +24,7 @@ import { privacyRequestCleanup } from '../people/privacy/requests.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
 import { deliveryCleanup } from '../apps/webhooks/delivery-queries.ts';
 import { customerTotals } from '../orders/customer-totals.ts';
-import { reportSums } from '../orders/reports/day-sums.ts';
+import { reportSums } from '../orders/reports/counting.ts';
 import { unpaidOrderRelease } from '../orders/release-unpaid.ts';
 import { wishlistCleanup } from '../storefront/wishlist/queries.ts';
 
@@ -50,6 +51,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     emailCountCleanup,
     failedJobCleanup,
     importCleanup,
+    missedAddressCleanup,
     bulkEditCleanup,
     sentPictureCleanup,
     deliveryCleanup(config.EVENT_DAYS),

@@ -124,6 +124,30 @@ export const SHARED_REFUSALS = {
     message: 'The chosen shipping method does not deliver to this address, choose another one',
   },
 
+  // Redirects
+  REDIRECT_SOURCE_INVALID: { status: 400, message: 'This is not an address of a shop', field: 'source' },
+  REDIRECT_SOURCE_HAS_PAGE: { status: 400, message: 'The front page cannot be redirected', field: 'source' },
+  REDIRECT_SOURCE_TOO_SPECIFIC: {
+    status: 400,
+    message: 'The address of a redirect has at most {limit} parameters',
+    field: 'source',
+  },
+  REDIRECT_SOURCE_TAKEN: { status: 409, message: 'This address is redirected already', field: 'source' },
+  REDIRECT_TARGET_MISSING: { status: 400, message: 'A redirect needs a target', field: 'target' },
+  REDIRECT_TARGET_UNKNOWN: { status: 400, message: 'There is no {kind} {target}', field: 'target' },
+  REDIRECT_TARGET_INVALID: {
+    status: 400,
+    message: 'The target is neither a path that begins with / nor an https address',
+    field: 'target',
+  },
+  REDIRECT_LOOP: { status: 400, message: 'The redirect would lead to itself', field: 'target' },
+  REDIRECT_CHAIN: {
+    status: 400,
+    message: 'The redirect would lead to another one, or another one to it',
+    field: 'target',
+  },
+  TOO_MANY_REDIRECTS: { status: 409, message: 'A shop has at most {limit} redirects' },
+
   // Placing an order
   TAX_FREE_NOT_ALLOWED: {
     status: 403,
@@ -362,6 +386,32 @@ export const SHARED_REFUSALS = {
     message: "{attribute} is what this variation was chosen by, so it can't be changed",
   },
   TOO_MANY_VARIATIONS: { status: 400, message: 'These are more than {limit} combinations' },
+  TOO_MANY_PAGES: { status: 400, message: 'A shop has at most {limit} pages of its own' },
+  PAGE_SLUG_TAKEN: {
+    status: 409,
+    message: 'Another page has this slug in the same language',
+    field: 'slug',
+  },
+  PAGE_PLACE_TAKEN: {
+    status: 409,
+    message: 'The shop has a front page, or the category a top, already',
+    field: 'kind',
+  },
+  PAGE_TOO_LONG: {
+    status: 400,
+    message: 'The blocks of a page have at most {limit} characters in one language',
+    field: 'blocks',
+  },
+  PAGE_WITH_TOO_MANY_PICTURES: {
+    status: 400,
+    message: 'A page has at most {limit} pictures in one language',
+    field: 'blocks',
+  },
+  PAGE_WITH_TOO_MANY_LISTS: {
+    status: 400,
+    message: 'A page has at most {limit} lists of products in one language',
+    field: 'blocks',
+  },
   TOO_MANY_SEGMENTS: { status: 400, message: 'A shop has at most {limit} customer segments' },
   SEGMENT_NAME_TAKEN: { status: 409, message: 'A segment of this name exists', field: 'name' },
   TOO_MANY_TAGS: { status: 400, message: 'A customer has at most {limit} tags', field: 'add' },

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { CartStore } from '../carts/cart-store.ts';
 import type { PlaceOrder } from '../checkout/order-cart.ts';
+import type { MissedAddresses } from '../catalogue/redirects/missed.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { notFound, tooManyRequests, type HttpError } from '../http/errors.ts';
@@ -40,6 +41,7 @@ export interface PageDeps {
   devices: DeviceCookie;
   hosts: ShopHosts;
   previewToken: PreviewToken;
+  missed: MissedAddresses;
 }
 
 declare module 'fastify' {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { matchesEtag, unlessKnown } from '../http/answer-headers.ts';
-import { notFound } from '../http/errors.ts';
+import { HttpError, notFound } from '../http/errors.ts';
 import {
   formRequests,
   limitCheck,
@@ -24,6 +24,7 @@ import { countPage, openCountedVisit, openVisit, shopOf, type PageDeps } from '.
 import type { Page } from './page.ts';
 import type { ShopFormRequest, PageResponse, Pages } from './pages.ts';
 import { DEVICE_LIFETIME } from '../people/accounts/device-cookie.ts';
+import { findMoved, hasFormerAddresses, MovedPage } from './moved-pages.ts';
 import { SESSION_SECONDS, shopCookie, type Session, type Sessions } from './session.ts';
 import type { Visit } from './visit.ts';
 
@@ -57,7 +58,7 @@ function isClosed({ access }: Visit, path: string): boolean {
 type PageHandler = (visit: Visit, request: PageRequest) => Promise<PageResponse>;
 
 export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
-  const { config, limiter, sessions, devices } = deps;
+  const { config, limiter, sessions, devices, missed } = deps;
 
   const respond = async (reply: FastifyReply, visit: Visit, before: Session, response: PageResponse) => {
     const session: Session = { ...visit.session };
@@ -101,8 +102,23 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     // The address named a currency: the next page has it too.
     if (visit.currency !== readingCurrency(before.currency, visit.settings))
       visit.updateSession({ currency: visit.currency });
-    const response = await handler(visit, toPageRequest(request));
+    const response = await pageOrMove(request, visit, handler, path);
+    if (response instanceof MovedPage) return () => sendMoved(reply, visit, response);
     return () => respond(reply, visit, before, response);
+  };
+
+  /** The page; where there is none, what a redirect of the shop says. */
+  const pageOrMove = async (request: FastifyRequest, visit: Visit, handler: PageHandler, path: string) => {
+    try {
+      return await handler(visit, toPageRequest(request));
+    } catch (error) {
+      const isMissing = error instanceof HttpError && error.status === 404;
+      if (!isMissing || !hasFormerAddresses(path)) throw error;
+      const moved = await findMoved(visit, addressInShop(request));
+      if (moved) return moved;
+      missed.count(visit, request, addressInShop(request));
+      throw error;
+    }
   };
 
   /** Forms with their own limit could be used for guessing or for sending emails; all others are traffic. */
@@ -220,6 +236,15 @@ function redirectToHome(request: FastifyRequest, reply: FastifyReply, visit: Vis
   return reply.redirect(absolutePath(target, request.url.replace(PATH_OF_SHOP, '')), 308);
 }
 
+/** The path and the query of a request, without `/shop/ID`. */
+const addressInShop = ({ url }: FastifyRequest) => absolutePath('', url.replace(PATH_OF_SHOP, ''));
+
+/** Browsers must not remember it for ever, because the merchant may change it. */
+function sendMoved(reply: FastifyReply, visit: Visit, { href }: MovedPage): FastifyReply {
+  reply.header('cache-control', visit.access === 'public' ? 'no-cache' : 'no-store');
+  return reply.redirect(href, 301);
+}
+
 /** On its own host an address without `/shop/ID` was given one for the router. */
 function isAtHome({ originalUrl, url }: FastifyRequest, { base, settings }: Visit): boolean {
   return base === '' ? !originalUrl.endsWith(url) : settings.domainsInUse.length === 0;
@@ -251,6 +276,8 @@ export function sendPage(reply: FastifyReply, visit: Visit, page: Page): Fastify
       'referrer-policy': isSecret ? 'no-referrer' : 'same-origin',
     });
   if (visit.access !== 'public') reply.headers(UNSEEN);
+  // Old browsers know this header only, which can't name an origin.
+  if (page.framedBy !== undefined) reply.removeHeader('x-frame-options');
   const { method, headers } = reply.request;
   // Clients that support neither compression nor revalidation are spared the hash of the page.
   const isTagged = headers['accept-encoding'] !== undefined || headers['if-none-match'] !== undefined;

@@ -10,7 +10,13 @@ export interface Page {
   path: string;
   /** The parameters that belong to the address of the page, such as its number in a list. */
   query?: Readonly<Record<string, string | readonly string[]>>;
+  /** Where the languages of the page have paths of their own: the path in each language that the page exists in. */
+  paths?: Readonly<Record<string, string>>;
   main: Markup;
+  /** The origins of frames that the visitor may open on the page. */
+  frames?: readonly string[];
+  /** The origin that may show the page in a frame, for previews. */
+  framedBy?: string;
   /** The search query, which stays in the search field. */
   searchQuery?: string;
   /** Replaces the search, the menu and the visitor's links in the header where nothing should lead away. */

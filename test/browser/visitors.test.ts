@@ -3,7 +3,7 @@ import path from 'node:path';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
-import { startEmails } from '../../src/composition/background.ts';
+import { startEmails } from '../../src/composition/emails.ts';
 import { seriousProblems } from '../accessibility.ts';
 import { browsing } from '../browser.ts';
 import { queuedEmails } from '../carts.ts';

@@ -1382,6 +1382,108 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/redirects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List redirects
+         * @description The former addresses of the shop, by address.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listRedirects"];
+        put?: never;
+        /**
+         * Create redirect
+         * @description Visitors of the address are sent on where no page of the shop has this address. A redirect to another redirect is refused.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["createRedirect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/redirects/{redirectId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get redirect
+         * @description Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getRedirect"];
+        /**
+         * Update redirect
+         * @description Replaces the address and where it leads.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["updateRedirect"];
+        post?: never;
+        /**
+         * Delete redirect
+         * @description Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        delete: operations["deleteRedirect"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/missed-addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List missed addresses
+         * @description Addresses of the shop that visitors asked for in the last 30 days and that no page has, the most frequent first. The counts are written now and then, and leave out programs and very long lists.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listMissedAddresses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/missed-addresses/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dismiss missed address
+         * @description Forgets how often visitors asked for it.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["dismissMissedAddress"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/manage/shops/{shopId}/categories/{categoryId}/place": {
         parameters: {
             query?: never;
@@ -1951,6 +2053,88 @@ export interface paths {
          *     Scope: legal_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
         put: operations["updateCookiePolicy"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List pages
+         * @description The pages that the shop writes itself, without their blocks; the last changed first.
+         *
+         *     Scope: legal_read and legal_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listPages"];
+        put?: never;
+        /**
+         * Create page
+         * @description A page, a post, the front page, or the top of a category.
+         *
+         *     Scope: legal_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["createPage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/pages/{pageId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get page
+         * @description Scope: legal_read and legal_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getPage"];
+        /**
+         * Update page
+         * @description Replaces the page in all its languages, except its kind and category. What it was before is kept as a version.
+         *
+         *     Scope: legal_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["updatePage"];
+        post?: never;
+        /**
+         * Delete page
+         * @description Also deletes its versions. Without a front page of its own, a shop has the built-in one.
+         *
+         *     Scope: legal_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        delete: operations["deletePage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/pages/{pageId}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Preview page
+         * @description Stores what the page would be, for its preview alone: the public page stays as it is. The answer is the address of the preview, which works for an hour for everybody who knows it.
+         *
+         *     Scope: legal_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` and a token it happens once, and a repeated call gets the first answer. Without a token the key is ignored. It goes beyond the ePages API.
+         */
+        put: operations["previewPage"];
         post?: never;
         delete?: never;
         options?: never;
@@ -6576,6 +6760,139 @@ export interface components {
              */
             facetedSearchCategoryStartDepth?: number | null;
         };
+        /** Redirect */
+        Redirect: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            redirectId: string;
+            /**
+             * @description The former address in the shop: its path, with parameters where they matter. Upper and lower case, percent signs and a slash at the end make no difference.
+             * @example /teapots/blue-teapot.html
+             */
+            source: string;
+            /**
+             * @description 301 or 410.
+             * @example 301
+             */
+            status: number;
+            /**
+             * @description Where it leads: to a product or a category, whose address may change later, or to an address. null when it is gone.
+             * @example product
+             * @enum {string|null}
+             */
+            kind: "product" | "category" | "address" | null;
+            /**
+             * @description The number of the product, the alias of the category, or the address; null when it is gone.
+             * @example TE-100
+             */
+            target: string | null;
+            /**
+             * @description manual; moved: an address of the shop has changed; imported: from another shop.
+             * @example manual
+             * @enum {string}
+             */
+            origin: "manual" | "moved" | "imported";
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            creationDate: string;
+        };
+        /** Redirects */
+        Redirects: {
+            /**
+             * @description Number of all.
+             * @example 1
+             */
+            results: number;
+            /**
+             * @description The page.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Page size.
+             * @example 50
+             */
+            resultsPerPage: number;
+            /** @description Of this page. */
+            items: components["schemas"]["Redirect"][];
+        };
+        /** RedirectRequest */
+        RedirectRequest: {
+            /**
+             * @description The former address in the shop: its path, with parameters where they matter. Upper and lower case, percent signs and a slash at the end make no difference.
+             * @example /teapots/blue-teapot.html
+             */
+            source: string;
+            /**
+             * @description 301: the page has moved for good; 410: it is gone for good.
+             * @example 301
+             * @enum {integer}
+             */
+            status: 301 | 410;
+            /**
+             * @description Where it leads: to a product or a category, whose address may change later, or to an address. null when it is gone.
+             * @example product
+             * @enum {string|null}
+             */
+            kind?: "product" | "category" | "address" | null;
+            /**
+             * @description The number of the product, the alias of the category, or the address; null when it is gone.
+             * @example TE-100
+             */
+            target?: string | null;
+        };
+        /** MissedAddress */
+        MissedAddress: {
+            /**
+             * @description The address as redirects are compared with it: decoded, in lower case.
+             * @example /teapots/old-teapot.html
+             */
+            address: string;
+            /**
+             * @description How often visitors asked for it in the last 30 days.
+             * @example 12
+             */
+            hits: number;
+            /**
+             * @description The last day on which it was asked for.
+             * @example 2026-11-18
+             */
+            lastDay: string;
+            /** @description Up to three pages with a link to it, without their parameters. */
+            referrers: string[];
+        };
+        /** MissedAddresses */
+        MissedAddresses: {
+            /**
+             * @description Number of all.
+             * @example 1
+             */
+            results: number;
+            /**
+             * @description The page.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description Page size.
+             * @example 50
+             */
+            resultsPerPage: number;
+            /** @description Of this page. */
+            items: components["schemas"]["MissedAddress"][];
+        };
+        /** MissedAddressRequest */
+        MissedAddressRequest: {
+            /**
+             * @description As in the list.
+             * @example /teapots/old-teapot.html
+             */
+            address: string;
+        };
         /** CategoryPlace */
         CategoryPlace: {
             /**
@@ -7401,6 +7718,698 @@ export interface components {
              * @example <p>Parcels leave our store every morning.</p>
              */
             description?: string | null;
+        };
+        /** PageName */
+        PageName: {
+            /**
+             * @description The locale.
+             * @example en_GB
+             */
+            locale: string;
+            /**
+             * @description Its heading.
+             * @example About us
+             */
+            title: string | null;
+            /**
+             * @description The end of its address.
+             * @example about-us
+             */
+            slug: string | null;
+        };
+        /** PageSummary */
+        PageSummary: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            pageId: string;
+            /**
+             * @description page, post, home or category.
+             * @example page
+             */
+            kind: string;
+            /**
+             * @description The alias of the category whose top it is.
+             * @example coffee
+             */
+            category: string | null;
+            /**
+             * @description false: it is a draft.
+             * @example true
+             */
+            published: boolean;
+            /**
+             * @description From this moment on it is public; null: it is a draft.
+             * @example 2026-11-15T08:30:00Z
+             */
+            publishAt: string | null;
+            /**
+             * @description Who wrote it.
+             * @example Ina Feldkamp
+             */
+            author: string | null;
+            /**
+             * @description Address of its picture.
+             * @example https://shop.example/harbour.jpg
+             */
+            picture: string | null;
+            /**
+             * @description How often it was saved.
+             * @example 3
+             */
+            version: number;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            creationDate: string;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            lastChangeDate: string;
+            /** @description Its languages. */
+            texts: components["schemas"]["PageName"][];
+        };
+        /** Pages */
+        Pages: {
+            /**
+             * @description Hits over all pages.
+             * @example 42
+             */
+            results: number;
+            /**
+             * @description The page shown, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description The page size in force.
+             * @example 10
+             */
+            resultsPerPage: number;
+            /** @description The entries of this page. */
+            items: components["schemas"]["PageSummary"][];
+        };
+        /** HeroBlock */
+        HeroBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "HeroBlock";
+            /**
+             * @description Address of a picture: a path on this server, or an https address.
+             * @example https://shop.example/harbour.jpg
+             */
+            picture?: string;
+            /**
+             * @description What the picture shows, for people who do not see it.
+             * @example The harbour at dawn
+             */
+            alt?: string;
+            /**
+             * @description The main heading of the page. Absent: its title.
+             * @example Small things from the seaside
+             */
+            title?: string;
+            /**
+             * @description Text with simple markup.
+             * @example <p>Roasted a street away.</p>
+             */
+            html?: string;
+            /**
+             * @description A path of the shop, or an https address.
+             * @example /Categories/coffee
+             */
+            link?: string;
+            /**
+             * @description Text of the link. Absent: the built-in one.
+             * @example See our coffee
+             */
+            linkText?: string;
+        };
+        /** PromisesBlock */
+        PromisesBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PromisesBlock";
+            /** @description Benefits, in one line. */
+            promises: string[];
+        };
+        /** HeadingBlock */
+        HeadingBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "HeadingBlock";
+            /**
+             * @description A heading.
+             * @example How we roast
+             */
+            text: string;
+            /**
+             * @description 2: a section of the page. 3: a part of a section.
+             * @example 2
+             * @enum {string}
+             */
+            level: "2" | "3";
+        };
+        /** RichTextBlock */
+        RichTextBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "RichTextBlock";
+            /**
+             * @description Text with simple markup.
+             * @example <p>Roasted a street away.</p>
+             */
+            html: string;
+        };
+        /** PictureBlock */
+        PictureBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PictureBlock";
+            /**
+             * @description Address of a picture: a path on this server, or an https address.
+             * @example https://shop.example/harbour.jpg
+             */
+            picture: string;
+            /**
+             * @description What the picture shows, for people who do not see it.
+             * @example The harbour at dawn
+             */
+            alt?: string;
+            /**
+             * @description A line below the picture.
+             * @example Our roastery
+             */
+            caption?: string;
+            /**
+             * @description A path of the shop, or an https address.
+             * @example /Categories/coffee
+             */
+            link?: string;
+        };
+        /** GalleryPicture */
+        GalleryPicture: {
+            /**
+             * @description Address of a picture: a path on this server, or an https address.
+             * @example https://shop.example/harbour.jpg
+             */
+            picture: string;
+            /**
+             * @description What the picture shows, for people who do not see it.
+             * @example The harbour at dawn
+             */
+            alt?: string;
+        };
+        /** GalleryBlock */
+        GalleryBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "GalleryBlock";
+            /**
+             * @description A heading above it.
+             * @example Our favourites
+             */
+            title?: string;
+            /** @description Its pictures. */
+            pictures: components["schemas"]["GalleryPicture"][];
+        };
+        /** PictureTextBlock */
+        PictureTextBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "PictureTextBlock";
+            /**
+             * @description Address of a picture: a path on this server, or an https address.
+             * @example https://shop.example/harbour.jpg
+             */
+            picture: string;
+            /**
+             * @description What the picture shows, for people who do not see it.
+             * @example The harbour at dawn
+             */
+            alt?: string;
+            /**
+             * @description The side of the picture on wide screens.
+             * @example left
+             * @enum {string}
+             */
+            side: "left" | "right";
+            /**
+             * @description Text with simple markup.
+             * @example <p>Roasted a street away.</p>
+             */
+            html: string;
+            /**
+             * @description A path of the shop, or an https address.
+             * @example /Categories/coffee
+             */
+            link?: string;
+            /**
+             * @description Text of the link. Absent: the built-in one.
+             * @example See our coffee
+             */
+            linkText?: string;
+        };
+        /** ProductsBlock */
+        ProductsBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "ProductsBlock";
+            /**
+             * @description A heading above it.
+             * @example Our favourites
+             */
+            title?: string;
+            /**
+             * @description chosen: the products that it names. category: those of a category. newest: products marked as new, then the newest. offers: special offers. best sellers: what sells best at present.
+             * @example chosen
+             * @enum {string}
+             */
+            source: "chosen" | "category" | "newest" | "offers" | "best sellers";
+            /** @description For chosen: the product numbers, in their order. */
+            numbers?: string[];
+            /**
+             * @description For category: its alias.
+             * @example coffee
+             */
+            category?: string;
+            /**
+             * @description At most so many products. Absent: 8.
+             * @example 8
+             */
+            count?: number;
+        };
+        /** CategoriesBlock */
+        CategoriesBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "CategoriesBlock";
+            /**
+             * @description A heading above it.
+             * @example Our favourites
+             */
+            title?: string;
+            /** @description The categories. Absent: those of the first level. */
+            categories?: string[];
+        };
+        /** VideoBlock */
+        VideoBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "VideoBlock";
+            /**
+             * @description Address of a video on YouTube or Vimeo. It is loaded when a visitor asks for it.
+             * @example https://www.youtube.com/watch?v=aqz-KE-bpKQ
+             */
+            video: string;
+            /**
+             * @description What the video shows.
+             * @example How we roast
+             */
+            title: string;
+            /**
+             * @description Address of a picture: a path on this server, or an https address.
+             * @example https://shop.example/harbour.jpg
+             */
+            picture?: string;
+        };
+        /** Question */
+        Question: {
+            /**
+             * @description A question.
+             * @example How long does the delivery take?
+             */
+            question: string;
+            /**
+             * @description Its answer, with simple markup.
+             * @example <p>Two days.</p>
+             */
+            answer: string;
+        };
+        /** FaqBlock */
+        FaqBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "FaqBlock";
+            /**
+             * @description A heading above it.
+             * @example Our favourites
+             */
+            title?: string;
+            /** @description The questions and their answers. */
+            questions: components["schemas"]["Question"][];
+        };
+        /** QuoteBlock */
+        QuoteBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "QuoteBlock";
+            /**
+             * @description The words.
+             * @example The best kettle I ever had.
+             */
+            text: string;
+            /**
+             * @description Who said it.
+             * @example Ada Brennan
+             */
+            source?: string;
+        };
+        /** ButtonBlock */
+        ButtonBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "ButtonBlock";
+            /**
+             * @description A path of the shop, or an https address.
+             * @example /Categories/coffee
+             */
+            link: string;
+            /**
+             * @description Text of the button.
+             * @example See our coffee
+             */
+            linkText: string;
+        };
+        /** ContactFormBlock */
+        ContactFormBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "ContactFormBlock";
+            /**
+             * @description A heading above it.
+             * @example Our favourites
+             */
+            title?: string;
+            /**
+             * @description An introduction.
+             * @example We answer within one working day.
+             */
+            text?: string;
+        };
+        /** NewsletterBlock */
+        NewsletterBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "NewsletterBlock";
+            /**
+             * @description A heading above it.
+             * @example Our favourites
+             */
+            title?: string;
+            /**
+             * @description An introduction.
+             * @example News from the harbour, once a month.
+             */
+            text?: string;
+        };
+        /** Column */
+        Column: {
+            /**
+             * @description Address of a picture: a path on this server, or an https address.
+             * @example https://shop.example/harbour.jpg
+             */
+            picture?: string;
+            /**
+             * @description What the picture shows, for people who do not see it.
+             * @example The harbour at dawn
+             */
+            alt?: string;
+            /**
+             * @description A heading.
+             * @example Roasted here
+             */
+            title?: string;
+            /**
+             * @description Text with simple markup.
+             * @example <p>A street away.</p>
+             */
+            html?: string;
+            /**
+             * @description A path of the shop, or an https address.
+             * @example /Categories/coffee
+             */
+            link?: string;
+            /**
+             * @description Text of the link. Absent: the built-in one.
+             * @example See our coffee
+             */
+            linkText?: string;
+        };
+        /** ColumnsBlock */
+        ColumnsBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "ColumnsBlock";
+            /** @description Two to four columns. */
+            columns: components["schemas"]["Column"][];
+        };
+        /** SpacerBlock */
+        SpacerBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "SpacerBlock";
+            /**
+             * @description How much space.
+             * @example medium
+             * @enum {string}
+             */
+            size: "small" | "medium" | "large";
+            /**
+             * @description With a line in its middle.
+             * @example true
+             */
+            line?: boolean;
+        };
+        /** Block */
+        Block: components["schemas"]["HeroBlock"] | components["schemas"]["PromisesBlock"] | components["schemas"]["HeadingBlock"] | components["schemas"]["RichTextBlock"] | components["schemas"]["PictureBlock"] | components["schemas"]["GalleryBlock"] | components["schemas"]["PictureTextBlock"] | components["schemas"]["ProductsBlock"] | components["schemas"]["CategoriesBlock"] | components["schemas"]["VideoBlock"] | components["schemas"]["FaqBlock"] | components["schemas"]["QuoteBlock"] | components["schemas"]["ButtonBlock"] | components["schemas"]["ContactFormBlock"] | components["schemas"]["NewsletterBlock"] | components["schemas"]["ColumnsBlock"] | components["schemas"]["SpacerBlock"];
+        /** PageText */
+        PageText: {
+            /**
+             * @description A locale of the shop.
+             * @example en_GB
+             */
+            locale: string;
+            /**
+             * @description Its heading. Pages and posts need one.
+             * @example About us
+             */
+            title?: string | null;
+            /**
+             * @description The end of its address, /pages/about-us. Absent: made from the title. Only pages and posts have one.
+             * @example about-us
+             */
+            slug?: string | null;
+            /**
+             * @description The title for the window and for search engines. Absent: the heading.
+             * @example Who we are
+             */
+            pageTitle?: string | null;
+            /**
+             * @description The description that search engines show.
+             * @example Three people and a roaster.
+             */
+            description?: string | null;
+            /**
+             * @description What the list of posts and the feed show of a post.
+             * @example We have moved to the harbour.
+             */
+            summary?: string | null;
+            /**
+             * @description What the picture shows, for people who do not see it.
+             * @example The harbour at dawn
+             */
+            pictureText?: string | null;
+            /**
+             * @description The blocks from top to bottom, at most 60.
+             * @example [
+             *       {
+             *         "type": "richText",
+             *         "html": "<p>We have moved.</p>"
+             *       }
+             *     ]
+             */
+            blocks: components["schemas"]["Block"][];
+        };
+        /** PageRequest */
+        PageRequest: {
+            /**
+             * @description page: below /pages. post: below /posts, in the list of posts and in the feed. home: the front page. category: the top of a category. It never changes.
+             * @example page
+             * @enum {string}
+             */
+            kind: "page" | "post" | "home" | "category";
+            /**
+             * @description For the kind category: the alias of the category.
+             * @example coffee
+             */
+            category?: string | null;
+            /**
+             * @description false: only people of the shop see it. Absent: false.
+             * @example true
+             */
+            published?: boolean;
+            /**
+             * @description The moment from which a published page is public, ISO 8601. Absent: at once, or as before.
+             * @example 2026-12-01T08:00:00Z
+             */
+            publishAt?: string | null;
+            /**
+             * @description Who wrote it, shown with posts.
+             * @example Ina Feldkamp
+             */
+            author?: string | null;
+            /**
+             * @description Address of the picture of a post in lists, which is also shown where a page is shared: a path on this server, or an https address.
+             * @example https://shop.example/harbour.jpg
+             */
+            picture?: string | null;
+            /** @description The page in each of its languages. In the others of the shop it does not exist. */
+            texts: components["schemas"]["PageText"][];
+        };
+        /** BlockAnswer */
+        BlockAnswer: {
+            [key: string]: unknown;
+        };
+        /** PageTextAnswer */
+        PageTextAnswer: {
+            /**
+             * @description The locale.
+             * @example en_GB
+             */
+            locale: string;
+            /**
+             * @description Its heading.
+             * @example About us
+             */
+            title: string | null;
+            /**
+             * @description The end of its address.
+             * @example about-us
+             */
+            slug: string | null;
+            /**
+             * @description The title for the window.
+             * @example Who we are
+             */
+            pageTitle: string | null;
+            /**
+             * @description The description that search engines show.
+             * @example Three people and a roaster.
+             */
+            description: string | null;
+            /**
+             * @description What lists show of a post.
+             * @example We have moved to the harbour.
+             */
+            summary: string | null;
+            /**
+             * @description What the picture shows.
+             * @example The harbour at dawn
+             */
+            pictureText: string | null;
+            /** @description The blocks from top to bottom, as in the request. */
+            blocks: components["schemas"]["BlockAnswer"][];
+        };
+        /** Page */
+        Page: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            pageId: string;
+            /**
+             * @description page, post, home or category.
+             * @example page
+             */
+            kind: string;
+            /**
+             * @description The alias of the category whose top it is.
+             * @example coffee
+             */
+            category: string | null;
+            /**
+             * @description false: it is a draft.
+             * @example true
+             */
+            published: boolean;
+            /**
+             * @description From this moment on it is public; null: it is a draft.
+             * @example 2026-11-15T08:30:00Z
+             */
+            publishAt: string | null;
+            /**
+             * @description Who wrote it.
+             * @example Ina Feldkamp
+             */
+            author: string | null;
+            /**
+             * @description Address of its picture.
+             * @example https://shop.example/harbour.jpg
+             */
+            picture: string | null;
+            /**
+             * @description How often it was saved.
+             * @example 3
+             */
+            version: number;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            creationDate: string;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            lastChangeDate: string;
+            /** @description Its languages. */
+            texts: components["schemas"]["PageTextAnswer"][];
+        };
+        /** PagePreview */
+        PagePreview: {
+            /**
+             * @description The path of the preview on the host of the shop, or below /shop/{shopId}.
+             * @example /page-preview/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/1795000000000.Zx
+             */
+            path: string;
         };
         /** NewsletterCampaign */
         NewsletterCampaign: {
@@ -9344,6 +10353,11 @@ export interface components {
          */
         categoryId: string;
         /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createRedirect.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        redirectId: string;
+        /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
          * @example 01941F29-7C00-7001-A389-2B53AC246E72
          */
@@ -9363,6 +10377,11 @@ export interface components {
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
          */
         segmentId: string;
+        /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createPage.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        pageId: string;
         /**
          * @description ISO 4217 code. Absent or not offered by the shop: the default currency of the shop.
          * @example EUR
@@ -9489,6 +10508,12 @@ export type Category = components['schemas']['Category'];
 export type CategoryCreateRequest = components['schemas']['CategoryCreateRequest'];
 export type Subcategory = components['schemas']['Subcategory'];
 export type CategoryUpdateRequest = components['schemas']['CategoryUpdateRequest'];
+export type Redirect = components['schemas']['Redirect'];
+export type Redirects = components['schemas']['Redirects'];
+export type RedirectRequest = components['schemas']['RedirectRequest'];
+export type MissedAddress = components['schemas']['MissedAddress'];
+export type MissedAddresses = components['schemas']['MissedAddresses'];
+export type MissedAddressRequest = components['schemas']['MissedAddressRequest'];
 export type CategoryPlace = components['schemas']['CategoryPlace'];
 export type CategoryAssignment = components['schemas']['CategoryAssignment'];
 export type AttributeSelection = components['schemas']['AttributeSelection'];
@@ -9521,6 +10546,36 @@ export type ContactInfo = components['schemas']['ContactInfo'];
 export type ContactInfoRequest = components['schemas']['ContactInfoRequest'];
 export type ContentPage = components['schemas']['ContentPage'];
 export type ContentPageRequest = components['schemas']['ContentPageRequest'];
+export type PageName = components['schemas']['PageName'];
+export type PageSummary = components['schemas']['PageSummary'];
+export type Pages = components['schemas']['Pages'];
+export type HeroBlock = components['schemas']['HeroBlock'];
+export type PromisesBlock = components['schemas']['PromisesBlock'];
+export type HeadingBlock = components['schemas']['HeadingBlock'];
+export type RichTextBlock = components['schemas']['RichTextBlock'];
+export type PictureBlock = components['schemas']['PictureBlock'];
+export type GalleryPicture = components['schemas']['GalleryPicture'];
+export type GalleryBlock = components['schemas']['GalleryBlock'];
+export type PictureTextBlock = components['schemas']['PictureTextBlock'];
+export type ProductsBlock = components['schemas']['ProductsBlock'];
+export type CategoriesBlock = components['schemas']['CategoriesBlock'];
+export type VideoBlock = components['schemas']['VideoBlock'];
+export type Question = components['schemas']['Question'];
+export type FaqBlock = components['schemas']['FaqBlock'];
+export type QuoteBlock = components['schemas']['QuoteBlock'];
+export type ButtonBlock = components['schemas']['ButtonBlock'];
+export type ContactFormBlock = components['schemas']['ContactFormBlock'];
+export type NewsletterBlock = components['schemas']['NewsletterBlock'];
+export type Column = components['schemas']['Column'];
+export type ColumnsBlock = components['schemas']['ColumnsBlock'];
+export type SpacerBlock = components['schemas']['SpacerBlock'];
+export type Block = components['schemas']['Block'];
+export type PageText = components['schemas']['PageText'];
+export type PageRequest = components['schemas']['PageRequest'];
+export type BlockAnswer = components['schemas']['BlockAnswer'];
+export type PageTextAnswer = components['schemas']['PageTextAnswer'];
+export type Page = components['schemas']['Page'];
+export type PagePreview = components['schemas']['PagePreview'];
 export type NewsletterCampaign = components['schemas']['NewsletterCampaign'];
 export type NewsletterCampaignList = components['schemas']['NewsletterCampaignList'];
 export type NewsletterSubscriber = components['schemas']['NewsletterSubscriber'];
@@ -9616,10 +10671,12 @@ export type ParameterOrderId = components['parameters']['orderId'];
 export type ParameterDocumentId = components['parameters']['documentId'];
 export type ParameterIncludeInvisible = components['parameters']['includeInvisible'];
 export type ParameterCategoryId = components['parameters']['categoryId'];
+export type ParameterRedirectId = components['parameters']['redirectId'];
 export type ParameterProductTypeId = components['parameters']['productTypeId'];
 export type ParameterCustomerId = components['parameters']['customerId'];
 export type ParameterNoteId = components['parameters']['noteId'];
 export type ParameterSegmentId = components['parameters']['segmentId'];
+export type ParameterPageId = components['parameters']['pageId'];
 export type ParameterCurrency = components['parameters']['currency'];
 export type ParameterProductId = components['parameters']['productId'];
 export type ParameterWebhookId = components['parameters']['webhookId'];
@@ -19477,6 +20534,856 @@ export interface operations {
             "4XX": components["responses"]["Refused"];
         };
     };
+    listRedirects: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 500 is taken as 500.
+                 * @example 50
+                 */
+                resultsPerPage?: number;
+                /**
+                 * @description Only addresses that begin with this.
+                 * @example /teapots
+                 */
+                source?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Redirects"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/redirects",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: GET /manage/shops/DemoShop/redirects",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/redirects",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/redirects",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    createRedirect: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-createRedirect
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source": "/old/teapots.html",
+                 *       "status": 301,
+                 *       "kind": "address",
+                 *       "target": "/Categories"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RedirectRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Redirect"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/redirects",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/redirects",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: POST /manage/shops/DemoShop/redirects",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/NoSuchShop/redirects",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/redirects",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/redirects",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getRedirect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createRedirect.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                redirectId: components["parameters"]["redirectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Redirect"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/redirects/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: GET /manage/shops/DemoShop/redirects/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/redirects/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/redirects/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateRedirect: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateRedirect
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createRedirect.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                redirectId: components["parameters"]["redirectId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "source": "/old/teapots.html",
+                 *       "status": 410
+                 *     }
+                 */
+                "application/json": components["schemas"]["RedirectRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Redirect"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/redirects/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/redirects/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PUT /manage/shops/DemoShop/redirects/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/redirects/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/redirects/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/redirects/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    deleteRedirect: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-deleteRedirect
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createRedirect.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                redirectId: components["parameters"]["redirectId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/redirects/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/redirects/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: DELETE /manage/shops/DemoShop/redirects/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/redirects/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/redirects/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/redirects/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listMissedAddresses: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 500 is taken as 500.
+                 * @example 50
+                 */
+                resultsPerPage?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MissedAddresses"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/missed-addresses",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: GET /manage/shops/DemoShop/missed-addresses",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/missed-addresses",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/missed-addresses",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    dismissMissedAddress: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-dismissMissedAddress
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "address": "/teapots/old-teapot.html"
+                 *     }
+                 */
+                "application/json": components["schemas"]["MissedAddressRequest"];
+            };
+        };
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/missed-addresses/dismiss",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/missed-addresses/dismiss",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: POST /manage/shops/DemoShop/missed-addresses/dismiss",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/NoSuchShop/missed-addresses/dismiss",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/missed-addresses/dismiss",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/missed-addresses/dismiss",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
     moveCategory: {
         parameters: {
             query?: never;
@@ -24504,6 +26411,796 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/legal/cookie-policy",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listPages: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 100 is taken as 100.
+                 * @example 20
+                 */
+                resultsPerPage?: number;
+                /**
+                 * @description Only pages of this kind. Absent: all.
+                 * @example post
+                 */
+                kind?: "page" | "post" | "home" | "category";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pages"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/pages",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_read, Request: GET /manage/shops/DemoShop/pages",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/pages",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/pages",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    createPage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-createPage
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "page",
+                 *       "published": true,
+                 *       "texts": [
+                 *         {
+                 *           "locale": "en_GB",
+                 *           "title": "About us",
+                 *           "blocks": [
+                 *             {
+                 *               "type": "richText",
+                 *               "html": "<p>Three people and a roaster.</p>"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PageRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/pages",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/pages",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_write, Request: POST /manage/shops/DemoShop/pages",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/NoSuchShop/pages",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/pages",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/pages",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createPage.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                pageId: components["parameters"]["pageId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_read, Request: GET /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/pages/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updatePage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updatePage
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createPage.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                pageId: components["parameters"]["pageId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "page",
+                 *       "published": true,
+                 *       "texts": [
+                 *         {
+                 *           "locale": "en_GB",
+                 *           "title": "About us",
+                 *           "blocks": [
+                 *             {
+                 *               "type": "quote",
+                 *               "text": "The best kettle I ever had."
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PageRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_write, Request: PUT /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/pages/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    deletePage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-deletePage
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createPage.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                pageId: components["parameters"]["pageId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_write, Request: DELETE /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/pages/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    previewPage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-previewPage
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createPage.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                pageId: components["parameters"]["pageId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "page",
+                 *       "texts": [
+                 *         {
+                 *           "locale": "en_GB",
+                 *           "title": "About us",
+                 *           "blocks": [
+                 *             {
+                 *               "type": "heading",
+                 *               "text": "How we roast",
+                 *               "level": "2"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PageRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PagePreview"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/preview",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/preview",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_write, Request: PUT /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/preview",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/pages/00000000-0000-0000-0000-000000000000/preview",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/preview",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/pages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/preview",
                      *       "status": "Too Many Requests"
                      *     }
                      */

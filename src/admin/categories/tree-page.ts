@@ -6,7 +6,7 @@ import { textIn } from '../../http/locale.ts';
 import { declareForm, readFields } from '../components/declared-form.ts';
 import { chip } from '../components/format.ts';
 import { CATEGORIES_SCRIPT } from '../layout/assets.ts';
-import { ARROW_ICONS } from '../layout/icons.ts';
+import { ACTION_ICONS } from '../layout/icons.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { findTree, type TreeRow } from './queries.ts';
@@ -188,7 +188,7 @@ function stepForm(visit: ShopVisit, rows: readonly TreeRow[], categoryId: string
           title="${visit.messages.categories.steps[direction]({ name })}"
           ${!stepTo(rows, categoryId, direction) && html`disabled`}
         >
-          ${ARROW_ICONS[direction]}
+          ${ACTION_ICONS[direction]}
         </button>`,
     )}
   </form>`;

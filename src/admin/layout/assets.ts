@@ -48,6 +48,9 @@ export const RICH_TEXT_SCRIPT = served(asset('admin-rich-text', 'js'));
 /** Opens the media library in a dialog, to choose a picture. */
 export const PICKER_SCRIPT = served(asset('admin-picker', 'js'));
 
+/** Chooses pictures for blocks of pages. */
+export const PAGES_SCRIPT = served(asset('admin-pages', 'js'));
+
 /** Pictures by drag and drop, and the grid of variations. */
 export const PRODUCTS_SCRIPT = served(asset('admin-products', 'js'));
 
@@ -55,15 +58,16 @@ export const PRODUCTS_SCRIPT = served(asset('admin-products', 'js'));
  * Scripts and styles are only files of this service, so that no user text can become one; this also forbids what htmx
  * could evaluate. Product pictures may be in a separate store.
  */
-export const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  // uPlot positions its parts with style attributes, which only the scripts of this service can set.
-  "style-src 'self'",
-  "img-src 'self' data: blob: https: http:",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "frame-src 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+export const contentSecurityPolicy = (frames: readonly string[] = []) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    // uPlot positions its parts with style attributes, which only the scripts of this service can set.
+    "style-src 'self'",
+    "img-src 'self' data: blob: https: http:",
+    "connect-src 'self'",
+    "form-action 'self'",
+    ["frame-src 'self'", ...frames].join(' '),
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');

@@ -11,6 +11,7 @@ export const MENU_ICONS: Readonly<Record<MenuEntry, Markup>> = {
   orders: icon(html`<path d="M5 8h14l-1 12H6zM9 10V6.5a3 3 0 0 1 6 0V10" />`),
   products: icon(html`<path d="m12 3.5 8 4.3v8.4l-8 4.3-8-4.3V7.8zM4.2 8 12 12.2 19.8 8M12 12.2v8" />`),
   categories: icon(html`<path d="M5 4.5v13.500h6M5 9.500h6M14 7h6v5h-6zM14 15.500h6v5h-6z" />`),
+  pages: icon(html`<path d="M6 3.500h8l4.500 4.500v12.500H6zM14 3.500V8h4.500M9 12h6M9 16h6" />`),
   customers: icon(
     html`<circle cx="12" cy="8.2" r="3.9" /><path d="M4.5 20c.6-4.2 3.6-6 7.5-6s6.9 1.8 7.5 6" />`,
   ),
@@ -32,9 +33,10 @@ export const SEARCH_ICON = icon(html`<circle cx="11" cy="11" r="6.5" /><path d="
 export const USER_ICON = MENU_ICONS.customers;
 export const OPEN_ICON = icon(html`<path d="M13 5h6v6M19 5l-8 8M11 6H5v13h13v-6" />`);
 
-export const ARROW_ICONS = {
+export const ACTION_ICONS = {
   up: icon(html`<path d="M12 19V5M6 11l6-6 6 6" />`),
   down: icon(html`<path d="M12 5v14M6 13l6 6 6-6" />`),
   out: icon(html`<path d="M19 12H5M11 6l-6 6 6 6" />`),
   in: icon(html`<path d="M5 12h14M13 6l6 6-6 6" />`),
+  copy: icon(html`<path d="M8.500 8.500h11v11h-11zM15.500 8.500v-4h-11v11h4" />`),
 } as const;

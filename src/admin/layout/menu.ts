@@ -6,6 +6,7 @@ export const MENU = [
   { name: 'orders', path: '/orders', permission: 'orders_read' },
   { name: 'products', path: '/products', permission: 'products_read' },
   { name: 'categories', path: '/categories', permission: 'products_read' },
+  { name: 'pages', path: '/pages', permission: 'legal_read' },
   { name: 'customers', path: '/customers', permission: 'customers_read' },
   { name: 'marketing', path: '/marketing', permission: 'coupons_read' },
   { name: 'reports', path: '/reports', permission: 'orders_read' },

@@ -1,4 +1,4 @@
-import { gapsOf, isDraft, withoutDraftMarks } from '../../shops/legal/draft.ts';
+import { gapsOf, isDraft, withoutDraftMarks, withSeller } from '../../shops/legal/draft.ts';
 import { findLegalStates } from '../../shops/legal/queries.ts';
 import { LEGAL_PAGES, listLegalPages } from '../../shops/legal/routes.ts';
 import { notFound } from '../../http/errors.ts';
@@ -96,7 +96,8 @@ export function legalTexts(pages: ShopPages): void {
       show: async (visit, request, draft) => {
         const { page, request: schema } = pageOf(request);
         const locale = localeOf(visit, request);
-        const content = await readPage(visit, page, locale);
+        const stored = await readPage(visit, page, locale);
+        const content = shownContent(visit, stored);
         const messages = visit.messages.settings;
         const isDisabled = !visit.may('legal_write');
         const labels: Readonly<Record<string, string>> = messages.legalView.fields;
@@ -122,7 +123,7 @@ export function legalTexts(pages: ShopPages): void {
             </nav>
             <div class="sides even">
               <form method="post" class="card" data-settings>
-                ${problemOf(draft)} ${versionField(content)} ${draftNote(visit, content as LegalContent)}
+                ${problemOf(draft)} ${versionField(stored)} ${draftNote(visit, content as LegalContent)}
                 <p class="hint">${messages.legalView.about}</p>
                 ${Object.entries(schema.properties).map(([name, text]) => {
                   const { maxLength } = text as { maxLength: number };
@@ -185,7 +186,7 @@ export function legalTexts(pages: ShopPages): void {
 
   pages.file('/settings/legal/:page/preview', 'legal_read', async (visit, request) => {
     const { page } = pageOf(request);
-    return preview(visit, page, await readPage(visit, page, localeOf(visit, request)));
+    return preview(visit, page, shownContent(visit, await readPage(visit, page, localeOf(visit, request))));
   });
 
   pages.post(
@@ -223,6 +224,10 @@ const titleOf = ({ language }: ShopVisit, page: PageName): string =>
 
 const readPage = (visit: ShopVisit, page: PageName, locale: string) =>
   visit.call(LEGAL_PAGES[page].read, { query: { locale } }) as Promise<Content>;
+
+/** Nothing is filled into a text that the merchant has finished. */
+const shownContent = ({ settings }: ShopVisit, stored: Content): Content =>
+  isDraft(stored as LegalContent) ? withSeller(stored as LegalContent, settings.invoicing) : stored;
 
 function typedPage(names: readonly string[], field: (name: string) => string): Content {
   return Object.fromEntries(names.flatMap((name) => (field(name) === '' ? [] : [[name, field(name)]])));

@@ -13,9 +13,9 @@ const GROUPS: readonly {
   name: keyof ShopVisit['messages']['settings']['groups'];
   pages: readonly PageName[];
 }[] = [
-  { name: 'shop', pages: ['opening', 'shop', 'invoices', 'languages', 'domains'] },
+  { name: 'shop', pages: ['opening', 'shop', 'invoices', 'languages', 'domains', 'redirects'] },
   { name: 'selling', pages: ['taxes', 'shipping', 'payments', 'orders', 'catalogue', 'customers', 'feeds'] },
-  { name: 'look', pages: ['theme', 'home', 'media', 'emails', 'legal', 'law', 'privacy'] },
+  { name: 'look', pages: ['theme', 'home', 'menus', 'media', 'emails', 'legal', 'law', 'privacy'] },
   { name: 'behind', pages: ['users', 'file', 'history', 'data'] },
 ];
 
@@ -80,6 +80,7 @@ function mayOpen({ may }: ShopVisit, page: PageName): boolean {
   if (page === 'users') return may('users_write');
   if (page === 'data') return may('shop_write');
   if (page === 'media') return may('products_read');
+  if (page === 'redirects') return may('products_write');
   if (page === 'legal') return may('legal_read');
   return true;
 }
@@ -91,7 +92,7 @@ function pageCard(visit: ShopVisit, page: PageName): Markup {
 
 function placeOf(visit: ShopVisit, page: PageName) {
   const { pages, about } = visit.messages.settings;
-  const path = page === 'users' || page === 'media' ? `/${page}` : `/settings/${page}`;
+  const path = ['users', 'media', 'redirects'].includes(page) ? `/${page}` : `/settings/${page}`;
   return { href: adminPath(visit, path), text: pages[page], note: about[page] };
 }
 

@@ -33,6 +33,7 @@ export const PAGE_SECTIONS = {
   feeds: ['feeds'],
   theme: ['theme', 'logoUrl'],
   home: ['home'],
+  menus: ['menus'],
   emails: ['emailNewOrders', 'dailyEmailsPerRecipient'],
   law: ['producerRegistrations'],
   privacy: ['appScripts'],

@@ -224,6 +224,70 @@ describe('the media library', () => {
     expect(await bytes()).toBe(empty);
   });
 
+  test('a picture of a page is used there: it is not deleted, and the page shows what replaces it', async () => {
+    const first = keyIn((await send('/media/new', 'Pier.png')).headers.location);
+    const address = (key: string, file: string) => `/media/DemoShop/${key}/${file}`;
+    const created = await service.call('POST', '/manage/shops/DemoShop/pages', {
+      token: 'demo-all',
+      body: {
+        kind: 'post',
+        published: true,
+        picture: address(first, 'Pier_ml.png'),
+        texts: [
+          {
+            locale: 'en_GB',
+            title: 'The new pier',
+            blocks: [
+              { type: 'picture', picture: address(first, 'Pier.png') },
+              { type: 'gallery', pictures: [{ picture: address(first, 'Pier_m.png') }] },
+              { type: 'richText', html: `<p><img src="${address(first, 'Pier_s.png')}" alt=""></p>` },
+            ],
+          },
+          { locale: 'de_DE', title: 'Der neue Pier', blocks: [] },
+        ],
+      },
+    });
+    expect(created.status).toBe(201);
+    const { pageId } = created.body;
+    const picturePage = await merchant.get(`/media/${first}`);
+    expect(picturePage.text).toContain(`/pages/${pageId}">The new pier</a>`);
+    expect(picturePage.text).not.toContain('This picture is not used.');
+    expect(picturePage.text).not.toContain(`/media/${first}/delete`);
+    const refused = await merchant.post(`/media/${first}/delete`);
+    expect([refused.status, refused.text.includes('This picture is in use.')]).toEqual([400, true]);
+    const editor = await givenMerchant(service, 'catalogue');
+    const before = await service.db.many(sql`select * from page_version where shop_id = 'DemoShop'`);
+    expect((await send(`/media/${first}/replace`, 'Quay.png', editor)).statusCode).toBe(400);
+    expect(await service.db.many(sql`select * from page_version where shop_id = 'DemoShop'`)).toEqual(before);
+
+    const shown = async () => (await service.app.inject('/shop/DemoShop/posts/the-new-pier')).body;
+    expect(await shown()).toContain(address(first, 'Pier'));
+    const replaced = await send(`/media/${first}/replace`, 'Quay.png');
+    expect(replaced.statusCode).toBe(303);
+    const second = keyIn(replaced.headers.location);
+    const { body: page } = await service.call('GET', `/manage/shops/DemoShop/pages/${pageId}`, {
+      token: 'demo-all',
+    });
+    expect([page.version, page.picture]).toEqual([2, address(second, 'Quay_ml.png')]);
+    expect(page.texts.find(({ locale }: { locale: string }) => locale === 'en_GB').blocks).toEqual([
+      { type: 'picture', picture: address(second, 'Quay.png') },
+      { type: 'gallery', pictures: [{ picture: address(second, 'Quay_m.png') }] },
+      { type: 'richText', html: `<p><img src="${address(second, 'Quay_s.png')}" alt=""></p>` },
+    ]);
+    const text = await shown();
+    expect([text.includes(address(second, 'Quay')), text.includes(first)]).toEqual([true, false]);
+    expect((await merchant.get(`/media/${second}`)).text).toContain(`/pages/${pageId}">The new pier</a>`);
+
+    // The former version still has its picture, and can be restored.
+    const restored = await merchant.post(`/pages/${pageId}/restore`, { version: '1' });
+    expect(restored.status).toBe(303);
+    expect(await shown()).toContain(address(first, 'Pier'));
+    expect((await service.app.inject(address(first, 'Pier.png'))).statusCode).toBe(200);
+    // Nothing shows the second one any more.
+    expect((await merchant.post(`/media/${second}/delete`)).status).toBe(303);
+    await service.call('DELETE', `/manage/shops/DemoShop/pages/${pageId}`, { token: 'demo-all' });
+  });
+
   test('an upload for the logo becomes the logo', async () => {
     const saved = await send('/media/new?for=logo', 'Anchor.png');
     expect(saved.headers.location).toBe('/admin/shops/DemoShop/settings/theme');

@@ -4,7 +4,7 @@ import { moneyText } from '../../http/price-text.ts';
 import { toMinor } from '../../kernel/money.ts';
 import { isAmount } from '../../shops/settings/fields.ts';
 import { choiceField, longTextField, textField, tickField } from '../components/form.ts';
-import { ARROW_ICONS } from '../layout/icons.ts';
+import { ACTION_ICONS } from '../layout/icons.ts';
 import { kindOf, newEntryStep, shapeOf, wordPath } from './field-kind.ts';
 import {
   bound,
@@ -128,7 +128,10 @@ function entryFields(schema: TSchema, values: readonly unknown[], path: Path, co
   const known = wordPath(path);
   const { items } = shapeOf(schema);
   const isNested = path.length > 1;
-  const isSmall = Object.keys(shapeOf(items!).properties ?? {}).length <= 3;
+  // Texts in several languages and lists need the whole width.
+  const fieldsOfEntry = Object.values(shapeOf(items!).properties ?? {});
+  const isSmall =
+    fieldsOfEntry.length <= 3 && !fieldsOfEntry.some((field) => ['texts', 'entries'].includes(kindOf(field)));
   const entry = (value: unknown, index: number | string, isOpen: boolean) => {
     const at = [...path, index];
     const key = (value as { key?: string } | undefined)?.key;
@@ -175,10 +178,10 @@ function entryFields(schema: TSchema, values: readonly unknown[], path: Path, co
 function entryButtons(name: string, messages: SettingsMessages, isStored: boolean): Markup {
   return html`<p class="entry-buttons">
     <button type="button" class="link with-script" data-move="up" aria-label="${messages.moveUp}">
-      ${ARROW_ICONS.up}
+      ${ACTION_ICONS.up}
     </button>
     <button type="button" class="link with-script" data-move="down" aria-label="${messages.moveDown}">
-      ${ARROW_ICONS.down}
+      ${ACTION_ICONS.down}
     </button>
     <label class="remove ${isStored ? '' : 'with-script'}"
       ><input type="checkbox" name="${name}.remove" value="yes" data-remove /> ${messages.remove}</label
@@ -189,7 +192,16 @@ function entryButtons(name: string, messages: SettingsMessages, isStored: boolea
 /** The name of an entry, and its price. */
 function entryTitle(value: unknown, { messages, locale, locales, currency, choices }: FormContext): Part {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { name, key, kind, zones, price, default: isDefault, provider } = value as Record<string, unknown>;
+  const {
+    key,
+    kind,
+    zones,
+    price,
+    default: isDefault,
+    provider,
+    ...named
+  } = value as Record<string, unknown>;
+  const name = named['name'] ?? named['text'];
   const zoneCount = Array.isArray(zones) ? zones.length : 0;
   const names = (typeof name === 'object' ? name : {}) as Record<string, string>;
   const title = typeof name === 'string' ? name : (names[locale] ?? names[locales[0]!]);

@@ -44,6 +44,7 @@ export function settings(
   catalogue(pages, format);
   sectionPage(pages, format, { name: 'customers' });
   homeSettingsPages(pages, format);
+  sectionPage(pages, format, { name: 'menus' });
   sectionPage(pages, format, { name: 'privacy' });
   payments(pages, format, providers);
   domains(pages, format);

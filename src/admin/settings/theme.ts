@@ -59,7 +59,7 @@ export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStor
     'settings_read',
     async (visit, form) => {
       const typed = readValue(schemaOf('theme'), childOf(fieldTree(form), 'theme'), true);
-      const malformed = formProblems({ theme: typed }, format.validate);
+      const malformed = formProblems({ theme: typed }, format.schema);
       // An invalid colour must not reach a stylesheet.
       if (malformed.length > 0) return sample(visit, visit.settings.theme, malformed);
       const draft = typed as Theme;

@@ -76,7 +76,7 @@ export function invoiceSettingsPages(pages: ShopPages, format: SettingsFormat): 
 async function accountCard(visit: ShopVisit): Promise<Markup> {
   const messages = visit.messages.settings.transport;
   const provider = await findTransport(visit.db, visit.shopId);
-  return html`<section class="card above-form">
+  return html`<section class="card">
     <h2>${messages.title}</h2>
     <p>${provider ? chip(`${provider}: ${messages.ready}`, 'good') : chip(messages.none, 'neutral')}</p>
     <p class="hint">${messages.about}</p>

@@ -126,28 +126,8 @@ export async function findCategoryCards(
           order by root.position, root.number limit 1
         )`
       : sql`${parentId}::uuid`;
-  const rows = await db.many<CategoryTitle & { images: CardImage[] }>(sql`
-    select upper(category.category_id::text) as "categoryId", category.alias, category.name,
-      case when category.image_key is not null
-        then json_build_array(
-          json_build_object('imageKey', upper(category.image_key::text), 'sizes', category.image_sizes))
-        else array_to_json(array(
-          select json_build_object('imageKey', upper(image.image_key::text), 'sizes', image.sizes)
-          from category place
-          cross join lateral (
-            select name, product_id from category_listing entry
-            where entry.shop_id = ${shopId} and entry.category_id = place.category_id and entry.locale = ${locale}
-              and entry.visible
-            order by name, product_id limit ${MAX_PICTURES}
-          ) as first
-          join product on product.shop_id = ${shopId} and product.product_id = first.product_id
-          join product_image image on image.shop_id = ${shopId} and image.product_id = product.product_id
-            and image.name = product.main_image
-          where place.shop_id = ${shopId} and place.visible
-            and category.category_id in (place.category_id, place.parent_id)
-          order by place.category_id = category.category_id desc, place.position, first.name, first.product_id
-          limit ${MAX_PICTURES}
-        )) end as images
+  const rows = await db.many<CardRow>(sql`
+    ${cardColumns(shopId, locale)}
     from category
     where category.shop_id = ${shopId} and category.parent_id = ${below} and category.visible
       and category.visible_in_navigation
@@ -155,8 +135,48 @@ export async function findCategoryCards(
   return cardsWithPictures(rows);
 }
 
+/** The visible categories with these aliases, in no order. */
+export async function findChosenCards(
+  db: Queries,
+  shopId: string,
+  locale: string,
+  aliases: readonly string[],
+): Promise<CategoryCard[]> {
+  const rows = await db.many<CardRow>(sql`
+    ${cardColumns(shopId, locale)}
+    from category
+    where category.shop_id = ${shopId} and category.alias = any (${aliases}::text[]) and category.visible
+    order by category.position, category.number`);
+  return cardsWithPictures(rows);
+}
+
+type CardRow = CategoryTitle & { images: CardImage[] };
+
+const cardColumns = (shopId: string, locale: string) => sql`
+  select upper(category.category_id::text) as "categoryId", category.alias, category.name,
+    case when category.image_key is not null
+      then json_build_array(
+        json_build_object('imageKey', upper(category.image_key::text), 'sizes', category.image_sizes))
+      else array_to_json(array(
+        select json_build_object('imageKey', upper(image.image_key::text), 'sizes', image.sizes)
+        from category place
+        cross join lateral (
+          select name, product_id from category_listing entry
+          where entry.shop_id = ${shopId} and entry.category_id = place.category_id and entry.locale = ${locale}
+            and entry.visible
+          order by name, product_id limit ${MAX_PICTURES}
+        ) as first
+        join product on product.shop_id = ${shopId} and product.product_id = first.product_id
+        join product_image image on image.shop_id = ${shopId} and image.product_id = product.product_id
+          and image.name = product.main_image
+        where place.shop_id = ${shopId} and place.visible
+          and category.category_id in (place.category_id, place.parent_id)
+        order by place.category_id = category.category_id desc, place.position, first.name, first.product_id
+        limit ${MAX_PICTURES}
+      )) end as images`;
+
 /** A product may be in several categories: each card gets a picture that no earlier card has, if there is one. */
-function cardsWithPictures(rows: readonly (CategoryTitle & { images: CardImage[] })[]): CategoryCard[] {
+function cardsWithPictures(rows: readonly CardRow[]): CategoryCard[] {
   const shown = new Set<string>();
   return rows.map(({ images, ...card }) => {
     const image = images.find(({ imageKey }) => !shown.has(imageKey)) ?? images[0] ?? null;

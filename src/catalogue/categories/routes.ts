@@ -10,6 +10,7 @@ import { Id, LocaleParameter } from '../../http/schemas.ts';
 import { isId, newId } from '../../kernel/ids.ts';
 import { refreshListing, refreshOrRebuild } from '../products/listing.ts';
 import { touchProducts } from '../products/product-events.ts';
+import { keepFormerAddress } from '../redirects/save.ts';
 import { IncludeInvisible } from '../products/render-options.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
@@ -220,6 +221,14 @@ export function categories(api: Operations): void {
       facetStartDepth: body.facetedSearchCategoryStartDepth ?? stored.facetStartDepth,
     };
     await updateCategoryRow(tx, shopId, changed);
+    if (changed.alias !== stored.alias) {
+      await keepFormerAddress(tx, shopId, {
+        productId: null,
+        categoryId,
+        before: pathOf(stored.alias),
+        after: pathOf(changed.alias),
+      });
+    }
     if (changed.visible !== stored.visible || !isDeepStrictEqual(changed.name, stored.name)) {
       // Search finds the products of the category, and of those below it, by its name; the lists above it show them.
       const tree = await lockTree(tx, shopId, categoryId);
@@ -273,6 +282,8 @@ export function categories(api: Operations): void {
 function seesHidden(caller: Caller, { includeInvisible = false }: { includeInvisible?: boolean }): boolean {
   return includeInvisible && hasScope(caller, 'products_write');
 }
+
+const pathOf = (alias: string) => `/Categories/${encodeURIComponent(alias)}`;
 
 /** Blank text means "not given". */
 function given(text: string | null | undefined): string | undefined {

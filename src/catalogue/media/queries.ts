@@ -78,6 +78,20 @@ export function findLibraryPicture(db: Queries, shopId: string, imageKey: string
     ) as picture`);
 }
 
+/** The pictures with these keys, in no order. */
+export function findPicturesByKeys(db: Queries, shopId: string, imageKeys: readonly string[]) {
+  return db.many<LibraryPicture>(sql`
+    select upper(image_key::text) as "imageKey", name, sizes, alt_texts as "altTexts",
+      upper(product_id::text) as "productId"
+    from (
+      select image_key, name, sizes, alt_texts, product_id from product_image
+      where shop_id = ${shopId} and image_key = any (${imageKeys}::uuid[])
+      union all
+      select image_key, name, sizes, alt_texts, null from library_image
+      where shop_id = ${shopId} and image_key = any (${imageKeys}::uuid[])
+    ) as picture`);
+}
+
 export function insertLibraryImage(
   tx: Transaction,
   shopId: string,

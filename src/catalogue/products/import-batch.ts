@@ -29,7 +29,7 @@ import {
 } from './product-events.ts';
 import { storedColumns, type StoredProduct } from './queries.ts';
 import { CellProblem, rowProblem, tooLong, type RowProblem } from './row-problem.ts';
-import { isBackInStock, isListedChange } from './save-product.ts';
+import { areWordsSame, isBackInStock, isListedChange } from './save-product.ts';
 
 /** A row of a product file, with its identifying data. */
 export interface ImportRow {
@@ -311,14 +311,15 @@ async function save(tx: Transaction, settings: Settings, plan: BatchPlan): Promi
   const changedMasters = await updateMasters(tx, shopId, changes, masters);
   await saveCategories(tx, settings, plan);
   const fields = changedRows.map((row, index) => changedFields(changed[index]!.before!, row));
-  const listed = changed.filter(
-    (change, index) => isMoved(change) || isListedChange(change.before!, changedRows[index]!, fields[index]!),
-  );
-  await refreshListing(
-    tx,
-    shopId,
-    [...created, ...listed].map(({ after }) => after.productId),
-  );
+  const reworded = created.map(({ after }) => after.productId);
+  const repriced: string[] = [];
+  for (const [index, change] of changed.entries()) {
+    const row = changedRows[index]!;
+    if (!isMoved(change) && !isListedChange(change.before!, row, fields[index]!)) continue;
+    const isRepriced = !isMoved(change) && areWordsSame(fields[index]!);
+    (isRepriced ? repriced : reworded).push(row.productId);
+  }
+  await refreshListing(tx, shopId, reworded, repriced);
   const back = changed.filter(({ before, after }) => isBackInStock(before!.stock, after.stock));
   if (back.length > 0) {
     await queueAvailabilityNotifications(

@@ -252,6 +252,45 @@ describe('what is listed', () => {
     expect(await places()).toEqual(before);
   });
 
+  test('a product with another price has the rows that it gets when all is made anew', async () => {
+    const facts: ProductFacts = {
+      name: { en_GB: 'Ginger tea', de_DE: 'Ingwertee' },
+      manufacturer: 'Harbour',
+      description: { en_GB: '<p>Strong and <b>warm</b></p>' },
+    };
+    const id = await givenProduct('W-1', { facts });
+    await assign(id, await givenCategory(6));
+    const setPrice = (price: number) =>
+      service.db.run(sql`
+        update product set prices = ${{ EUR: price }} where shop_id = ${SHOP} and product_id = ${id}`);
+    const before = await rowsOf(id);
+    await setPrice(1200);
+    await write((tx) => refreshListing(tx, SHOP, [], [id]));
+    const repriced = await rowsOf(id);
+    expect(repriced).toEqual(before.map((row) => ({ ...row, price: 1200 })));
+    await write((tx) => refreshListing(tx, SHOP, [id]));
+    expect(await rowsOf(id)).toEqual(repriced);
+    // A language that it had no row in: there is nothing to take the words from.
+    await service.db.run(
+      sql`delete from listing where shop_id = ${SHOP} and product_id = ${id} and locale = 'de_DE'`,
+    );
+    await write((tx) => refreshListing(tx, SHOP, [], [id]));
+    expect(await rowsOf(id)).toEqual(repriced);
+  });
+
+  test('the words of a master are made anew when one variation has another price and one another number', async () => {
+    const master = await givenProduct('M-9', { kind: 'master' });
+    const variation = (number: string) =>
+      givenProduct(number, { masterId: master, selection: { Size: number }, prices: { EUR: 900 } });
+    const [small, large] = [await variation('M-9-S'), await variation('M-9-L')];
+    await service.db.run(sql`
+      update product set product_number = 'M-9-XL' where shop_id = ${SHOP} and product_id = ${large}`);
+    await service.db.run(sql`
+      update product set prices = '{"EUR": 700}' where shop_id = ${SHOP} and product_id = ${small}`);
+    await write((tx) => refreshListing(tx, SHOP, [large], [small]));
+    expect(await english(master)).toMatchObject({ price: 700, text: expect.stringContaining('m-9-xl') });
+  });
+
   test('unknown products, and those of another shop, change nothing', async () => {
     const id = await givenProduct('O-1', {}, 'Other');
     await write((tx) => refreshListing(tx, SHOP, [id, newId(new Date())]));

@@ -33,15 +33,19 @@ const BATCH = 100;
 
 /**
  * Brings lists and search up to date with these products, in the transaction that changed them. A variation is
- * replaced by its master. Rows that do not change are not written.
+ * replaced by its master. Rows that do not change are not written. Of `repricedIds` nothing has changed but what
+ * `areWordsSame` allows, so the words of their texts, which cost most, are taken from their rows.
  */
 export async function refreshListing(
   tx: Transaction,
   shopId: string,
   productIds: readonly string[],
+  repricedIds: readonly string[] = [],
 ): Promise<void> {
-  const lockedIds = await lockListed(tx, shopId, productIds);
-  if (lockedIds.length === 0) return;
+  const locked = await lockListed(tx, shopId, productIds, repricedIds);
+  if (locked.length === 0) return;
+  const lockedIds = locked.map(({ productId }) => productId);
+  const rewordedIds = new Set(locked.flatMap(({ productId, isReworded }) => (isReworded ? [productId] : [])));
   const findBatch = (from: number) => findListedProducts(tx, shopId, lockedIds.slice(from, from + BATCH));
   let found = findBatch(0);
   // Read after the lock: concurrent changes of settings or of these products write the lists afterwards.
@@ -63,8 +67,9 @@ export async function refreshListing(
     for (const product of products) {
       await pause();
       const entries = listingEntries(product, tree, settings);
-      listed.push({ ...product, above: categoriesAbove(product, tree), entries });
-      for (const entry of entries) addWords(words, entry);
+      const isReworded = rewordedIds.has(product.productId);
+      listed.push({ ...product, above: categoriesAbove(product, tree), entries, isReworded });
+      if (isReworded) for (const entry of entries) addWords(words, entry);
     }
     isChanged = (await saved) || isChanged;
     saved = throwLater(saveListing(tx, settings, listed));
@@ -86,18 +91,20 @@ function throwLater<Result>(result: Promise<Result>): Promise<Result> {
  * Locks the listed products. A change of a variation has not locked its master: without this lock two such
  * transactions would each overwrite the other's unseen change.
  */
-async function lockListed(
+function lockListed(
   tx: Transaction,
   shopId: string,
   productIds: readonly string[],
-): Promise<readonly string[]> {
-  const rows = await tx.many<{ productId: string }>(sql`
-    select product_id as "productId" from product
-    where shop_id = ${shopId} and kind <> 'variation' and product_id = any (array(
-      select coalesce(master_id, product_id) from product
-      where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])))
+  repricedIds: readonly string[],
+) {
+  const listedIds = (ids: readonly string[]) => sql`array(
+    select coalesce(master_id, product_id) from product
+    where shop_id = ${shopId} and product_id = any (${ids}::uuid[]))`;
+  return tx.many<{ productId: string; isReworded: boolean }>(sql`
+    select product_id as "productId", product_id = any (${listedIds(productIds)}) as "isReworded" from product
+    where shop_id = ${shopId} and kind <> 'variation'
+      and product_id = any (${listedIds([...productIds, ...repricedIds])})
     order by product_id for no key update`);
-  return rows.map(({ productId }) => productId);
 }
 
 /** A product, and its previous places in lists. */
@@ -166,7 +173,7 @@ async function findCategoryTree(
 }
 
 /** A product with its new list rows. */
-type NewListing = StoredListing & NewPlaces;
+type NewListing = StoredListing & NewPlaces & { isReworded: boolean };
 
 /**
  * Returns whether the search data has changed. None of these statements needs the answer to another one, so they are
@@ -178,7 +185,9 @@ async function saveListing(
   products: readonly NewListing[],
 ): Promise<boolean> {
   const { shopId, locales } = settings;
-  const entries = products.flatMap((product) => product.entries);
+  const entries = products.flatMap(({ entries, isReworded }) =>
+    entries.map((entry) => ({ ...entry, isReworded })),
+  );
   const productIds = products.map(({ productId }) => productId);
   const inNone = products.flatMap(({ productId, categories, wasIn }) => {
     const assigned = new Set(categories.map(({ categoryId }) => categoryId));
@@ -210,27 +219,31 @@ async function saveListing(
 /**
  * The words of a product are those of its title (A), of its manufacturer and short description (B), of its categories
  * and variations (C), and of its description (D). The descriptions are read here, because they are long; the parser
- * skips markup.
+ * skips markup. `coalesce` computes them only where there is nothing to take.
  */
 function upsertListing(
   tx: Transaction,
   { shopId, defaultLocale }: Settings,
   productIds: readonly string[],
-  entries: readonly ListingEntry[],
+  entries: readonly (ListingEntry & { isReworded: boolean })[],
 ) {
   const longText = (key: string) => sql`left(coalesce(product.facts -> ${key} ->> entry.locale,
     product.facts -> ${key} ->> ${defaultLocale}), ${MAX_DESCRIPTION_LENGTH})`;
   return tx.run(sql`
     insert into listing (shop_id, locale, product_id, visible, name, price, text, words, facets)
     select product.shop_id, entry.locale, entry."productId", entry.visible, entry.name, entry.price, lower(entry.text),
-      setweight(to_tsvector(entry.dictionary, entry.title), 'A')
+      coalesce((
+        select words from listing was
+        where was.shop_id = ${shopId} and was.product_id = entry."productId" and was.locale = entry.locale
+          and not entry."isReworded"
+      ), setweight(to_tsvector(entry.dictionary, entry.title), 'A')
         || setweight(to_tsvector(entry.dictionary, concat_ws(' ', entry.manufacturer, ${longText('shortDescription')})), 'B')
         || setweight(to_tsvector(entry.dictionary, entry.related), 'C')
-        || to_tsvector(entry.dictionary, coalesce(${longText('description')}, '')),
+        || to_tsvector(entry.dictionary, coalesce(${longText('description')}, ''))),
       entry.facets
     from jsonb_to_recordset(${JSON.stringify(entries)}) as entry (locale text, dictionary regconfig, "productId" uuid,
       visible boolean, name text, price bigint, text text, related text, title text, manufacturer text,
-      facets text[])
+      facets text[], "isReworded" boolean)
     join product on product.product_id = entry."productId"
     -- The ids tell the planner how few products these are.
     where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])

@@ -431,6 +431,9 @@ const checked = patchOf(paths);
 
 export const PATHS = Object.keys(paths);
 
+/** The schema of the value of a path, by which a form bounds its input. */
+export const patchValue = (name: string): TSchema => paths[name]!.value;
+
 /** Whether these changes need the image names. */
 export const namesImage = (body: Static<typeof JsonPatch>) =>
   body.some(({ path }) => path === '/productImage');

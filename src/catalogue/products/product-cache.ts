@@ -41,7 +41,7 @@ interface CachedPage extends Versioned {
 /** For the API. */
 const productJsonCache: CacheKind<CachedProduct<RawTemplate>> = {
   name: 'products',
-  limit: { megabytes: 64 },
+  limit: { megabytes: 48 },
 };
 
 /** For pages. Requests share the values, so they must not be changed. */

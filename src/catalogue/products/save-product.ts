@@ -1,4 +1,5 @@
 import type { Transaction } from '../../db/database.ts';
+import { keepFormerAddress } from '../redirects/save.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { queueAvailabilityNotifications } from './availability-notifications.ts';
 import { refreshListing } from './listing.ts';
@@ -31,6 +32,14 @@ export async function saveProduct(
   const { pricesBeforeReduction: _old, ...facts } = after.facts;
   const saved = { ...after, facts: pricesBeforeReduction ? { ...facts, pricesBeforeReduction } : facts };
   await updateProductRow(tx, shopId, saved);
+  if (before.productNumber !== after.productNumber) {
+    await keepFormerAddress(tx, shopId, {
+      productId: after.productId,
+      categoryId: null,
+      before: pathOf(before),
+      after: pathOf(after),
+    });
+  }
   recordChangedProducts(tx, shopId, [{ productId: after.productId, changed }]);
   if (before.stock !== after.stock) {
     recordStockEvents(tx, await shopSettings(tx, shopId), after, before.stock, after.stock);
@@ -38,11 +47,14 @@ export async function saveProduct(
   if (isListedChange(before, after, changed)) {
     // The master was not changed itself.
     if (after.masterId !== null) await moveVersions(tx, shopId, [after.masterId]);
-    await refreshListing(tx, shopId, [after.productId]);
+    const ids = [after.productId];
+    await (areWordsSame(changed) ? refreshListing(tx, shopId, [], ids) : refreshListing(tx, shopId, ids));
   }
   if (isBackInStock(before.stock, after.stock))
     await queueAvailabilityNotifications(tx, shopId, [after.productId]);
 }
+
+const pathOf = ({ productNumber }: StoredProduct) => `/Products/${encodeURIComponent(productNumber)}`;
 
 /**
  * Whether lists may show the changed fields. A stock is not listed, and neither is a variation: its master shows its
@@ -66,6 +78,24 @@ export function isListedChange(
     facts.productCode,
   ];
   return !isSame(listed(before), listed(after));
+}
+
+/** Fields that no word of a product, its categories or its variations is taken from. */
+const WITHOUT_WORDS = new Set([
+  'price',
+  'manufacturerPrice',
+  'depositPrice',
+  'ecoParticipationPrice',
+  'bulkPriceInfo',
+  'customerSpecificPriceInfo',
+  'taxClassId',
+  'stocklevel',
+  'minStocklevel',
+]);
+
+/** Whether a product is found by the same words after these fields have changed. */
+export function areWordsSame(changed: readonly string[]): boolean {
+  return changed.every((name) => WITHOUT_WORDS.has(name));
 }
 
 /** It was out of stock, and now there is some, or the stock is no longer tracked. */

@@ -187,6 +187,8 @@ async function isOfOlderSchema({ path, manifest }: CheckedBackup): Promise<boole
 
 /** Numbers that increase with every change of a row: caches are validated by them. */
 const VERSIONS: readonly string[] = ['version', 'settings_version'];
+/** Their versions are counted for people; what is cached of pages is validated by the version of the settings. */
+const COUNTED_FOR_PEOPLE: readonly string[] = ['page', 'page_version'];
 
 type InsertRows = (shopId: string, lines: readonly string[], versionOffset: number) => Sql;
 
@@ -216,7 +218,8 @@ function insertRows(
   const types = new Map(columns.map((column) => [column.name, column.type]));
   const values = given.map((column, place) => {
     const value = `(entry ->> ${place})::${types.get(column)!}`;
-    return VERSIONS.includes(column) ? `${value} + added.versions` : value;
+    const isRaised = VERSIONS.includes(column) && !COUNTED_FOR_PEOPLE.includes(name);
+    return isRaised ? `${value} + added.versions` : value;
   });
   const strings = [
     `insert into ${quoted(name)} (${['shop_id', ...given.map(quoted)].join(', ')}) select `,

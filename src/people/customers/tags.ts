@@ -116,7 +116,7 @@ export function customerTags(api: Operations): void {
   }));
 }
 
-async function changeTags(
+export async function changeTags(
   tx: Transaction,
   shopId: string,
   { customerIds, add, remove }: Required<Static<typeof TagChange>>,

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { escapeHtml } from '../../http/html.ts';
+import type { Invoicing } from '../settings/settings.ts';
 import type { LegalContent, PageName } from './schema.ts';
 
 /** The drafts of one language, as the file holds them. */
@@ -8,8 +10,12 @@ export interface Drafts {
   mark: string;
   /** Before each text. */
   note: string;
+  /** What of the texts the settings say about the seller. */
+  seller: Record<SellerFact, string>;
   pages: Record<PageName, LegalContent>;
 }
+
+type SellerFact = 'street' | 'place' | 'address' | 'phone' | 'vatId' | 'registration';
 
 const FOLDER = new URL('../../../assets/new-shop/', import.meta.url);
 const LANGUAGES = ['en', 'de', 'fr'] as const;
@@ -71,6 +77,47 @@ export function isDraft(content: LegalContent): boolean {
 export function gapsOf(content: LegalContent): string[] {
   const texts = Object.values(content);
   return draftParts().gaps.filter((gap) => texts.some((text) => text.includes(gap)));
+}
+
+/** These fields are text; the others are markup. */
+const PLAIN = new Set([
+  'name',
+  'title',
+  'navigationCaption',
+  'company',
+  'contactPerson',
+  'jobTitle',
+  'phone',
+  'email',
+]);
+
+/** A draft with what the settings already say about the seller, so that nobody types an address twice. */
+export function withSeller(
+  content: LegalContent,
+  { street, zipCode, city, ...facts }: Invoicing,
+): LegalContent {
+  const place = zipCode === undefined || city === undefined ? undefined : `${zipCode} ${city}`;
+  const known: Record<SellerFact, string | undefined> = {
+    street,
+    place,
+    address: street === undefined || place === undefined ? undefined : `${street}, ${place}`,
+    phone: facts.phone,
+    vatId: facts.vatId,
+    registration: facts.registration,
+  };
+  const filled = (text: string, isPlain: boolean) =>
+    LANGUAGES.flatMap((language) => Object.entries(draftsIn(language).seller)).reduce((rest, [fact, gap]) => {
+      const value = known[fact as SellerFact];
+      return value === undefined
+        ? rest
+        : rest.replaceAll(
+            gap,
+            gap.replace(/\[[^\]]+\]/, () => (isPlain ? value : escapeHtml(value))),
+          );
+    }, text);
+  return Object.fromEntries(
+    Object.entries(content).map(([key, text]) => [key, filled(text, PLAIN.has(key))]),
+  );
 }
 
 /** The text without the mark in its titles and without the note before it: what the merchant means to publish. */

@@ -27,6 +27,7 @@ import { Invoicing } from './schema/invoicing.ts';
 import { Accounting } from './schema/accounting.ts';
 import { Manufacturer, ProducerRegistration, OrderPage, Returns, Withdrawal } from './schema/law.ts';
 import { Theme, AppScripts, Home, Feeds } from './schema/storefront.ts';
+import { Menus } from './schema/menus.ts';
 import { Newsletter, UnitNames, Units, Mails } from './schema/texts.ts';
 
 /**
@@ -269,6 +270,7 @@ export const SettingsSchema = Section(
     ),
     deliveryTimes: Setting(DeliveryTimes, {}),
     home: Setting(Home, {}),
+    menus: Setting(Menus, {}),
     appScripts: Setting(AppScripts, {}),
     feeds: Setting(Feeds, {}),
     orderPage: Setting(OrderPage, {}),

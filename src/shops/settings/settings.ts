@@ -61,7 +61,7 @@ export interface TypeAttribute {
 }
 
 /** Ten thousand shops with few settings, or a thousand with many. */
-const settingsCache: CacheKind<Settings> = { name: 'settings', limit: { megabytes: 48 } };
+const settingsCache: CacheKind<Settings> = { name: 'settings', limit: { megabytes: 40 } };
 
 /** The cached settings, if any; the caller compares their version with the database's. */
 export function cachedSettings({ caches }: Queries, shopId: string): Settings | undefined {

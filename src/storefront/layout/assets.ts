@@ -1,5 +1,7 @@
 import { asset } from '../../http/assets.ts';
 
 export const STYLESHEET = asset('storefront', 'css');
+/** Of blocks that the built-in pages do not have. */
+export const CONTENT_STYLESHEET = asset('content', 'css');
 export const SCRIPT = asset('storefront', 'js');
 export const PASSKEY_SCRIPT = asset('passkeys', 'js');

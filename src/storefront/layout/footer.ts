@@ -3,6 +3,7 @@ import { textIn, type Localised } from '../../http/locale.ts';
 import { PAGES } from '../../shops/legal/schema.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { legalNames, shopName, type LayoutContext } from '../visit.ts';
+import { menuItems, menuList } from './menu.ts';
 import { navigationLink } from './navigation-link.ts';
 
 interface FooterLink {
@@ -51,6 +52,7 @@ export function footer(context: LayoutContext, currentPath: string | undefined):
       <nav aria-label="${messages.information}">
         <h2>${messages.information}</h2>
         <ul>
+          ${menuList(context, menuItems(context, settings.menus.footer), currentPath)}
           ${footerLinks(context).map(
             // The law requires the withdrawal link to stand out.
             ({ path, text }) =>

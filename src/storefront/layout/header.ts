@@ -7,6 +7,7 @@ import type { Page } from '../page.ts';
 import { priceViewOf } from '../price-view.ts';
 import { categoryPath, shopName, shopPath, type LayoutContext, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
+import { menuItems, menuList, pathsOfItems } from './menu.ts';
 import { navigationLink } from './navigation-link.ts';
 import { searchForm } from './search-form.ts';
 
@@ -31,7 +32,10 @@ export function headerParts(context: LayoutContext, currentPath: string | undefi
 }
 
 /** The paths of the shop's pages that the menu leads to. */
-export function menuPaths({ layout }: LayoutContext): string[] {
+export function menuPaths(context: LayoutContext): string[] {
+  const { layout, settings } = context;
+  const { header: own } = settings.menus;
+  if (own.length > 0) return pathsOfItems(menuItems(context, own));
   return layout.categories.flatMap((category) =>
     [category, ...category.children].map(({ alias }) => categoryPath(alias)),
   );
@@ -227,9 +231,26 @@ function languageNames(locales: readonly string[]): ReadonlyMap<string, string> 
 
 /** The stylesheet shows a bar on wide screens, and a button that opens it on narrow ones. */
 function menu(context: LayoutContext, currentPath: string | undefined): Markup | false {
+  const { header: own } = context.settings.menus;
+  const messages = messagesIn(context.locale).storefront.layout;
+  const title = own.length > 0 ? messages.menu : messages.categories;
+  const items =
+    own.length > 0
+      ? menuList(context, menuItems(context, own), currentPath)
+      : categoryList(context, currentPath);
+  if (items.length === 0) return false;
+  return html`<details class="menu">
+    <summary>${MENU_ICON}<span class="label">${title}</span></summary>
+    <nav aria-label="${title}">
+      <ul>
+        ${items}
+      </ul>
+    </nav>
+  </details>`;
+}
+
+function categoryList(context: LayoutContext, currentPath: string | undefined): Markup[] {
   const { layout, settings, locale } = context;
-  if (layout.categories.length === 0) return false;
-  const messages = messagesIn(locale).storefront.layout;
   const link = ({ alias, name }: { alias: string; name: Localised }) =>
     navigationLink(
       context,
@@ -237,23 +258,16 @@ function menu(context: LayoutContext, currentPath: string | undefined): Markup |
       textIn(name, locale, settings.defaultLocale) ?? alias,
       currentPath,
     );
-  return html`<details class="menu">
-    <summary>${MENU_ICON}<span class="label">${messages.categories}</span></summary>
-    <nav aria-label="${messages.categories}">
-      <ul>
-        ${layout.categories.map(
-          (category) =>
-            html`<li>
-              ${link(category)}
-              ${
-                category.children.length > 0 &&
-                html`<ul>
-                  ${category.children.map((child) => html`<li>${link(child)}</li>`)}
-                </ul>`
-              }
-            </li>`,
-        )}
-      </ul>
-    </nav>
-  </details>`;
+  return layout.categories.map(
+    (category) =>
+      html`<li>
+        ${link(category)}
+        ${
+          category.children.length > 0 &&
+          html`<ul>
+            ${category.children.map((child) => html`<li>${link(child)}</li>`)}
+          </ul>`
+        }
+      </li>`,
+  );
 }

@@ -8,6 +8,8 @@ import { header, headerParts, plainHeader, logoAddress, menuPaths, type HeaderPa
 import { messagesIn } from '../../kernel/messages.ts';
 import { eventsScript, type Page } from '../page.ts';
 import { hasListeners, scriptTags } from '../scripts/scripts.ts';
+import { menuItems, pathsOfItems } from './menu.ts';
+import type { ShopLayout } from './shop-layout.ts';
 import { letterIcon } from './theme.ts';
 import { absoluteUrl, shopName, shopPath, type LayoutContext, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
@@ -53,7 +55,8 @@ function viewedData(visit: Visit): Markup | false {
 
 /** The parts of the layout shared by all visitors with the same language and currency. */
 interface LayoutParts {
-  settingsVersion: number;
+  /** The data that they were rendered from, whose memory belongs to its own cache. */
+  layout: WeakRef<ShopLayout>;
   head: Markup;
   header: HeaderParts;
   footer: Markup;
@@ -75,11 +78,11 @@ function layoutParts(visit: Visit, path: string): LayoutParts {
 }
 
 function cachedParts(visit: Visit, currentPath: string | undefined): LayoutParts {
-  const { db, shopId, settings, locale, currency, base } = visit;
+  const { db, shopId, layout, locale, currency, base } = visit;
   const cache = db.caches.of(partsCache);
   const key = `${shopId} ${locale} ${currency} ${base} ${currentPath ?? 'none'}`;
   const cached = cache.get(key);
-  if (cached?.settingsVersion === settings.version) return cached;
+  if (cached?.layout.deref() === layout) return cached;
   const parts = renderParts(visit, currentPath);
   const { brand, search, currencies, menu } = parts.header;
   const texts = [
@@ -100,14 +103,18 @@ function cachedParts(visit: Visit, currentPath: string | undefined): LayoutParts
 
 function renderParts(context: LayoutContext, currentPath: string | undefined): LayoutParts {
   return {
-    settingsVersion: context.settings.version,
+    layout: new WeakRef(context.layout),
     head: sharedHead(context),
     header: headerParts(context, currentPath),
     footer: footer(context, currentPath),
     legalFooter: legalFooter(context),
     closedFooter: closedFooter(context),
     consentBanner: consentBanner(context),
-    paths: new Set([...menuPaths(context), ...footerLinks(context).map(({ path }) => path)]),
+    paths: new Set([
+      ...menuPaths(context),
+      ...pathsOfItems(menuItems(context, context.settings.menus.footer)),
+      ...footerLinks(context).map(({ path }) => path),
+    ]),
   };
 }
 
@@ -150,17 +157,20 @@ function description(visit: Visit, page: Page): Markup {
 }
 
 /** The canonical address of the page, and its addresses in other languages. */
-function addresses(visit: Visit, { isPrivate, path, query }: Page): Markup {
+function addresses(visit: Visit, { isPrivate, path, paths, query }: Page): Markup {
   if (isPrivate || visit.access !== 'public') return html`<meta name="robots" content="noindex" />`;
-  const { locales, defaultLocale } = visit.settings;
-  const hrefIn = (locale: string) => absoluteUrl({ ...visit, locale }, path, query);
+  const { defaultLocale } = visit.settings;
+  const locales = visit.settings.locales.filter((locale) => paths?.[locale] !== undefined || !paths);
+  const hrefIn = (locale: string) => absoluteUrl({ ...visit, locale }, paths?.[locale] ?? path, query);
   const canonical = hrefIn(visit.locale);
-  return html`<link rel="canonical" href="${canonical}" /><meta property="og:url" content="${canonical}" />
-    ${
+  return html`<link rel="canonical" href="${canonical}" /><meta property="og:url" content="${canonical}" /> ${
       locales.length > 1 &&
       locales.map(
         (locale) => html`<link rel="alternate" hreflang="${languageTag(locale)}" href="${hrefIn(locale)}" />`,
       )
     }
-    <link rel="alternate" hreflang="x-default" href="${hrefIn(defaultLocale)}" />`;
+    ${
+      locales.includes(defaultLocale) &&
+      html`<link rel="alternate" hreflang="x-default" href="${hrefIn(defaultLocale)}" />`
+    }`;
 }

@@ -7,12 +7,17 @@ import { findPaymentGaps } from '../../orders/payments/payment-data.ts';
 import type { PageName } from '../../shops/legal/schema.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { toAppScripts, type AppScripts } from '../scripts/app-scripts.ts';
+import { findMenuProducts, findMenuTargets, NO_TARGETS, type MenuTargets } from './menu-targets.ts';
 import { toStyle, type Style } from './theme.ts';
 
-/** The layout data of every page of a shop. Any change of it changes the version of the settings. */
+/**
+ * The layout data of every page of a shop. Any change of it changes the version of the settings, except that of what the
+ * menus lead to: a product is hidden, or the time of a page has come. There is another object then.
+ */
 export interface ShopLayout {
   settingsVersion: number;
   categories: NavigationEntry[];
+  menuTargets: MenuTargets;
   /** The legal pages that are public and have a name in a locale: `legalNames.de_DE['privacy-policy']`. */
   legalNames: Readonly<Record<string, Partial<Record<PageName, string>>>>;
   /** The ids of the payment methods that lack none of their data: others are not offered. */
@@ -38,14 +43,17 @@ export async function loadShopLayout(
 ): Promise<ShopLayout> {
   const cache = db.caches.of(layoutCache);
   const cached = cache.get(settings.shopId);
-  if (cached?.settingsVersion === settings.version) return cached;
+  if (cached?.settingsVersion === settings.version && (await areTargetsCurrent(db, settings, cached)))
+    return cached;
   // A shop that shows nothing to callers without a token shows nothing around its pages either.
   const row = settings.publicCatalogue ? (await findLayout(db, settings.shopId))! : CLOSED;
+  const menuTargets = settings.publicCatalogue ? await findMenuTargets(db, settings) : NO_TARGETS;
   const gaps = settings.publicCatalogue ? await findPaymentGaps(db, settings, payments) : [];
   const { load, necessary: agreed } = settings.appScripts;
   const loaded = load ? row.scripts : [];
   const layout = {
     ...row,
+    menuTargets,
     settingsVersion: settings.version,
     completePayments: new Set(
       gaps.flatMap(({ method, missing }) => (missing.length === 0 ? [method.paymentMethodId] : [])),
@@ -56,8 +64,19 @@ export async function loadShopLayout(
     ),
     style: toStyle(settings.theme),
   };
-  cache.set(settings.shopId, layout, 2 * JSON.stringify(row).length);
+  cache.set(settings.shopId, layout, 2 * JSON.stringify([row, menuTargets]).length);
   return layout;
+}
+
+async function areTargetsCurrent(
+  db: Queries,
+  settings: Settings,
+  { menuTargets: { products, nextPublication } }: ShopLayout,
+): Promise<boolean> {
+  if (nextPublication !== null && nextPublication <= db.now.getTime()) return false;
+  if (!settings.publicCatalogue) return true;
+  const current = await findMenuProducts(db, settings);
+  return current.join('\n') === products.join('\n');
 }
 
 type LayoutRow = Pick<ShopLayout, 'categories' | 'legalNames'> & {

@@ -18,9 +18,13 @@ import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findProductRows } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
-import { categoryNumbers, facetsOf, type Facet } from '../../catalogue/search/facets.ts';
+import { facetsOf, type Facet } from '../../catalogue/search/facets.ts';
 import { MAX_RANKED } from '../../catalogue/search/hits.ts';
-import { findCategoryNames, findFaceted, type Filters } from '../../catalogue/search/faceted-search.ts';
+import { findFaceted, type Filters } from '../../catalogue/search/faceted-search.ts';
+import type { ShownPage } from '../../content/pages/queries.ts';
+import { findBlockRefs, loadBlockData } from '../content/block-data.ts';
+import { framesOf, renderBlocks, type RenderedBlocks } from '../content/blocks.ts';
+import { loadPlaced } from '../content/own-page.ts';
 import { categoryCards, categoryLinks } from './category-cards.ts';
 import { findOrRender, pageCache, visitorOptions } from '../page-cache.ts';
 import {
@@ -74,8 +78,12 @@ async function categoryPage(
   const found = await findList(visit, visit.db, category, request);
   visit.verifySettings(found.settingsVersion);
   requirePage(request, found.results);
-  const name = `${category.alias} ${request.sort} ${request.page}`;
-  const page = await findOrRender(categoryPages, visit, name, found.versionStamp, async (snapshot) => {
+  // The blocks of a category are on its first page only. They may become public without any change.
+  const shownTop = request.page === 1 ? await loadPlaced(visit, category.categoryId) : undefined;
+  const name = `${category.alias} ${request.sort} ${request.page} ${shownTop?.version ?? ''}`;
+  const blockStamp = await topStamp(visit, visit.db, shownTop);
+  const versionStamp = found.versionStamp + blockStamp;
+  const page = await findOrRender(categoryPages, visit, name, versionStamp, async (snapshot) => {
     const { versionStamp, results, versions, cards } = await findList(visit, snapshot, category, request);
     const rows = await findProductRows(
       snapshot,
@@ -92,14 +100,39 @@ async function categoryPage(
       : results > PER_PAGE
         ? 'on demand'
         : await findFacets(visit, snapshot, category);
+    const top = await renderTop(visit, snapshot, category, shownTop);
     const content: Page = {
-      ...renderCategory(visit, category, { request, results, products, facets, cards }),
+      ...renderCategory(visit, category, { request, results, products, facets, cards, top }),
       isShared: true,
     };
-    const expires = rendered.map(({ until }) => until);
-    return { content, versionStamp, expires, length: pageLength(content) };
+    const expires = [...rendered.map(({ until }) => until), ...(top?.expires ?? [])];
+    const stamp = versionStamp + (await topStamp(visit, snapshot, shownTop));
+    return { content, versionStamp: stamp, expires, length: pageLength(content) };
   });
   return page!;
+}
+
+interface CategoryTop extends RenderedBlocks {
+  frames: readonly string[];
+  expires: (Date | null)[];
+}
+
+async function topStamp(visit: Visit, db: Queries, top: ShownPage | undefined): Promise<string> {
+  return top ? ` ${(await findBlockRefs(visit, db, top.text.blocks)).versionStamp}` : '';
+}
+
+/** The blocks above the list, which a shop writes itself. */
+async function renderTop(
+  visit: Visit,
+  db: Queries,
+  { alias }: PageCategory,
+  top: ShownPage | undefined,
+): Promise<CategoryTop | undefined> {
+  if (!top) return undefined;
+  const { blocks, title } = top.text;
+  const data = await loadBlockData(visit, db, blocks, await findBlockRefs(visit, db, blocks));
+  const rendered = await renderBlocks(visit, blocks, data, { title: title ?? alias, isMainHero: false });
+  return { ...rendered, frames: framesOf(blocks), expires: data.expires };
 }
 
 function requirePage({ page }: ListRequest, results: number): void {
@@ -179,8 +212,7 @@ async function findFacets(visit: Visit, db: Queries, category: PageCategory): Pr
     limit: 1,
     offset: 0,
   });
-  const categories = await findCategoryNames(db, shopId, categoryNumbers(found.facets));
-  return facetsOf(found, filters, categories, settings, locale);
+  return facetsOf(found, filters, settings, locale);
 }
 
 /**
@@ -202,10 +234,7 @@ async function filteredPage(visit: Visit, category: PageCategory, request: ListR
   const isWhole = !isFiltered(request) && request.sort !== 'new';
   const { results, versions, isMore } = isWhole ? await findList(visit, db, category, request) : found;
   requirePage(request, results);
-  const [categories, products] = await Promise.all([
-    findCategoryNames(db, shopId, categoryNumbers(found.facets)),
-    productValues(db, settings, parseVersions(versions), visitorOptions(visit, 'list')),
-  ]);
+  const products = await productValues(db, settings, parseVersions(versions), visitorOptions(visit, 'list'));
   return {
     ...renderCategory(visit, category, {
       request,
@@ -213,7 +242,7 @@ async function filteredPage(visit: Visit, category: PageCategory, request: ListR
       isMore,
       isSampled: found.isMore,
       products,
-      facets: category.showFacets ? facetsOf(found, filters, categories, settings, locale) : undefined,
+      facets: category.showFacets ? facetsOf(found, filters, settings, locale) : undefined,
       cards: [],
     }),
     isPrivate: true,
@@ -228,6 +257,7 @@ interface CategoryContent {
   products: Product[];
   facets: Facet[] | 'on demand' | undefined;
   cards: CategoryCard[];
+  top?: CategoryTop | undefined;
 }
 
 function renderCategory(visit: Visit, category: PageCategory, content: CategoryContent): Page {
@@ -243,16 +273,18 @@ function renderCategory(visit: Visit, category: PageCategory, content: CategoryC
         path: categoryPath(step.alias),
       }));
   const link = (path: string) => `${origin}/rs/shops/${shopId}${path}`;
-  const { request, products, cards } = content;
+  const { request, products, cards, top } = content;
   return {
     title: text(category.pageTitle) ?? name,
     ...(description && { description: plainText(description, 300) }),
     path,
     ...(request.page > 1 && { query: { page: String(request.page) } }),
-    head: breadcrumbData(visit, breadcrumbs),
+    head: html`${breadcrumbData(visit, breadcrumbs)} ${top?.head}`,
+    ...(top && { frames: top.frames }),
     main: html`${breadcrumbNavigation(visit, breadcrumbs)}
       <h1>${name}</h1>
       ${description && request.page === 1 && html`<div class="prose">${merchantHtml(visit, description)}</div>`}
+      ${top && html`<div class="content">${top.main}</div>`}
       ${cards.length > 0 ? categoryCards(visit, cards) : category.children.length > 0 && categoryLinks(visit, category.children)}
       ${
         (products.length > 0 || cards.length === 0) &&

@@ -4,13 +4,13 @@ import { notFound } from '../../http/errors.ts';
 import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findVersions } from '../../catalogue/products/queries.ts';
-import { categoryNumbers, facetsOf } from '../../catalogue/search/facets.ts';
-import { findCategoryNames, findOrFallBack } from '../../catalogue/search/faceted-search.ts';
+import { facetsOf } from '../../catalogue/search/facets.ts';
+import { findOrFallBack } from '../../catalogue/search/faceted-search.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
 import { suggestMatches, suggestProducts } from '../../catalogue/search/suggestions.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryLinks } from './category-cards.ts';
-import { findFeatured } from './home.ts';
+import { findFeatured } from '../content/featured.ts';
 import { visitorOptions } from '../page-cache.ts';
 import {
   isFiltered,
@@ -68,10 +68,12 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
   });
   const { results, fallbackQuery } = found;
   if (request.page > Math.max(1, Math.ceil(results / PER_PAGE))) throw notFound();
-  const [categories, products] = await Promise.all([
-    findCategoryNames(db, shopId, categoryNumbers(found.facets)),
-    productValues(db, settings, parseVersions(found.versions), visitorOptions(visit, 'search')),
-  ]);
+  const products = await productValues(
+    db,
+    settings,
+    parseVersions(found.versions),
+    visitorOptions(visit, 'search'),
+  );
   const isNothing = results === 0 && !isFiltered(request);
   const list = listingView(visit, {
     path: '/search',
@@ -82,7 +84,7 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
     isMore: found.isMore,
     isSampled: found.isMore,
     products,
-    facets: facetsOf(found, found.filters, categories, settings, locale),
+    facets: facetsOf(found, found.filters, settings, locale),
   });
   const offered = isNothing ? await featuredProducts(visit) : [];
   const title = isNothing
@@ -158,11 +160,13 @@ function searchHelp(visit: Visit, query: string, offered: readonly Product[]): M
 }
 
 const MAX_OFFERED = 4;
+/** Offers come first, and some of them may be new as well. */
+const MAX_FEATURED = 8;
 
 /** The products of the front page: offers, then new ones. */
 async function featuredProducts(visit: Visit): Promise<Product[]> {
   const { db, shopId, settings } = visit;
-  const { offers, fresh } = (await findFeatured(db, shopId))!;
+  const { offers, fresh } = (await findFeatured(db, shopId, MAX_FEATURED))!;
   const versions = parseVersions([offers, fresh].filter(Boolean).join(','));
   const distinct = [...new Map(versions.map((version) => [version.productId, version])).values()];
   return productValues(db, settings, distinct.slice(0, MAX_OFFERED), visitorOptions(visit, 'list'));

@@ -2,6 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { notFound } from '../../http/errors.ts';
+import { pathOfPage } from '../../content/pages/page.ts';
+import { findAddresses } from '../../content/pages/queries.ts';
+import { MAX_PAGES } from '../../content/pages/schema.ts';
 import { html, safe, type Markup } from '../../http/html.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { PAGES } from '../../shops/legal/schema.ts';
@@ -85,13 +88,15 @@ const perFile = ({ settings }: Visit) => Math.floor(MAX_PRODUCT_ADDRESSES / sett
 
 interface SitemapPage {
   path: string;
+  /** Where the languages have paths of their own. */
+  paths?: Readonly<Record<string, string>>;
   /** The locales in which the page has a text; absent: all. */
   locales?: readonly string[];
 }
 
 async function mainPages(visit: Visit): Promise<SitemapPage[]> {
   const { db, shopId, settings, layout } = visit;
-  const maxCategories = Math.floor(MAX_ADDRESSES / settings.locales.length) - PAGES.length - 2;
+  const maxCategories = Math.floor(MAX_ADDRESSES / settings.locales.length) - PAGES.length - 2 - MAX_PAGES;
   const aliases = await findVisibleAliases(db, shopId, maxCategories);
   return [
     { path: '' },
@@ -101,6 +106,13 @@ async function mainPages(visit: Visit): Promise<SitemapPage[]> {
       locales: settings.locales.filter((locale) => layout.legalNames[locale]?.[page] !== undefined),
     })),
     ...(settings.newsletterCampaigns.length > 0 ? [{ path: '/newsletter' }] : []),
+    ...(await findAddresses(db, shopId)).map(({ kind, slugs }) => ({
+      path: '',
+      paths: Object.fromEntries(
+        Object.entries(slugs).map(([locale, slug]) => [locale, pathOfPage(kind, slug)!]),
+      ),
+      locales: settings.locales.filter((locale) => Object.hasOwn(slugs, locale)),
+    })),
   ];
 }
 
@@ -112,10 +124,10 @@ async function productPages(visit: Visit, number: number): Promise<SitemapPage[]
 }
 
 /** Each language has an entry, which names the addresses of all languages. */
-function entries(visit: Visit, { path, locales = visit.settings.locales }: SitemapPage): Markup[] {
+function entries(visit: Visit, { path, paths, locales = visit.settings.locales }: SitemapPage): Markup[] {
   const addresses = locales.map((locale) => ({
     language: languageTag(locale),
-    address: absoluteUrl({ ...visit, locale }, path),
+    address: absoluteUrl({ ...visit, locale }, paths?.[locale] ?? path),
   }));
   const others =
     addresses.length > 1 &&

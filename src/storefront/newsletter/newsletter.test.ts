@@ -9,7 +9,7 @@ import type { Service } from '../../../test/service.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../../test/visitor.ts';
 import { installationKey } from '../../platform/sealing.ts';
 import { sql } from '../../db/sql.ts';
-import { startEmails } from '../../composition/background.ts';
+import { startEmails } from '../../composition/emails.ts';
 import { newsletterTokens, type NewsletterTokens } from '../../people/newsletters/links.ts';
 import { requestCleanup } from '../../people/newsletters/queries.ts';
 

@@ -2,7 +2,7 @@ import { emailField } from '../email-field.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { newId } from '../../kernel/ids.ts';
-import { isEmailAddress } from '../../platform/email/address.ts';
+import { isEmailAddress, MAX_EMAIL_ADDRESS_LENGTH } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
 import { newsletterConfirmation } from '../../people/newsletters/confirmation-email.ts';
 import { requestHash, type NewsletterTokens } from '../../people/newsletters/links.ts';
@@ -224,6 +224,34 @@ function form(visit: Visit, values: FormValues, problems: Problems = {}): Markup
       html`<p>${messages.privacy} <a href="${shopPath(visit, '/legal/privacy-policy')}">${policy}</a></p>`
     }
     <button class="button">${messages.subscribe}</button>
+  </form>`;
+}
+
+/** The form as a part of another page. `prefix` keeps its ids apart from those of other forms there. */
+export function newsletterFields(visit: Visit, prefix: string): Markup {
+  const messages = messagesIn(visit.locale).storefront.newsletter;
+  const offered = offeredCampaigns(visit);
+  const policy = legalNames(visit)['privacy-policy'];
+  return html`<form class="narrow" method="post" action="${shopPath(visit, '/newsletter')}">
+    ${offered.length > 1 && campaignFields(messages, offered, EMPTY, {})}
+    <div class="field">
+      <label for="${prefix}newsletter">${messages.email}</label>
+      <input
+        id="${prefix}newsletter"
+        name="email"
+        type="email"
+        required
+        maxlength="${MAX_EMAIL_ADDRESS_LENGTH}"
+        autocomplete="email"
+      />
+      <button class="button">${messages.subscribe}</button>
+    </div>
+    ${
+      policy !== undefined &&
+      html`<p>
+        <small>${messages.privacy} <a href="${shopPath(visit, '/legal/privacy-policy')}">${policy}</a></small>
+      </p>`
+    }
   </form>`;
 }
 

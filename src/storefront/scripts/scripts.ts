@@ -32,7 +32,10 @@ export function scriptTags(visit: Visit): Markup {
 }
 
 /** Allows exactly our own script and those of the apps, and nothing inline but the theme. */
-export function contentSecurityPolicy(visit: Visit, { script }: Pick<Page, 'script'>): string {
+export function contentSecurityPolicy(
+  visit: Visit,
+  { script, frames = [], framedBy = "'none'" }: Pick<Page, 'script' | 'frames' | 'framedBy'>,
+): string {
   const { settings, layout, pageOrigin } = visit;
   const { sources, serviceWorkers, origins } = scriptsOf(visit);
   return [
@@ -47,11 +50,13 @@ export function contentSecurityPolicy(visit: Visit, { script }: Pick<Page, 'scri
     "img-src 'self' data: https:",
     `font-src ${fontSource(settings.theme, pageOrigin)}`,
     ['connect-src', "'self'", ...origins].join(' '),
-    origins.length === 0 ? "frame-src 'none'" : ['frame-src', ...origins].join(' '),
+    origins.length + frames.length === 0
+      ? "frame-src 'none'"
+      : ['frame-src', ...origins, ...frames].join(' '),
     `worker-src ${serviceWorkers.length === 0 ? "'none'" : pageOrigin + workerPath(visit)}`,
     "form-action 'self'",
     "base-uri 'none'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${framedBy}`,
   ].join('; ');
 }
 
