@@ -1,5 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inject } from 'vitest';
+import { referenceTime } from './reference-time.ts';
 
 /** How long other requests wait, because one piece of work does not let go of the event loop. */
 
@@ -63,24 +65,16 @@ export async function longestBlock(work: () => Promise<unknown>): Promise<number
   return longest;
 }
 
-const REFERENCE = 'A text of a fixed length. '.repeat(10_000);
 let quickestReference = Infinity;
 
 /**
- * How many times longer the same work takes at this moment than at the best one so far: a processor whose caches other
- * tests share computes more slowly, and that is not the program's fault.
+ * How many times longer the same work takes at this moment than on the machine before the tests began: a processor whose
+ * caches other tests share computes more slowly, and that is not the program's fault.
  */
 export function slowdown(): number {
-  // The best of some, because another process may have had the processor during one of them.
-  const ms = Math.min(...Array.from({ length: 3 }, referenceTime));
-  quickestReference = Math.min(quickestReference, ms);
+  const ms = referenceTime(3);
+  quickestReference = Math.min(quickestReference, inject('referenceTime'), ms);
   return ms / quickestReference;
-}
-
-function referenceTime(): number {
-  const start = performance.now();
-  JSON.parse(JSON.stringify(REFERENCE.split(' ')));
-  return performance.now() - start;
 }
 
 /** Milliseconds: nobody waits longer for somebody else's request. */
@@ -93,7 +87,6 @@ const TRIES = 5;
  * speed costs more than most of what is measured here.
  */
 export async function quickestBlock(work: () => Promise<unknown>): Promise<number> {
-  if (quickestReference === Infinity) slowdown();
   let ms = await longestBlock(work);
   for (let tries = 1; tries < TRIES && ms >= MAX_BLOCK; tries++) {
     const before = slowdown();

@@ -15,6 +15,7 @@ import {
   type Connection,
 } from './cluster.ts';
 import { forgottenFolders, newOpenFolder } from './folder.ts';
+import { referenceTime } from './reference-time.ts';
 import { endForgottenPgbouncer, IS_POOLED, startPgbouncer } from './pgbouncer.ts';
 
 declare module 'vitest' {
@@ -27,6 +28,8 @@ declare module 'vitest' {
     nodes: Connection[];
     /** For what the tests of several files share; it is removed at the end. */
     folder: string;
+    /** Milliseconds of a fixed piece of work before the tests began, when the machine was quiet. */
+    referenceTime: number;
   }
 }
 
@@ -35,6 +38,7 @@ export const TEMPLATE = 'kontor_template';
 
 /** One PostgreSQL for the whole run, with the schema in a template that each test file clones. */
 export default function setup(project: TestProject): Promise<() => Promise<void>> {
+  project.provide('referenceTime', referenceTime(50));
   return CITUS_URL === undefined ? setUpEmbedded(project) : setUpCluster(project, CITUS_URL);
 }
 

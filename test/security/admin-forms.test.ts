@@ -276,8 +276,9 @@ async function refusalProblems(form: FoundForm, fields: [string, string][]): Pro
     const before = process.cpuUsage();
     status = (await send(form, fields)).status;
     const { user, system } = process.cpuUsage(before);
-    cost = Math.min(cost, (user + system) / 1_000 / slowdown());
+    cost = Math.min(cost, (user + system) / 1_000);
   });
+  cost /= slowdown();
   return [
     ...([400, 413].includes(status) ? [] : [`${form.route}: ${status}`]),
     ...(ms < MAX_BLOCK ? [] : [`${form.route} blocks for ${ms.toFixed(0)} ms`]),
