@@ -95,17 +95,21 @@ export async function givenOtherShop(service: Service): Promise<Shop> {
  * nothing was written, not even the same again. What a refused call may move is left out: its own count, and when a
  * token was last used. So are days without orders, which the service tidies up by itself.
  */
-export async function fingerprint(service: Service): Promise<Fingerprint> {
+export function fingerprint(service: Service): Promise<Fingerprint> {
   if (CITUS_URL !== undefined) return clusterFingerprint(service);
-  const { all } = await statementsOf(service.db);
-  return printsOf(service.db.pool, { name: 'fingerprint', text: all });
+  return unlessWritten(service.db, '', async () => {
+    const { all } = await statementsOf(service.db);
+    return printsOf(service.db.pool, { name: 'fingerprint', text: all });
+  });
 }
 
 /** The same of what belongs to one shop. */
-export async function shopFingerprint(service: Service, shopId: string): Promise<Fingerprint> {
+export function shopFingerprint(service: Service, shopId: string): Promise<Fingerprint> {
   if (CITUS_URL !== undefined) return clusterFingerprint(service, shopId);
-  const { ofShop } = await statementsOf(service.db);
-  return printsOf(service.db.pool, { name: 'shop_fingerprint', text: ofShop, values: [shopId] });
+  return unlessWritten(service.db, shopId, async () => {
+    const { ofShop } = await statementsOf(service.db);
+    return printsOf(service.db.pool, { name: 'shop_fingerprint', text: ofShop, values: [shopId] });
+  });
 }
 
 /** By table. */
@@ -117,14 +121,63 @@ async function printsOf(pool: pg.Pool, statement: QueryConfig): Promise<Fingerpr
   return Object.fromEntries(rows.map(({ name, print }) => [name, print]));
 }
 
+/** Per database: the last fingerprint of each shop, and how many writes there were when it was taken. */
+const taken = new WeakMap<Database, Map<string, { writes: string; print: Fingerprint }>>();
+
+/**
+ * The sweeps take thousands of fingerprints, most of them where nothing was written since the last one. Every write moves
+ * a sequence, also one that is rolled back, so while the sequence stands still the last fingerprint holds. One that is
+ * taken while somebody else's writes are not committed yet is used once.
+ */
+async function unlessWritten(
+  db: Database,
+  shopId: string,
+  take: () => Promise<Fingerprint>,
+): Promise<Fingerprint> {
+  let ofShops = taken.get(db);
+  if (!ofShops) {
+    await countWrites(db);
+    taken.set(db, (ofShops = new Map()));
+  }
+  const { rows } = await db.pool.query<{ writes: string; isWriting: boolean }>(COUNTED_WRITES);
+  const { writes, isWriting } = rows[0]!;
+  const last = ofShops.get(shopId);
+  if (last?.writes === writes) return last.print;
+  const print = await take();
+  if (isWriting) ofShops.delete(shopId);
+  else ofShops.set(shopId, { writes, print });
+  return print;
+}
+
+const COUNTED_WRITES = `
+  select last_value::text as writes, exists (
+    select from pg_stat_activity where datname = current_database() and backend_xid is not null
+  ) as "isWriting"
+  from fingerprints.writes`;
+
+async function countWrites(db: Database): Promise<void> {
+  const { pool } = db;
+  await pool.query(`
+    create schema if not exists fingerprints;
+    create sequence if not exists fingerprints.writes;
+    create or replace function fingerprints.count_write() returns trigger language plpgsql as
+      'begin perform nextval(''fingerprints.writes''); return null; end'`);
+  // One by one, because a transaction that locks all tables can deadlock with those of the service.
+  for (const { name } of await tablesOf(db)) {
+    await pool.query(`
+      create or replace trigger count_write after insert or update or delete or truncate on ${name}
+      execute function fingerprints.count_write()`);
+  }
+}
+
 interface Table {
   name: string;
   isOfShop: boolean;
 }
 
 /**
- * The sweeps take thousands of fingerprints, and finding the tables and planning the statement takes seven times as
- * long as running it. So the tables of a database are looked up once, and each connection prepares the statement.
+ * Finding the tables and planning the statement takes seven times as long as running it. So the tables of a database are
+ * looked up once, and each connection prepares the statement.
  */
 const statements = new WeakMap<Database, Promise<{ all: string; ofShop: string }>>();
 
