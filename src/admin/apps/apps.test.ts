@@ -398,6 +398,13 @@ test('the audit log names the order, product and person, and what was deleted by
   ]);
   const { body: copy } = await call('POST', `/manage/shops/DemoShop/products/${product.id}/copies`, {});
   await call('DELETE', `/DemoShop/products/${copy.productId}`);
+  const page = await merchant.post('/pages/new', { kind: 'page', title: 'About us', category: '' });
+  const { body: redirect } = await call('POST', '/manage/shops/DemoShop/redirects', {
+    source: '/about.html',
+    status: 301,
+    kind: 'address',
+    target: '/pages/about-us',
+  });
   const linked = (text: string, path: string) =>
     new RegExp(
       `<a href="/admin/shops/DemoShop${path}">([^<]*)</a>\\s*</td>\\s*<td[^>]*data-title="Action">`,
@@ -406,6 +413,10 @@ test('the audit log names the order, product and person, and what was deleted by
   expect(linked(text, `/orders/${order.id}`)).toBe(order.number);
   expect(linked(text, `/products/${product.id}`)).toBe('Reefline Paring Knife (KN-110)');
   expect(linked(text, `/customers/${customer.customerId}`)).toBe(`Runa Thorsen (${customer.customerNumber})`);
+  expect(
+    linked(text, new URL(page.location!, 'http://localhost').pathname.replace('/admin/shops/DemoShop', '')),
+  ).toBe('About us');
+  expect(linked(text, `/redirects/${redirect.redirectId}`)).toBe('/about.html');
   expect(text).toContain(`<span class="quiet">${copy.productId}</span>`);
   // The page of an app names them, too, and a name of an erased person is gone.
   const ofApp = await merchant.get(`/apps/${await appIdOf('all-access')}`);
