@@ -292,10 +292,10 @@ describe('without the service', () => {
   });
 
   const steps = `  [ ] Name and address: invoicing.street, invoicing.zipCode, invoicing.city
-      The law wants the name and the postal address of the seller on the pages and on every invoice.
+      The law requires the name and the postal address of the seller on the pages and on every invoice.
       http://localhost:8080/admin/shops/Tea/settings/invoices#field-invoicing.street
   [ ] Tax number: invoicing.vatId
-      An invoice must name the VAT id or the tax number of the seller; small businesses need one too.
+      An invoice must state the VAT ID or the tax number of the seller; small businesses need one too.
       http://localhost:8080/admin/shops/Tea/settings/invoices#field-invoicing.vatId
   [ ] Bank account or payment provider: invoicing.bank.iban
       Customers must be able to pay: by transfer to your bank account, or with a payment provider. A method without its data is not offered.

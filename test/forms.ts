@@ -27,11 +27,15 @@ export interface FoundForm {
 /** Of pages of the same kind, which differ in what they are about. */
 const PAGES_PER_ROUTE = 3;
 
-/** Opens `starts` and all that they lead to, and returns the forms by their routes: of each the one with most fields. */
+/**
+ * Opens `starts` and all that they lead to, and returns the forms by their routes: of each the one with most fields.
+ * `onPage` is called for each page that was opened.
+ */
 export async function findForms(
   merchant: Merchant,
   routes: readonly AdminRoute[],
   starts: readonly string[],
+  onPage: (address: string, markup: string) => void = () => {},
 ): Promise<Map<string, FoundForm>> {
   // `/products/new` is no product: the route with fewest parameters counts.
   const patterns = routes
@@ -50,6 +54,7 @@ export async function findForms(
     const { text, headers, location } = await merchant.get(page);
     if (location !== undefined) known.add(location);
     if (!String(headers['content-type']).startsWith('text/html')) continue;
+    onPage(page, text);
     for (const form of formsIn(text, page)) {
       const target = routeOf('POST', pathOf(form.action));
       if (target === undefined) continue;

@@ -109,6 +109,29 @@ describe.each(LANGUAGES)('the messages in %s', (language) => {
   });
 });
 
+/** A word in any number or case: Produkte, Produkten. */
+const inflected = (word: string) =>
+  new RegExp(`(?<![\\p{L}\\d])${escaped(word)}(?:e|e?[ns])?(?![\\p{L}\\d])`, 'iu');
+
+const confused = rowsOf(section('## Words in sentences')).map(([en, de, fr]) => ({
+  en: inflected(en!),
+  wrong: { de: de === '' ? /$^/ : inflected(de!), fr: fr === '' ? /$^/ : inflected(fr!) },
+}));
+
+const OTHER_MEANING = /\b(?:items?|parameters?)\b/i;
+
+test.each(['de', 'fr'] as const)('the admin in %s has one word for one thing', (language) => {
+  expect(confused.length).toBeGreaterThan(2);
+  const translations = new Map(messages[language].map(({ key, text }) => [key, text]));
+  const wrong = messages.en
+    .filter(({ key, text }) => key.startsWith('admin ›') && !OTHER_MEANING.test(text))
+    .map(({ key, text }) => ({ key, english: plain(text), text: plain(translations.get(key)!) }))
+    .filter(({ english, text }) =>
+      confused.some(({ en, wrong: words }) => en.test(english) && words[language].test(text)),
+    );
+  expect(wrong.map(show)).toEqual([]);
+});
+
 /** Common words and words of the trade that are in no German or French text, with the exceptions below. */
 const ENGLISH_WORDS =
   'the of and or your you please with from not are this that these have has will been which when who what only is it its be by ' +
@@ -170,6 +193,20 @@ function* leavesOf(value: unknown, key: string): Generator<Message> {
     for (const [name, inner] of Object.entries(value)) yield* leavesOf(inner, `${key} › ${name}`);
   }
 }
+
+test.each(LANGUAGES)('directions in %s name the pages of the settings as the menu does', (language) => {
+  const entry = messages[language].find(({ key }) => key === 'admin › layout › menuEntries › settings')!.text;
+  const pages = messages[language]
+    .filter(({ key }) => key.startsWith('admin › settings › pages ›'))
+    .map(({ text }) => text);
+  const directions = messages[language].filter(({ text }) => plain(text).includes(`${entry} › `));
+  expect(directions.length).toBeGreaterThan(1);
+  const wrong = directions.filter(({ text }) => {
+    const rest = plain(text).split(`${entry} › `)[1]!;
+    return !pages.some((page) => rest.startsWith(page));
+  });
+  expect(wrong.map(show)).toEqual([]);
+});
 
 test('a label that is a term is translated as the dictionary says', () => {
   const terms = new Map(dictionary.map((row) => [row.en, row]));

@@ -196,7 +196,7 @@ export const shopCommands: readonly Command[] = [
     details: `The token is shown this once, alone on stdout; the database keeps only its hash.\n\n${scopesHelp()}`,
     example: 'token create MyShop --scopes products_read,orders_read --expires 90d',
     options: {
-      scopes: { type: 'string', value: 'all|A,B,C', required: true, summary: 'What it may do.' },
+      scopes: { type: 'string', value: 'all|A,B,C', required: true, summary: 'Its permissions.' },
       app: { type: 'string', value: 'NAME', summary: 'The app it belongs to (default: private app).' },
       expires: { type: 'string', value: 'DAYSd|DATE', summary: 'When it ends: 90d, or 2027-01-31.' },
       networks: { type: 'string', value: 'CIDR,CIDR', summary: 'Where calls may come from: 203.0.113.0/24.' },
@@ -233,7 +233,7 @@ export const shopCommands: readonly Command[] = [
         required: true,
         summary: 'Where the installation calls the app.',
       },
-      scopes: { type: 'string', value: 'all|A,B,C', required: true, summary: 'What it may do.' },
+      scopes: { type: 'string', value: 'all|A,B,C', required: true, summary: 'Its permissions.' },
     },
     run: async (call) => (await import('./app.ts')).runs['app create'](call),
   },

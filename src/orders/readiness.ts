@@ -14,9 +14,10 @@ import { findPaymentGaps } from './payments/payment-data.ts';
 
 /** Why a shop needs each step. */
 export const STEP_REASONS: Readonly<Record<StepKey, string>> = {
-  address: 'The law wants the name and the postal address of the seller on the pages and on every invoice.',
+  address:
+    'The law requires the name and the postal address of the seller on the pages and on every invoice.',
   taxNumber:
-    'An invoice must name the VAT id or the tax number of the seller; small businesses need one too.',
+    'An invoice must state the VAT ID or the tax number of the seller; small businesses need one too.',
   bankAccount:
     'Customers must be able to pay: by transfer to your bank account, or with a payment provider. A method without its data is not offered.',
   delivery: 'Customers see before they order how the goods are delivered, and at what price.',

@@ -24,6 +24,7 @@ const MAX_BYTES = 1_000_000;
 let service: Service;
 let merchant: Merchant;
 let forms: ReadonlyMap<string, FoundForm>;
+const outlines: string[] = [];
 const blocks: { form: string; ms: number }[] = [];
 let requests = 0;
 
@@ -34,7 +35,7 @@ beforeAll(async () => {
     updateHost(tx, await findOrCreateUser(tx, merchant.email), true),
   );
   await givenThings();
-  forms = await findForms(merchant, service.app.adminPages, [
+  const starts = [
     '/admin/account',
     '/admin/account/password',
     '/admin/host',
@@ -43,7 +44,10 @@ beforeAll(async () => {
     '/admin/confirm?to=/admin',
     '/admin/shops/DemoShop/media?for=logo',
     '/admin/shops/DemoShop',
-  ]);
+  ];
+  forms = await findForms(merchant, service.app.adminPages, starts, (address, markup) => {
+    outlines.push(...outlineProblems(markup).map((problem) => `${address}: ${problem}`));
+  });
 }, 120_000);
 afterAll(async () => {
   const fields = [...forms.values()].reduce((sum, form) => sum + form.fields.length, 0);
@@ -53,6 +57,25 @@ afterAll(async () => {
   console.log([`${counts}; longest blocks of the event loop`, ...lines].join('\n  '));
   await service.close();
 });
+
+/** What makes a page hard to find one's way in with a screen reader, which lists its headings and landmarks by name. */
+function outlineProblems(markup: string): string[] {
+  const levels = [...markup.matchAll(/<h([1-6])\b/g)].map(([, level]) => Number(level));
+  const skipped = levels.filter((level, index) => level > (levels[index - 1] ?? 0) + 1);
+  const searches = [...markup.matchAll(/<form\b[^>]*\brole="search"[^>]*>/g)].map(
+    ([tag]) => /\baria-label="([^"]*)"/.exec(tag)?.[1] ?? 'without a name',
+  );
+  const labels = [...markup.matchAll(/<(?:section|nav|aside)\b[^>]*\baria-label(?:ledby)?="([^"]*)"/g)].map(
+    ([, label]) => label!,
+  );
+  const twice = [searches, labels].flatMap((names) =>
+    names.filter((name, index) => names.indexOf(name) < index),
+  );
+  return [
+    ...skipped.map((level) => `h${level} after a gap`),
+    ...twice.map((name) => `two are called ${name}`),
+  ];
+}
 
 /** What some forms are about, and a new shop does not have. */
 async function givenThings(): Promise<void> {
@@ -136,6 +159,10 @@ const NOT_ON_A_PAGE = [
   '/admin/shops/:shopId/settings/opening/open',
   '/admin/shops/:shopId/settings/payments/:method',
 ];
+
+test('no page skips a level of headings or has two landmarks of one name', () => {
+  expect(outlines).toEqual([]);
+});
 
 test('every form of the admin is found on a page, or named here', () => {
   const posts = service.app.adminPages.filter(({ method }) => method === 'POST').map(({ url }) => url);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { givenBrowser, givenMerchant, type AdminAnswer, type Merchant } from '../../../test/admin.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
@@ -7,6 +8,7 @@ import { sql } from '../../db/sql.ts';
 import { runCleanup } from '../../platform/cleanup.ts';
 import { appUseCleanup } from '../../apps/app-use.ts';
 import { installSignature } from '../../apps/apps.ts';
+import { adminMessagesIn } from '../messages.ts';
 
 let service: Service;
 let merchant: Merchant;
@@ -343,6 +345,41 @@ test('the audit log is filtered by who, how and when, and leads to what it was a
   expect((await merchant.get('/apps/audit?from=nonsense&who=1')).status).toBe(200);
 });
 
+test('the audit log says what was done, in the language of the reader', async () => {
+  const { orderId, productId } = (await service.db.one<{ orderId: string; productId: string }>(sql`
+    select upper(order_id::text) as "orderId",
+      (select upper(product_id::text) from product where shop_id = 'DemoShop' and product_number = 'KN-110') as "productId"
+    from customer_order where shop_id = 'DemoShop' order by order_number desc limit 1`))!;
+  const call = (path: string, body: object) =>
+    service.call('POST', `/manage/shops/DemoShop${path}`, { token: 'demo-all', body });
+  await call(`/orders/${orderId}/emails`, { kind: 'confirmation' });
+  await call(`/products/${productId}/copies`, {});
+  const german = await givenGerman();
+  const done = [
+    ...(await german.get('/apps/audit')).text.matchAll(
+      /data-title="Objekt"[^>]*>\s*(?:<a[^>]*>)?([^<]*?)\s*<[^]*?<span class="chip[^>]*>([^<]*)</g,
+    ),
+  ].map(([, thing, action]) => `${thing}: ${action}`);
+  expect(done.slice(0, 2)).toEqual(['Produkt: Dupliziert', 'Bestellung: E-Mail gesendet']);
+});
+
+test('the audit log has words for all that the API changes', () => {
+  const { things, parts, actions } = adminMessagesIn('en').audit;
+  const words = { ...things, ...parts, ...actions };
+  const { paths } = JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8')) as {
+    paths: Record<string, object>;
+  };
+  const names = Object.entries(paths)
+    .filter(
+      ([path, methods]) =>
+        Object.keys(methods).some((method) => method !== 'get') && !/\/(?:find|search)\b/.test(path),
+    )
+    .flatMap(([path]) => path.replace(/^\/(?:rs|manage)\/shops\/\{shopId\}/, '').split('/'))
+    .filter((name) => name !== '' && !name.startsWith('{'));
+  expect(new Set(names).size).toBeGreaterThan(60);
+  expect([...new Set(names)].filter((name) => !Object.hasOwn(words, name))).toEqual([]);
+});
+
 test('the audit log names the order, product and person, and what was deleted by its id', async () => {
   const call = (method: string, path: string, body?: object) =>
     service.call(method, path, { token: 'demo-all', ...(body && { body }) });
@@ -361,6 +398,13 @@ test('the audit log names the order, product and person, and what was deleted by
   ]);
   const { body: copy } = await call('POST', `/manage/shops/DemoShop/products/${product.id}/copies`, {});
   await call('DELETE', `/DemoShop/products/${copy.productId}`);
+  const page = await merchant.post('/pages/new', { kind: 'page', title: 'About us', category: '' });
+  const { body: redirect } = await call('POST', '/manage/shops/DemoShop/redirects', {
+    source: '/about.html',
+    status: 301,
+    kind: 'address',
+    target: '/pages/about-us',
+  });
   const linked = (text: string, path: string) =>
     new RegExp(
       `<a href="/admin/shops/DemoShop${path}">([^<]*)</a>\\s*</td>\\s*<td[^>]*data-title="Action">`,
@@ -369,6 +413,10 @@ test('the audit log names the order, product and person, and what was deleted by
   expect(linked(text, `/orders/${order.id}`)).toBe(order.number);
   expect(linked(text, `/products/${product.id}`)).toBe('Reefline Paring Knife (KN-110)');
   expect(linked(text, `/customers/${customer.customerId}`)).toBe(`Runa Thorsen (${customer.customerNumber})`);
+  expect(
+    linked(text, new URL(page.location!, 'http://localhost').pathname.replace('/admin/shops/DemoShop', '')),
+  ).toBe('About us');
+  expect(linked(text, `/redirects/${redirect.redirectId}`)).toBe('/about.html');
   expect(text).toContain(`<span class="quiet">${copy.productId}</span>`);
   // The page of an app names them, too, and a name of an erased person is gone.
   const ofApp = await merchant.get(`/apps/${await appIdOf('all-access')}`);

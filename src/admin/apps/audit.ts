@@ -144,25 +144,43 @@ const MAX_NAME_LENGTH = 100;
 
 const KINDS: Readonly<Record<string, ChipKind>> = { DELETE: 'bad', GET: 'warning', POST: 'good' };
 
-function kindChip({ messages }: ShopVisit, { method, object }: EntryRow): Markup {
-  if (Object.hasOwn(object, 'refused')) return chip(messages.audit.refused, 'bad');
-  const texts: Readonly<Record<string, string>> = messages.audit.methods;
-  return chip(texts[method] ?? method, KINDS[method]);
+function kindChip({ messages }: ShopVisit, { method, route, object }: EntryRow): Markup {
+  const { audit } = messages;
+  if (Object.hasOwn(object, 'refused')) return chip(audit.refused, 'bad');
+  const texts: Readonly<Record<string, string>> = audit.methods;
+  const done = method === 'POST' ? (actionOf(audit, route) ?? audit.created) : (texts[method] ?? method);
+  return chip(done, KINDS[method]);
 }
 
 /**
- * `Product: images`; a command as it was typed. Derived from the route:
- * `/rs/shops/:shopId/products/:productId/images`.
+ * What was done by a POST: shipped, refunded. Undefined: something was created. What is set in the admin is sent by POST
+ * to its page.
  */
-function whatText({ messages }: ShopVisit, { method, route }: EntryRow): string {
-  if (method === 'COMMAND') return route;
-  const things: Readonly<Record<string, string>> = messages.audit.things;
+function actionOf({ actions }: AuditMessages, route: string): string | undefined {
+  const parts = partsOf(route);
+  const name = parts[0] === 'settings' && parts.at(-1) === 'payments' ? 'settings' : parts.at(-1)!;
+  return Object.hasOwn(actions, name) ? actions[name as keyof typeof actions] : undefined;
+}
+
+type AuditMessages = ShopVisit['messages']['audit'];
+
+/** The names in a route, without its parameters: `/rs/shops/:shopId/products/:productId/images` is products and images. */
+function partsOf(route: string): string[] {
   const parts = route
     .replace(/^\/(?:(?:rs|manage|admin)\/shops\/:shopId|admin)\//, '')
     .split('/')
     .filter((part) => !part.startsWith(':'));
   // In the admin, webhooks and scripts are below the apps.
-  if (parts[0] === 'apps' && Object.hasOwn(things, parts[1] ?? '')) parts.shift();
-  const [thing = '', ...rest] = parts;
-  return [things[thing] ?? thing, ...rest].join(' › ');
+  return parts[0] === 'apps' && ['webhooks', 'scripts'].includes(parts[1] ?? '') ? parts.slice(1) : parts;
+}
+
+/** `Product › Images`; a command as it was typed. The last name of a POST says what was done, not to what. */
+function whatText({ messages: { audit } }: ShopVisit, { method, route }: EntryRow): string {
+  if (method === 'COMMAND') return route;
+  const things: Readonly<Record<string, string>> = audit.things;
+  const texts: Readonly<Record<string, string>> = audit.parts;
+  const [thing = '', ...rest] = partsOf(route);
+  const isAction = method === 'POST' && rest.length > 0 && actionOf(audit, route) !== undefined;
+  const parts = isAction ? rest.slice(0, -1) : rest;
+  return [things[thing] ?? thing, ...parts.map((part) => texts[part] ?? part)].join(' › ');
 }

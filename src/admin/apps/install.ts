@@ -33,6 +33,7 @@ export function installing(pages: ShopPages): void {
           main: html`<form method="post" class="card prose consent">
             ${problemOf(draft)}
             <p>${messages.consentText({ name: app.name, shop })}</p>
+            <h2>${messages.may}</h2>
             ${scopeLists(visit, app.asks)}
             <p>${messages.consentNext({ host: new URL(app.callbackUrl).host })}</p>
             ${app.tokens > 0 && html`<p>${messages.consentAgain}</p>`}

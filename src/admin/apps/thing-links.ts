@@ -8,6 +8,8 @@ const PAGES: readonly (readonly [name: string, path: string])[] = [
   ['customerId', '/customers/'],
   ['couponCampaignId', '/marketing/coupons/'],
   ['campaignId', '/marketing/coupons/'],
+  ['pageId', '/pages/'],
+  ['redirectId', '/redirects/'],
   ['webhookId', '/apps/webhooks/'],
   ['appId', '/apps/'],
   ['userId', '/users#'],

@@ -18,8 +18,8 @@ interface NamedThing {
 }
 
 /**
- * Finds what the orders, products, categories, customers, campaigns and apps of entries are called now, each kind in one
- * statement. The log keeps ids alone, so the name of an erased person is in none of them; what was deleted has no name.
+ * Finds what the orders, products, categories, customers, campaigns, pages, redirects and apps of entries are called now, each
+ * kind in one statement. The log keeps ids alone, so the name of an erased person is in none of them; what was deleted has no name.
  */
 export async function findThingNames(
   visit: ShopVisit,
@@ -80,6 +80,15 @@ const FINDERS: Readonly<Record<string, Find>> = {
       from customer where shop_id = ${shopId} and customer_id = any (${ids}::uuid[])`),
   couponCampaignId: findCampaigns,
   campaignId: findCampaigns,
+  pageId: (db, shopId, ids) =>
+    db.many<NamedThing>(sql`
+      select upper(page_id::text) as id, null::text as number, jsonb_object_agg(locale, coalesce(title, '')) as name,
+        max(slug) as person
+      from page_text where shop_id = ${shopId} and page_id = any (${ids}::uuid[]) group by page_id`),
+  redirectId: (db, shopId, ids) =>
+    db.many<NamedThing>(sql`
+      select upper(redirect_id::text) as id, null::text as number, null::jsonb as name, source as person
+      from redirect where shop_id = ${shopId} and redirect_id = any (${ids}::uuid[])`),
   appId: (db, shopId, ids) =>
     db.many<NamedThing>(sql`
       select upper(app_id::text) as id, null::text as number, null::jsonb as name, name as person

@@ -58,7 +58,7 @@ test('texts of all languages are saved, and a shortcoming is told without losing
     alias: (await childrenOf((await root()).categoryId))[1]!,
   });
   expect(taken.status).toBe(409);
-  expect(taken.text).toContain('There is a category with this short name already.');
+  expect(taken.text).toContain('There is a category with this URL path already.');
   expect(taken.text).toContain('value="Papier und Tinte"');
 
   expect((await merchant.post(path, fields)).status).toBe(303);

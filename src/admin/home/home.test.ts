@@ -391,7 +391,12 @@ describe('a report', () => {
   test('is a page with figures, chart and tables, for those who may see orders', async () => {
     const { text, status } = await owner.get('/reports?by=payment');
     expect(status).toBe(200);
-    for (const part of ['id="chart"', 'Average order value', 'By Payment method', '/reports/parts.csv?']) {
+    for (const part of [
+      'id="chart"',
+      'Average order value',
+      'Breakdown: Payment method',
+      '/reports/parts.csv?',
+    ]) {
       expect(text).toContain(part);
     }
     const refused = await owner.get(

@@ -1350,7 +1350,7 @@ describe('bank statements', () => {
     const again = await upload(content);
     expect(noticeIn(again).text).toBe('0 new payments received. 3 were known already.');
     const { text } = await merchant.get('/orders/bank');
-    expect(text).toContain('Record 1 sure payment');
+    expect(text).toContain('Record 1 matching payment');
     for (const kind of ['Order and amount match', 'Possible', 'No order found']) expect(text).toContain(kind);
     const pair = fieldsIn(text)[0]!;
     expect(pair.endsWith(sure!.id)).toBe(true);
@@ -1366,7 +1366,7 @@ describe('bank statements', () => {
     const { management } = await managed(sure!.id);
     expect(management.payments.at(-1).note).toBe('2026-11-15 Jonas');
     expect(noticeIn(await upload(content)).text).toBe('0 new payments received. 3 were known already.');
-    expect((await merchant.get('/orders/bank')).text).not.toContain('Record 1 sure payment');
+    expect((await merchant.get('/orders/bank')).text).not.toContain('Record 1 matching payment');
   });
 
   test('take a possible one with a click, another by the number of its order, and ignore the rest', async () => {

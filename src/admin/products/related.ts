@@ -62,6 +62,7 @@ export function related(pages: ShopPages): void {
             <form
               method="get"
               role="search"
+              aria-label="${messages.addTitle}"
               hx-get="${adminPath(visit, path)}"
               hx-trigger="input delay:250ms, submit"
               hx-target="#candidates"

@@ -59,7 +59,8 @@ export const isByMonth = (period: ReportPeriod) => lengthOf(period) > MAX_SHOWN_
 
 /**
  * The days or months of a period, those without orders included, oldest first. Each is compared with the one at the same
- * place of the other period.
+ * place of the other period. Net amounts of orders are not rounded; those of the intervals are, and sum to the total as it is
+ * shown.
  */
 export function intervalsOf(
   period: ReportPeriod,
@@ -69,8 +70,12 @@ export function intervalsOf(
 ): Interval[] {
   const byMonth = isByMonth(period);
   const before = other ? totalsOf(other, otherDays, byMonth) : [];
-  return totalsOf(period, days, byMonth).map((interval, index) => ({
+  const intervals = totalsOf(period, days, byMonth);
+  const nets = intervals.map(({ net }) => net);
+  const net = closedAmounts(nets, Math.round(nets.reduce((sum, one) => sum + one, 0)));
+  return intervals.map((interval, index) => ({
     ...interval,
+    net: net[index]!,
     before: before[index] ?? NOTHING,
   }));
 }

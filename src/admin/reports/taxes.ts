@@ -238,7 +238,7 @@ function reportCard(visit: ShopVisit, period: NamedPeriod, report: ShownReport):
     ${
       rows.length === 0
         ? html`<p class="quiet">${messages.nothing}</p>`
-        : html`<div class="scroll" tabindex="0" role="region" aria-label="${messages.reports[name]}">
+        : html`<div class="scroll" tabindex="0" role="group" aria-label="${messages.reports[name]}">
               <table>
                 <thead>
                   <tr>

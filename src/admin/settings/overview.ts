@@ -41,7 +41,7 @@ export function overview(pages: ShopPages): void {
 
 function searchForm({ messages }: ShopVisit, text: string): Markup {
   const { label } = messages.settings.find;
-  return html`<form class="filters" role="search">
+  return html`<form class="filters" role="search" aria-label="${label}">
     <label class="hidden" for="find-setting">${label}</label>
     <input
       type="search"

@@ -588,7 +588,9 @@ test('the page of the law says what the countries of the shop require, what is t
   expect(items(before.text)).toContainEqual(['Packaging', 'Missing']);
   expect(items(before.text)).toContainEqual(['Electrical devices', 'Please check']);
   expect(before.text).toContain('VerpackG, § 9 (LUCID)');
-  expect(before.text).toContain('No facts are known here for: Switzerland, United Kingdom, United States.');
+  expect(before.text).toContain(
+    'No information is available for: Switzerland, United Kingdom, United States.',
+  );
   expect(before.text).toContain('The official file is missing for: en, de, fr.');
   await service.db.transaction((tx) =>
     applySettings(tx, 'DemoShop', {
@@ -596,7 +598,7 @@ test('the page of the law says what the countries of the shop require, what is t
     }),
   );
   const after = await merchant.get('/settings/law');
-  expect(items(after.text)).toContainEqual(['Packaging', 'There']);
+  expect(items(after.text)).toContainEqual(['Packaging', 'Provided']);
   expect(after.text).toContain('<p>DE1234567890123</p>');
   const imprint = await service.app.inject({ url: '/shop/DemoShop/legal/contact-information' });
   expect(imprint.body).toContain('Packaging register (Germany): DE1234567890123');

@@ -91,7 +91,7 @@ describe('the page of an order', () => {
       ['button quiet', 'Withdraw from contract here'],
     ]);
     expect(sent).toContain(
-      'Order placed 15 November 2026 Payment received 15 November 2026 Sent to you 2 pieces TEA Carrier: DHL Tracking number: 0034',
+      'Order placed 15 November 2026 Payment received 15 November 2026 Shipped 2 pieces TEA Carrier: DHL Tracking number: 0034',
     );
     await well(order, 'POST', '/refunds', { amount: 4.9 });
     expect(await page()).toMatch(/ €?4\.90(?: €)? refunded /);

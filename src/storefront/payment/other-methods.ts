@@ -26,7 +26,7 @@ export function otherMethods(
     action="${shopPath(visit, `/order/${token}/payment-method`)}"
   >
     <fieldset>
-      <legend><h3>${messages.title}</h3></legend>
+      <legend><h2>${messages.title}</h2></legend>
       <p><small>${messages.note}</small></p>
       ${methods.map(
         (method, index) =>
