@@ -39,6 +39,8 @@ interface FieldParts {
   hint?: Part;
   isRequired?: boolean;
   isDisabled?: boolean;
+  /** Instead of that of the draft. */
+  problem?: string | undefined;
   autocomplete?: string;
   inputMode?: 'numeric';
   placeholder?: string;
@@ -178,7 +180,7 @@ export function showFields<Name extends string>(
     const maxLength = typeof limit === 'number' ? limit : limit.characters;
     // A field that is there several times has its problem under the name of its input.
     const isAlone = prefix === '' && locale === undefined && row === undefined;
-    const problem = isAlone ? draft?.problems?.[name] : undefined;
+    const problem = more?.problem ?? (isAlone ? draft?.problems?.[name] : undefined);
     const field = { isDisabled, ...parts, name: prefix + input, maxLength, draft, problem };
     const stored = values?.[name];
     const value = textOfStored(stored, language);
