@@ -128,7 +128,13 @@ describe('with several writes:', () => {
           'billing-emailAddress': 'ida@holm.example',
           'billing-country': 'DE',
         };
-        const fields = { ...address, product: product!, quantity: '2', price: '39,50', note: 'by phone' };
+        const fields = {
+          ...address,
+          product: product!,
+          [`quantity.${product!}`]: '2',
+          [`price.${product!}`]: '39,50',
+          internalNote: 'by phone',
+        };
         return () => post('/orders/new', { ...fields, do: 'place' });
       },
       8,
@@ -143,13 +149,12 @@ describe('with several writes:', () => {
         const path = `/orders/${order!.id}/edit`;
         const { text } = await merchant.get(path);
         const [product] = await productIds(['TE-100']);
-        const quantity = /name="(quantity-[^"]*)"\s+value="([^"]*)"/.exec(text)!;
+        const quantity = /name="(quantity\.[^"]*)"[^>]*?\svalue="([^"]*)"/.exec(text)!;
         const fields = {
           do: 'save',
           version: valueIn(text, 'version'),
           product: product!,
-          quantity: '1',
-          price: '',
+          [`quantity.${product!}`]: '1',
         };
         return () => post(path, { ...fields, [quantity[1]!]: String(Number(quantity[2]) + 1) });
       },

@@ -2,12 +2,16 @@ import { html } from '../http/html.ts';
 import type { HttpError } from '../http/errors.ts';
 import { FormLimitError } from '../http/form-fields.ts';
 import { errorTexts } from '../http/page-kit.ts';
-import { refusalText } from './components/validation.ts';
+import { refusalText, type Labels } from './components/validation.ts';
 import type { AdminPage } from './page.ts';
 import type { ShopVisit, Visit } from './visit.ts';
 
-/** The page for a request that failed. */
-export function errorPage(visit: Visit<'anybody'> | ShopVisit, refusal: HttpError): AdminPage {
+/** The page for a request that failed; a refused form has labels. */
+export function errorPage(
+  visit: Visit<'anybody'> | ShopVisit,
+  refusal: HttpError,
+  labels?: Labels,
+): AdminPage {
   const { status } = refusal;
   const messages = visit.messages.error;
   const { title, text } = errorTexts(status, messages);
@@ -16,7 +20,7 @@ export function errorPage(visit: Visit<'anybody'> | ShopVisit, refusal: HttpErro
     title,
     main: html`<div class="card prose">
       <p>
-        ${formLimitText(refusal, visit) ?? text ?? (status >= 500 ? messages.later : refusalText(visit, refusal))}
+        ${formLimitText(refusal, visit) ?? text ?? (status >= 500 ? messages.later : refusalText(visit, refusal, labels))}
       </p>
       <p><a class="button" href="${'base' in visit ? visit.base : '/admin'}">${messages.back}</a></p>
     </div>`,

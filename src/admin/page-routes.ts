@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { FORM_TYPE } from '../http/body.ts';
 import { notFound } from '../http/errors.ts';
 import { refusalOf } from '../http/failures.ts';
-import { FormLimitError, type FormLimits } from '../http/form-fields.ts';
+import { FormLimitError } from '../http/form-fields.ts';
 import {
   formRequests,
   limitCheck,
@@ -50,6 +50,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The users who may open a page of the admin. */
     admin?: { audience: Audience } | { permission: Permission | 'member' };
+    /** The labels by which the error page of a form names its fields. */
+    formLabels?: FormOptions['labels'] | undefined;
   }
 }
 
@@ -156,9 +158,9 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
 
   type Admission = NonNullable<FastifyContextConfig['admin']>;
   const pageRoute = (admin: Admission) => ({ schema: { hide: true }, config: { admin } });
-  const formRoute = (admin: Admission, limits?: FormLimits) => ({
+  const formRoute = (admin: Admission, { limits, labels }: FormOptions) => ({
     schema: { hide: true, body: FormBody },
-    config: { admin, takesForm: true, maxFormValues: limits?.values },
+    config: { admin, takesForm: true, maxFormValues: limits?.values, formLabels: labels },
   });
 
   const pages: Pages = {
@@ -169,9 +171,10 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         return respond(request, reply, visit, await handler(visit as never, toPageRequest(request)));
       });
     },
-    post(path, audience, handler, { needsReauthentication, limits }: FormOptions = {}) {
+    post(path, audience, handler, options: FormOptions = {}) {
+      const { needsReauthentication, limits } = options;
       const toFormRequest = formRequests(limits);
-      app.post(`/admin${path}`, formRoute({ audience }, limits), async (request, reply) => {
+      app.post(`/admin${path}`, formRoute({ audience }, options), async (request, reply) => {
         const visit = await admitted(request, reply, audience, needsReauthentication);
         if (!visit) return reply;
         return respond(
@@ -182,10 +185,11 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         );
       });
     },
-    form(path, audience, form, { needsReauthentication, limits, labels }: FormOptions = {}) {
+    form(path, audience, form, options: FormOptions = {}) {
+      const { needsReauthentication = false, limits, labels } = options;
       const toFormRequest = formRequests(limits);
-      pages.get(path, audience, form.show, { needsReauthentication: needsReauthentication ?? false });
-      app.post(`/admin${path}`, formRoute({ audience }, limits), async (request, reply) => {
+      pages.get(path, audience, form.show, { needsReauthentication });
+      app.post(`/admin${path}`, formRoute({ audience }, options), async (request, reply) => {
         const visit = await admitted(request, reply, audience, needsReauthentication);
         if (!visit) return reply;
         const answer = await saveForm(
@@ -218,20 +222,22 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         return respond(request, reply, visit, await handler(visit, toPageRequest(request)));
       });
     },
-    post(path, permission, handler, { needsReauthentication, limits }: FormOptions = {}) {
+    post(path, permission, handler, options: FormOptions = {}) {
+      const { needsReauthentication, limits } = options;
       const toFormRequest = formRequests(limits);
-      app.post(`/admin/shops/:shopId${path}`, formRoute({ permission }, limits), async (request, reply) => {
+      app.post(`/admin/shops/:shopId${path}`, formRoute({ permission }, options), async (request, reply) => {
         const visit = await admittedToShop(request, reply, permission, needsReauthentication);
         if (!visit) return reply;
         return respond(request, reply, visit, await handler(visit, toFormRequest(request, isWithinLimit)));
       });
     },
-    form(path, { read, write }, form, { needsReauthentication, limits, labels }: FormOptions = {}) {
+    form(path, { read, write }, form, options: FormOptions = {}) {
+      const { needsReauthentication = false, limits, labels } = options;
       const toFormRequest = formRequests(limits);
-      shopPages.get(path, read, form.show, { needsReauthentication: needsReauthentication ?? false });
+      shopPages.get(path, read, form.show, { needsReauthentication });
       app.post(
         `/admin/shops/:shopId${path}`,
-        formRoute({ permission: write }, limits),
+        formRoute({ permission: write }, options),
         async (request, reply) => {
           const visit = await admittedToShop(request, reply, write, needsReauthentication);
           if (!visit) return reply;

@@ -56,5 +56,6 @@ export function sendFailure(error: Error, request: FastifyRequest, reply: Fastif
   reply.headers(refusal.headers);
   const visit = request.adminVisit;
   if (!visit) return reply.code(refusal.status).type('text/plain').send(refusal.message);
-  return sendPage(reply, visit, errorPage(visit, refusal));
+  const { formLabels } = request.routeOptions.config;
+  return sendPage(reply, visit, errorPage(visit, refusal, formLabels?.(visit.messages)));
 }

@@ -478,8 +478,6 @@ describe('a correction', () => {
 describe('an order by hand', () => {
   const FIELDS = {
     ...Object.fromEntries(Object.entries(FRENCH).map(([field, value]) => [`billing-${field}`, value])),
-    quantity: '1',
-    price: '',
   };
   const noticeOf = (headers: Record<string, unknown>) => {
     const cookie = String(
@@ -489,7 +487,12 @@ describe('an order by hand', () => {
   };
   const place = async (vatId: string) => {
     const merchant = await givenMerchant(service, 'owner', shop.shopId);
-    const fields = { ...FIELDS, product: productId, 'billing-vatId': vatId };
+    const fields = {
+      ...FIELDS,
+      product: productId,
+      [`quantity.${productId}`]: '1',
+      'billing-vatId': vatId,
+    };
     const computed = await merchant.post('/orders/new', { ...fields, do: 'compute' });
     const saved = await merchant.post('/orders/new', { ...fields, do: 'place' });
     return { computed: computed.text, saved, merchant };
@@ -555,6 +558,7 @@ describe('an order by hand', () => {
       const refused = await merchant.post('/orders/new', {
         ...FIELDS,
         product: productId,
+        [`quantity.${productId}`]: '1',
         'billing-vatId': 'FR40303265046',
         do: 'place',
       });

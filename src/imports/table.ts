@@ -43,10 +43,14 @@ export function columnsOf(header: readonly string[]): Map<string, number> {
   return columns;
 }
 
-/** Rows of one thing follow each other: they have the same key, or none after the first. */
+/**
+ * Rows of one thing follow each other: they have the same key, or none after the first. Of one with more than `maxRows`
+ * one more is kept, so that a file of any length fits into memory and its reader can refuse the thing.
+ */
 export async function* groupedRows(
   rows: AsyncIterable<TableRow>,
   keyOf: (row: TableRow) => string,
+  maxRows: number,
 ): AsyncGenerator<TableRow[]> {
   let group: TableRow[] = [];
   let key = '';
@@ -55,7 +59,7 @@ export async function* groupedRows(
     const isSame = group.length > 0 && (next === '' || next === key);
     if (!isSame && group.length > 0) yield group;
     if (!isSame) [group, key] = [[], next];
-    group.push(row);
+    if (group.length <= maxRows) group.push(row);
   }
   if (group.length > 0) yield group;
 }

@@ -36,7 +36,7 @@ export async function findMoved(visit: Visit, address: string): Promise<MovedPag
   if (chosen?.status === 410) throw gone('The page is gone for good');
   const path = chosen ? pathOf(chosen) : meaning.path;
   if (path === undefined) return undefined;
-  const href = path.startsWith('/') || path === '' ? shopPath(visit, ...partsOf(path)) : path;
+  const href = asciiAddress(path.startsWith('/') || path === '' ? shopPath(visit, ...partsOf(path)) : path);
   // The page itself is missing, as that of a hidden category.
   return samePath(href, visit.base + address) ? undefined : new MovedPage(href);
 }
@@ -63,5 +63,9 @@ function partsOf(address: string): [path: string, query: Record<string, string[]
   for (const [name, value] of new URLSearchParams(search)) (query[name] ??= []).push(value);
   return [path === '/' ? '' : path, query];
 }
+
+/** A header takes no other letters; percent signs that are there stay. */
+const asciiAddress = (address: string) =>
+  address.toWellFormed().replaceAll(/[^\x21-\x7e]+/g, encodeURIComponent);
 
 const samePath = (left: string, right: string) => left.split('?', 1)[0] === right.split('?', 1)[0];

@@ -39,6 +39,8 @@ interface FieldParts {
   hint?: Part;
   isRequired?: boolean;
   isDisabled?: boolean;
+  /** Instead of that of the draft. */
+  problem?: string | undefined;
   autocomplete?: string;
   inputMode?: 'numeric';
   placeholder?: string;
@@ -46,6 +48,8 @@ interface FieldParts {
   list?: string;
   unit?: string;
   rows?: number;
+  /** Its long text is code, in a monospaced font. */
+  isCode?: boolean;
   choices?: readonly Choice[];
   /** The countries of which one is chosen; all by default. */
   countries?: readonly string[];
@@ -55,7 +59,10 @@ interface FieldParts {
 
 export interface DeclaredField extends FieldParts {
   label: string;
-  /** Decimals and integers are typed as in the language of the reader. */
+  /**
+   * Decimals and integers are typed as in the language of the reader. A list of texts is typed as `tags`, with commas
+   * between them, or as `lines`. A `choice` of a boolean sends `yes` or `no`.
+   */
   kind?:
     | 'text'
     | 'email'
@@ -69,6 +76,8 @@ export interface DeclaredField extends FieldParts {
     | 'number'
     | 'tick'
     | 'ticks'
+    | 'tags'
+    | 'lines'
     | 'choice'
     | 'country'
     | 'hidden';
@@ -171,12 +180,16 @@ export function showFields<Name extends string>(
     const maxLength = typeof limit === 'number' ? limit : limit.characters;
     // A field that is there several times has its problem under the name of its input.
     const isAlone = prefix === '' && locale === undefined && row === undefined;
-    const problem = isAlone ? draft?.problems?.[name] : undefined;
+    const problem = more?.problem ?? (isAlone ? draft?.problems?.[name] : undefined);
     const field = { isDisabled, ...parts, name: prefix + input, maxLength, draft, problem };
     const stored = values?.[name];
     const value = textOfStored(stored, language);
     const shown = sendsShown && html`<input type="hidden" name="${SHOWN}${field.name}" value="${value}" />`;
     switch (kind) {
+      case 'tags':
+        return textField({ ...field, value: textOfList(stored, ', ') });
+      case 'lines':
+        return longTextField({ ...field, value: textOfList(stored, '\n') });
       case 'hidden':
         return html`<input type="hidden" name="${field.name}" value="${value}" />`;
       case 'tick':
@@ -248,8 +261,10 @@ export function readFields<Body extends TObject, Name extends string>(
     const text = request.field(input);
     if (kind === 'tick') return text === 'yes';
     if (kind === 'ticks') return request.fieldList(input);
+    if (kind === 'tags' || kind === 'lines') return entriesOf(text, kind);
     if (text === '' && isNullable(form, name) && !isRequired) return null;
     if (kind === 'integer' || kind === 'number') return Number(typedDecimal(text, language));
+    if (kind === 'choice' && typesOf(form, name).includes('boolean')) return text === 'yes';
     return kind === 'decimal' ? readDecimal(text, input, declared, language) : text;
   };
   const entries = Object.entries<DeclaredField>(form.fieldsIn(messages));
@@ -302,10 +317,35 @@ export function optionsOf(
   };
 }
 
+const textOfList = (stored: StoredValue, separator: string) =>
+  Array.isArray(stored) ? stored.join(separator) : '';
+
+/** The different texts of a field, without empty ones. */
+function entriesOf(text: string, kind: 'tags' | 'lines'): string[] {
+  const entries = text
+    .split(kind === 'tags' ? ',' : '\n')
+    .map((entry) => entry.trim().replaceAll(/\s+/g, ' '));
+  return [...new Set(entries.filter((entry) => entry !== ''))];
+}
+
 const schemaOf = ({ body }: DeclaredForm, name: string) =>
-  (body.properties[name] ?? {}) as { type?: string | readonly string[]; maxLength?: number };
+  (body.properties[name] ?? {}) as {
+    type?: string | readonly string[];
+    maxLength?: number;
+    maxItems?: number;
+    items?: { maxLength?: number };
+  };
 
-const isNullable = (form: DeclaredForm, name: string) => [schemaOf(form, name).type].flat().includes('null');
+const typesOf = (form: DeclaredForm, name: string) => [schemaOf(form, name).type].flat();
+const isNullable = (form: DeclaredForm, name: string) => typesOf(form, name).includes('null');
 
-const limitOf = (form: DeclaredForm, name: string, { maxLength }: DeclaredField): TextLimit =>
-  maxLength ?? schemaOf(form, name).maxLength ?? MAX_FIELD_LENGTH;
+function limitOf(form: DeclaredForm, name: string, { kind, maxLength }: DeclaredField): TextLimit {
+  if (maxLength !== undefined) return maxLength;
+  const schema = schemaOf(form, name);
+  if (kind === 'tags' || kind === 'lines') {
+    const { maxItems = 0, items = {} } = schema;
+    const characters = maxItems * ((items.maxLength ?? 0) + ', '.length);
+    return kind === 'tags' ? characters : { characters, lines: maxItems };
+  }
+  return schema.maxLength ?? MAX_FIELD_LENGTH;
+}

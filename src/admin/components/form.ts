@@ -169,10 +169,12 @@ export interface ButtonForm {
   kind?: 'main' | 'danger' | 'link';
   /** Is asked first, where scripts run. */
   confirm?: string;
+  /** Names it for screen readers, where its text is a sign or is there several times. */
+  label?: string;
 }
 
 /** A form that is one button. */
-export function buttonForm({ action, text, fields = {}, kind, confirm }: ButtonForm): Markup {
+export function buttonForm({ action, text, fields = {}, kind, confirm, label }: ButtonForm): Markup {
   return html`<form
     method="post"
     action="${action}"
@@ -181,7 +183,7 @@ export function buttonForm({ action, text, fields = {}, kind, confirm }: ButtonF
     ${Object.entries(fields).map(
       ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
     )}
-    <button class="${kind ?? ''}">${text}</button>
+    <button class="${kind ?? ''}" ${label !== undefined && html`aria-label="${label}"`}>${text}</button>
   </form>`;
 }
 

@@ -237,7 +237,10 @@ test('notes have an author and a moment, stay hidden from the customer, and leav
     ['   ', 400],
     ['x'.repeat(2_001), 413],
   ] as const) {
-    expect((await merchant.post(`/customers/${id}/notes`, { note })).status).toBe(status);
+    const refused = await merchant.post(`/customers/${id}/notes`, { note });
+    expect(refused.status).toBe(status);
+    // An error page names the field as the form does.
+    if (status === 400) expect(refused.text).toContain('New note must not be empty.');
   }
   expect((await merchant.post(`/customers/${id}/notes/${id}/delete`)).status).toBe(404);
   expect(await fingerprint(service)).toEqual(before);

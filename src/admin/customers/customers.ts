@@ -20,8 +20,7 @@ import { issueCard } from './open-issues.ts';
 import { privacyPages } from './privacy.ts';
 import { findCustomerSummary, findOrdersOf, type CustomerSummary } from './queries.ts';
 import { segmentPages } from './segments.ts';
-import { MAX_TAGS_LENGTH, tagPages } from './tag-pages.ts';
-import { typedTags } from './customer-filter.ts';
+import { tagPages } from './tag-pages.ts';
 import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 const DETAILS = declareForm(createCustomer, ({ customers: messages }) => ({
@@ -38,9 +37,8 @@ const GROUP = declareForm(setCustomerGroup, ({ customers: messages }) => ({
   },
 }));
 
-/** The tags are typed in one field, with commas between them. */
 const TAGS = declareForm(setCustomerTags, ({ customers: messages }) => ({
-  tags: { label: messages.tags, hint: messages.tagsHint, maxLength: MAX_TAGS_LENGTH },
+  tags: { kind: 'tags', label: messages.tags, hint: messages.tagsHint },
 }));
 
 export function customerPages(pages: ShopPages): void {
@@ -89,7 +87,7 @@ export function customerPages(pages: ShopPages): void {
         requireUnchanged(form, before, visit.messages);
         const typed = readFields(DETAILS, form, visit);
         const group = readFields(GROUP, form, visit);
-        const tags = typedTags(form.field('tags'));
+        const { tags } = readFields(TAGS, form, visit);
         await visit.inTransaction(async (call) => {
           if (group.customerGroupId !== before.customerGroupId) {
             await call(setCustomerGroup, { params: { customerId }, body: group });
@@ -269,7 +267,7 @@ function detailsForm(
   const choices = groups.map((group) => ({ value: group.customerGroupId, text: group.name }));
   const shown = { draft, isDisabled: !mayWrite };
   const field = showFields(DETAILS, visit, { values: { customerNumber, internalNote }, ...shown });
-  const tagField = showFields(TAGS, visit, { values: { tags: tags.join(', ') }, ...shown });
+  const tagField = showFields(TAGS, visit, { values: { tags }, ...shown });
   const groupField = showFields(GROUP, visit, { values: { customerGroupId }, ...shown });
   return html`<form method="post" class="card">
     <h2>${messages.details}</h2>

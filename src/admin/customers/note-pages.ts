@@ -1,17 +1,16 @@
-import {
-  createCustomerNote,
-  deleteCustomerNote,
-  findNotes,
-  MAX_NOTE_LENGTH,
-} from '../../people/customers/notes.ts';
-import { badRequest, notFound } from '../../http/errors.ts';
+import { createCustomerNote, deleteCustomerNote, findNotes } from '../../people/customers/notes.ts';
+import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { Redirect } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
-import { longTextField } from '../components/form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { momentText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+
+const NOTE = declareForm(createCustomerNote, ({ customers: messages }) => ({
+  note: { kind: 'long text', label: messages.newNote, hint: messages.noteHint, rows: 3, isRequired: true },
+}));
 
 /** Notes about a customer, which people of the shop write for each other. */
 export function notePages(pages: ShopPages): void {
@@ -21,15 +20,11 @@ export function notePages(pages: ShopPages): void {
     async (visit, form) => {
       const words = visit.messages.customers;
       const customerId = form.params['customerId']!;
-      const note = form.field('note').trim();
       if (!isId(customerId)) throw notFound();
-      if (note === '' || note.length > MAX_NOTE_LENGTH) {
-        throw badRequest(words.noteLength({ limit: MAX_NOTE_LENGTH }));
-      }
-      await visit.call(createCustomerNote, { params: { customerId }, body: { note } });
+      await visit.call(createCustomerNote, { params: { customerId }, body: readFields(NOTE, form, visit) });
       return new Redirect(adminPath(visit, `/customers/${customerId}`), words.noteAdded);
     },
-    { limits: { texts: { note: MAX_NOTE_LENGTH } } },
+    optionsOf(NOTE),
   );
 
   pages.post('/customers/:customerId/notes/:noteId/delete', 'customers_write', async (visit, form) => {
@@ -69,7 +64,7 @@ export async function noteCard(visit: ShopVisit, customerId: string): Promise<Ma
     ${
       mayWrite &&
       html`<form method="post" action="${path}">
-        ${longTextField({ name: 'note', label: words.newNote, hint: words.noteHint, rows: 3, maxLength: MAX_NOTE_LENGTH, isRequired: true })}
+        ${showFields(NOTE, visit, { draft: undefined })('note')}
         <button>${words.addNote}</button>
       </form>`
     }

@@ -2,7 +2,8 @@ import { eraseCustomer, exportCustomer } from '../../people/privacy/routes.ts';
 import { findPrivacyRequests, type PrivacyRequest } from '../../people/privacy/requests.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { problemOf, tickField } from '../components/form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
@@ -10,6 +11,10 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { customerStep, listStep, readCustomer } from './customer-steps.ts';
 import { personName } from './names.ts';
 import { type PageRequest, Redirect } from '../../http/page-kit.ts';
+
+const ERASURE = declareForm({ body: eraseCustomer.query! }, ({ customers: messages }) => ({
+  force: { kind: 'tick', label: messages.eraseForce, hint: messages.eraseForceHint },
+}));
 
 const PER_PAGE = 50;
 
@@ -45,7 +50,7 @@ export function privacyPages(pages: ShopPages): void {
             <p>${messages.eraseGoesList}</p>
             <h2>${messages.eraseStays}</h2>
             <p>${messages.eraseStaysList}</p>
-            ${tickField({ name: 'force', label: messages.eraseForce, hint: messages.eraseForceHint, draft })}
+            ${showFields(ERASURE, visit, { draft })('force')}
             <div class="actions">
               <button class="danger">${messages.eraseButton}</button>
               <a class="button" href="${customerStep(visit, customer).href}">${visit.messages.form.cancel}</a>
@@ -57,7 +62,7 @@ export function privacyPages(pages: ShopPages): void {
         const customerId = form.params['customerId']!;
         const { customerNumber } = await visit.call(eraseCustomer, {
           params: { customerId },
-          query: { force: form.field('force') === 'yes' },
+          query: readFields(ERASURE, form, visit),
         });
         return new Redirect(
           adminPath(visit, '/customers'),
@@ -65,7 +70,7 @@ export function privacyPages(pages: ShopPages): void {
         );
       },
     },
-    { needsReauthentication: true },
+    { ...optionsOf(ERASURE), needsReauthentication: true },
   );
 }
 

@@ -5,7 +5,6 @@ import {
   findSegmentByName,
   findSegments,
   FILTERS,
-  MAX_NAME_LENGTH,
   MAX_VALUE_LENGTH,
   updateSegment,
   type FilterValues,
@@ -16,12 +15,17 @@ import { html, type Markup } from '../../http/html.ts';
 import { Redirect } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
 import { areTotalsComplete } from '../../orders/customer-totals.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { dayText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { filterText, givenValues, toFilter } from './customer-filter.ts';
 import { listStep } from './customer-steps.ts';
 import { findCustomerPage } from './queries.ts';
+
+const SEGMENT = declareForm(createSegment, ({ customers: messages }) => ({
+  name: { label: messages.saveSegment, isCell: true, isRequired: true },
+}));
 
 /** The segments of the shop, which all of its people share. */
 export function segmentPages(pages: ShopPages): void {
@@ -69,20 +73,24 @@ export function segmentPages(pages: ShopPages): void {
     };
   });
 
-  pages.post('/customers/segments', 'customers_write', async (visit, form) => {
-    const { messages } = visit;
-    const name = form.field('name').trim().slice(0, MAX_NAME_LENGTH);
-    const filter = givenValues((parameter) => form.field(`filter.${parameter}`).slice(0, MAX_VALUE_LENGTH));
-    if (name === '') throw badRequest(messages.customers.segmentName);
-    if (Object.keys(filter).length === 0) throw badRequest(messages.customers.segmentEmpty);
-    await visit.inTransaction(async (call, tx) => {
-      // A segment that has this name already gets the filter.
-      const named = await findSegmentByName(tx, visit.shopId, name);
-      if (!named) await call(createSegment, { body: { name, filter } });
-      else await call(updateSegment, { params: { segmentId: named.segmentId }, body: { name, filter } });
-    });
-    return new Redirect(adminPath(visit, '/customers', filter), messages.customers.segmentSaved({ name }));
-  });
+  pages.post(
+    '/customers/segments',
+    'customers_write',
+    async (visit, form) => {
+      const { messages } = visit;
+      const { name } = readFields(SEGMENT, form, visit);
+      const filter = givenValues((parameter) => form.field(`filter.${parameter}`).slice(0, MAX_VALUE_LENGTH));
+      if (Object.keys(filter).length === 0) throw badRequest(messages.customers.segmentEmpty);
+      await visit.inTransaction(async (call, tx) => {
+        // A segment that has this name already gets the filter.
+        const named = await findSegmentByName(tx, visit.shopId, name);
+        if (!named) await call(createSegment, { body: { name, filter } });
+        else await call(updateSegment, { params: { segmentId: named.segmentId }, body: { name, filter } });
+      });
+      return new Redirect(adminPath(visit, '/customers', filter), messages.customers.segmentSaved({ name }));
+    },
+    optionsOf(SEGMENT),
+  );
 
   pages.post('/customers/segments/:segmentId/delete', 'customers_write', async (visit, form) => {
     const { db, shopId, messages } = visit;
@@ -164,7 +172,7 @@ export function saveSegmentForm(
       ([name, value]) => html`<input type="hidden" name="filter.${name}" value="${value}" />`,
     )}
     <label for="segment-name">${words.saveSegment}</label>
-    <input id="segment-name" name="name" maxlength="${MAX_NAME_LENGTH}" required />
+    ${showFields(SEGMENT, visit, { draft: undefined })('name', { id: 'segment-name' })}
     <button>${visit.messages.list.save}</button>
   </form>`;
 }

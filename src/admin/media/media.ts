@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import {
   addLibraryImage,
   addToProduct,
@@ -28,7 +29,8 @@ import { refuseFullMedia } from '../../platform/media/quota.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
 import { storeImage, type StoredImage } from '../../platform/media/store-image.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
-import { buttonForm, problemOf, textField } from '../components/form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { buttonForm, problemOf } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import { titleOf } from '../content/page-list.ts';
 import type { AdminPage } from '../page.ts';
@@ -61,6 +63,14 @@ import {
 
 const PER_PAGE = 60;
 const MAX_SEARCH_LENGTH = 100;
+
+/** What the picture shows, in each language. */
+const PICTURE_TEXT = declareForm(
+  { body: Type.Object({ text: Type.String({ maxLength: MAX_LENGTHS.pictureText }) }) },
+  ({ media: messages }) => ({
+    text: { label: messages.texts, isLocalised: true, autocomplete: 'off' },
+  }),
+);
 
 /** All pictures of the shop, and the choice of one for the settings, a product, a category or a text. */
 export function mediaPages(pages: ShopPages, format: SettingsFormat, media: MediaStorage): void {
@@ -122,7 +132,10 @@ export function mediaPages(pages: ShopPages, format: SettingsFormat, media: Medi
       save: async (visit, form) => {
         const picture = await pictureOf(visit, form);
         const texts = Object.fromEntries(
-          visit.settings.locales.map((locale) => [locale, form.field(`text.${locale}`).trim()]),
+          visit.settings.locales.map((locale) => [
+            locale,
+            readFields(PICTURE_TEXT, form, visit, { locale }).text,
+          ]),
         );
         await visit.db.transaction(
           async (tx) => {
@@ -134,7 +147,7 @@ export function mediaPages(pages: ShopPages, format: SettingsFormat, media: Medi
         return new Redirect(pathOf(visit, picture.imageKey), visit.messages.form.saved);
       },
     },
-    { limits: { texts: { 'text.*': MAX_LENGTHS.pictureText } } },
+    optionsOf(PICTURE_TEXT),
   );
 
   pages.fileForm('/media/:imageKey/replace', 'products_write', {
@@ -417,16 +430,13 @@ async function picturePage(visit: ShopVisit, picture: LibraryPicture, draft?: Dr
           <h2>${messages.texts}</h2>
           <p class="hint">${messages.textsHint}</p>
           ${locales.map((locale) =>
-            textField({
-              name: `text.${locale}`,
-              label: languageName(locale, visit.language, locales),
-              value: altTexts[locale],
-              maxLength: MAX_LENGTHS.pictureText,
-              autocomplete: 'off',
+            showFields(PICTURE_TEXT, visit, {
+              values: { text: altTexts[locale] },
+              locale,
               isDisabled: !mayWrite,
               // The file of a refused replacement comes with no texts.
               draft: draft?.fieldList(`text.${locale}`).length ? draft : undefined,
-            }),
+            })('text', { label: languageName(locale, visit.language, locales) }),
           )}
           ${mayWrite && html`<button class="main">${visit.messages.form.save}</button>`}
         </form>

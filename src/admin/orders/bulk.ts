@@ -1,17 +1,19 @@
+import { Type } from 'typebox';
 import { finaliseInvoice } from '../../orders/documents/routes.ts';
 import { createShipment } from '../../orders/manage-shipments.ts';
 import { UNDO_MINUTES } from '../../orders/undo-shipment.ts';
 import { badRequest, HttpError } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { longTextField, problemOf } from '../components/form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
 import { amountText } from '../components/format.ts';
 import { refusalText } from '../components/validation.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { sellerNotice } from './seller-notice.ts';
-import { carrierField, carrierOf, isConfirmed, unpaidField } from './shipment-actions.ts';
+import { carrierChoices, carrierOf, isConfirmed, SHIPMENT, unpaidField } from './shipment-actions.ts';
 import { pastedCodes, type PastedCode } from './pasted-codes.ts';
 import { findOrdersByNumberSuffix, findListedOrders } from './queries.ts';
 import type { FormRequest, PageRequest } from '../../http/page-kit.ts';
@@ -20,7 +22,19 @@ import type { FormRequest, PageRequest } from '../../http/page-kit.ts';
 export const MAX_AT_ONCE = 100;
 
 /** One order per line, with room for empty lines. */
-const CODES = { characters: 200 * MAX_AT_ONCE, lines: 2 * MAX_AT_ONCE };
+const CODES = declareForm(
+  { body: Type.Object({ codes: Type.String() }) },
+  ({ orders: { bulk: messages } }) => ({
+    codes: {
+      kind: 'long text',
+      label: messages.paste,
+      hint: messages.pasteHint,
+      rows: 12,
+      isCode: true,
+      maxLength: { characters: 200 * MAX_AT_ONCE, lines: 2 * MAX_AT_ONCE },
+    },
+  }),
+);
 
 export const chosenIds = (ids: readonly string[]) =>
   [...new Set(ids.filter(isId).map((id) => id.toUpperCase()))].slice(0, MAX_AT_ONCE);
@@ -49,7 +63,7 @@ export function bulkOrders(pages: ShopPages): void {
       show: async (visit, request, draft) => shipPage(visit, await chosenNumbers(visit, request), draft),
       save: async (visit, form) => shipped(visit, form),
     },
-    { limits: { texts: { codes: CODES } } },
+    optionsOf(CODES, SHIPMENT),
   );
 }
 
@@ -122,6 +136,7 @@ function shipPage(
   result?: { markup: Markup; hasUnpaid: boolean },
 ): AdminPage {
   const messages = visit.messages.orders;
+  const shown = { draft, isDisabled: !visit.may('orders_write') };
   return {
     title: messages.bulk.shipMany,
     menu: 'orders',
@@ -129,18 +144,8 @@ function shipPage(
     main: html`${result?.markup}
       <form method="post" class="card">
         ${draft?.problem !== '' && problemOf(draft)}
-        ${longTextField({
-          name: 'codes',
-          label: messages.bulk.paste,
-          hint: messages.bulk.pasteHint,
-          value: codes,
-          rows: 12,
-          maxLength: CODES.characters,
-          isCode: true,
-          isDisabled: !visit.may('orders_write'),
-          draft,
-        })}
-        ${carrierField(visit, draft)}
+        ${showFields(CODES, visit, { values: { codes }, ...shown })('codes')}
+        ${showFields(SHIPMENT, visit, shown)('carrier', { choices: carrierChoices(visit) })}
         ${result?.hasUnpaid && unpaidField(visit, messages.bulk.unpaid, undefined)}
         <p class="hint">${messages.shipping.tellsCustomer({ minutes: UNDO_MINUTES })}</p>
         ${visit.may('orders_write') && html`<button class="main">${messages.submit.ship}</button>`}
@@ -151,10 +156,11 @@ function shipPage(
 /** Failed lines stay in the field, so that they can be fixed and sent again. */
 async function shipped(visit: ShopVisit, form: FormRequest): Promise<AdminPage> {
   const messages = visit.messages.orders;
-  const codes = pastedCodes(form.field('codes'));
+  const codes = pastedCodes(readFields(CODES, form, visit).codes);
   if (codes.length === 0) throw badRequest(messages.bulk.none);
   if (codes.length > MAX_AT_ONCE) throw badRequest(messages.bulk.tooMany({ most: MAX_AT_ONCE }));
-  const choices = { carrier: form.field('carrier') || null, isUnpaidShipped: isConfirmed(form) };
+  const { carrier } = readFields(SHIPMENT, form, visit);
+  const choices = { carrier: carrier || null, isUnpaidShipped: isConfirmed(form) };
   const refusals: (Refused & { text: string })[] = [];
   for (const code of codes) {
     const refusal = await shipOne(visit, code, choices);

@@ -8,8 +8,9 @@ import { toMinor } from '../../kernel/money.ts';
 import { contentOf, type Content, type ContentLine } from '../../pricing/content.ts';
 import type { CartSelection } from '../../pricing/input.ts';
 import type { ShopVisit } from '../visit.ts';
-import { localisedDecimal, typedDecimal } from '../components/decimal.ts';
-import type { Language } from '../messages.ts';
+import { localisedDecimal } from '../components/decimal.ts';
+import { readFields, showFields, type FormReader } from '../components/declared-form.ts';
+import { LINE } from './line-form.ts';
 import { findSellable, loadProducts } from './product-queries.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
@@ -26,21 +27,17 @@ const MAX_LINES = 100;
 /** The lines of a form, after the pressed button has added or removed one. */
 export function chosenLines(
   form: Pick<FormRequest, 'fieldList' | 'field'>,
-  { language }: { language: Language },
+  reader: FormReader,
 ): ChosenLine[] {
-  const quantities = form.fieldList('quantity');
-  const prices = form.fieldList('price');
-  const [what, productId = ''] = form.field('do').split(':');
-  const lines = form
-    .fieldList('product')
-    .map((id, index) => ({
-      productId: id,
-      quantity: typedDecimal(quantities[index] ?? '1', language),
-      price: typedDecimal(prices[index] ?? '', language),
-    }))
-    .filter((line) => isId(line.productId) && !(what === 'remove' && line.productId === productId));
-  const isNew = what === 'add' && isId(productId) && !lines.some((line) => line.productId === productId);
-  return [...lines, ...(isNew ? [{ productId, quantity: '1', price: '' }] : [])].slice(0, MAX_LINES);
+  const [what, pressedId = ''] = form.field('do').split(':');
+  const productIds = new Set(form.fieldList('product').filter(isId));
+  if (what === 'remove') productIds.delete(pressedId);
+  const lines = [...productIds].slice(0, MAX_LINES).map((productId) => {
+    const { quantity, price } = readFields(LINE, form, reader, { row: productId });
+    return { productId, quantity: String(quantity ?? ''), price: String(price ?? '') };
+  });
+  const isNew = what === 'add' && isId(pressedId) && !productIds.has(pressedId) && lines.length < MAX_LINES;
+  return isNew ? [...lines, { productId: pressedId, quantity: '1', price: '' }] : lines;
 }
 
 export type Terms = Pick<CartSelection, 'currency' | 'taxType' | 'customerGroupId'> &
@@ -172,22 +169,19 @@ export function chosenRows(
       const line = content.lines.find((one) => one.productId === productId);
       const number = products.find((one) => one.productId === productId)?.productNumber ?? '?';
       const name = line ? contentLineName(visit, line) : number;
+      const values = {
+        quantity: localisedDecimal(quantity, visit.language),
+        price: localisedDecimal(price, visit.language),
+      };
+      const field = showFields(LINE, visit, { values, row: productId, draft: undefined });
       return html`<li>
         <input type="hidden" name="product" value="${productId}" />
         <span class="grow">${name} <span class="quiet">${number}</span></span>
-        <input
-          name="quantity"
-          value="${localisedDecimal(quantity, visit.language)}"
-          inputmode="decimal"
-          aria-label="${messages.edit.quantity}: ${name}"
-        />
-        <input
-          name="price"
-          value="${localisedDecimal(price, visit.language)}"
-          inputmode="decimal"
-          aria-label="${messages.edit.price}: ${name}"
-          placeholder="${line && moneyText(line.unitPrice, content.currency, visit.language)}"
-        />
+        ${field('quantity', { label: `${messages.edit.quantity}: ${name}` })}
+        ${field('price', {
+          label: `${messages.edit.price}: ${name}`,
+          ...(line && { placeholder: moneyText(line.unitPrice, content.currency, visit.language) }),
+        })}
         <span class="number">${line && moneyText(line.amount, content.currency, visit.language)}</span>
         <button
           name="do"

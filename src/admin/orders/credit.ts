@@ -11,11 +11,12 @@ import type { ShopVisit } from '../visit.ts';
 import { sellerNotice } from './seller-notice.ts';
 import type { OrderAction } from './action.ts';
 import { contentLineName } from './chosen-lines.ts';
-import { decimalText, typedDecimal } from '../components/decimal.ts';
+import { invoiceRow, LINE } from './line-form.ts';
 import { readOrder, type OrderAmount, type OrderView } from './order-view.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
 const CREDIT = declareForm(finaliseCreditNote, ({ form, orders: { documents: messages } }) => ({
+  invoiceNumber: { label: messages.kinds.Invoice },
   shipping: {
     kind: 'choice',
     label: messages.creditShipping,
@@ -46,17 +47,10 @@ export const credit: OrderAction = {
       ${field('shipping')} ${field('note')} ${paidAmount.amount > refundedAmount.amount && field('refund')}`;
   },
   save: async (visit, form, { orderId }) => {
-    const invoiceNumber = form.field('invoiceNumber');
-    const { note, refund } = readFields(CREDIT, form, visit);
-    const shipping = { yes: true, no: false }[form.field('shipping')] ?? null;
+    const { refund, ...typed } = readFields(CREDIT, form, visit);
     const { documentId, documentNumber, lineItemContainer } = await visit.call(finaliseCreditNote, {
       params: { orderId },
-      body: {
-        invoiceNumber: invoiceNumber || null,
-        lines: typedLines(visit, form, invoiceNumber),
-        note,
-        shipping,
-      },
+      body: { ...typed, lines: typedLines(visit, form, typed.invoiceNumber ?? '') },
     });
     const isRefunded = refund === true && (await refundCredit(visit, orderId, lineItemContainer.grandTotal));
     const messages = visit.messages.orders.documents;
@@ -93,9 +87,6 @@ function creditableIn({ documents }: OrderView): Creditable[] {
     .filter(({ left }) => left.size > 0);
 }
 
-const fieldName = (invoiceNumber: number | string, lineItemId: string) =>
-  `credit-${invoiceNumber}-${lineItemId}`;
-
 /** The lines of an invoice, each with the quantity to credit: by default everything that is left. */
 function invoiceFields(
   visit: ShopVisit,
@@ -121,21 +112,16 @@ function invoiceFields(
       ${content.lines
         .filter(({ lineItemId }) => left.has(lineItemId))
         .map((line) => {
-          const name = fieldName(number, line.lineItemId);
           const quantity = left.get(line.lineItemId)!;
+          const row = invoiceRow(number, line.lineItemId);
+          const field = showFields(LINE, visit, { values: { quantity: Number(quantity) }, row, draft });
+          const [available, name] = [lines.of({ quantity }), contentLineName(visit, line)];
+          const about = `${line.productNumber} · ${moneyText(line.unitPrice, content.currency, visit.language)}`;
+          const id = `quantity-${row}`;
           return html`<li>
-            <input
-              name="${name}"
-              id="field-${name}"
-              inputmode="decimal"
-              value="${draft?.field(name) ?? decimalText(Number(quantity), visit.language)}"
-              maxlength="18"
-            />
-            <label for="field-${name}"
-              ><span class="quiet">${lines.of({ quantity })}</span> ${contentLineName(visit, line)}
-              <span class="quiet"
-                >${line.productNumber} · ${moneyText(line.unitPrice, content.currency, visit.language)}</span
-              ></label
+            ${field('quantity', { id, label: `${available} ${name} ${about}` })}
+            <label for="${id}"
+              ><span class="quiet">${available}</span> ${name} <span class="quiet">${about}</span></label
             >
           </li>`;
         })}
@@ -143,15 +129,14 @@ function invoiceFields(
   </fieldset>`;
 }
 
-function typedLines({ messages, language }: ShopVisit, form: FormRequest, invoiceNumber: string) {
-  const prefix = fieldName(invoiceNumber, '');
-  const lines = form.fieldNames
-    .filter((name) => name.startsWith(prefix))
-    .map((name) => ({
-      lineItemId: name.slice(prefix.length),
-      quantity: typedDecimal(form.field(name), language),
-    }))
-    .filter(({ quantity }) => quantity !== '' && Number(quantity) !== 0);
-  if (lines.length === 0) throw badRequest(messages.orders.lines.noneChosen);
+function typedLines(visit: ShopVisit, form: FormRequest, invoiceNumber: number | string) {
+  const prefix = `quantity.${invoiceRow(invoiceNumber, '')}`;
+  const lines = form.fieldNames.flatMap((name) => {
+    if (!name.startsWith(prefix)) return [];
+    const lineItemId = name.slice(prefix.length);
+    const { quantity } = readFields(LINE, form, visit, { row: invoiceRow(invoiceNumber, lineItemId) });
+    return quantity && Number(quantity) !== 0 ? [{ lineItemId, quantity }] : [];
+  });
+  if (lines.length === 0) throw badRequest(visit.messages.orders.lines.noneChosen);
   return lines;
 }

@@ -14,7 +14,7 @@ import type { OrderAction, SavedAction } from './action.ts';
 import { readOrder } from './order-view.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
-const NOTE = declareForm({ body: Order }, ({ orders: { note: messages } }) => ({
+export const NOTE = declareForm({ body: Order }, ({ orders: { note: messages } }) => ({
   internalNote: { kind: 'long text', label: messages.label, hint: messages.hint, maxLength: MAX_NOTE_LENGTH },
 }));
 
@@ -24,9 +24,10 @@ export const note: OrderAction = {
   form: NOTE,
   fields: ({ visit, order }, draft) => showFields(NOTE, visit, { values: order, draft })('internalNote'),
   save: (visit, form, order) => {
-    const value = form.field('internalNote');
-    const change =
-      value === '' ? { op: 'remove', path: '/internalNote' } : { op: 'add', path: '/internalNote', value };
+    const { internalNote: value } = readFields(NOTE, form, visit);
+    const change = !value
+      ? { op: 'remove', path: '/internalNote' }
+      : { op: 'add', path: '/internalNote', value };
     return patched(visit, order, 'note', [change], { internalNote: order.internalNote ?? '' });
   },
 };

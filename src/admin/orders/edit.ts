@@ -8,9 +8,9 @@ import {
 import { endOrderEditing, startOrderEditing } from '../../orders/manage.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
-import { decimalText, typedDecimal } from '../components/decimal.ts';
+import { decimalText } from '../components/decimal.ts';
 import { currencyDigits } from '../../kernel/money.ts';
-import { readFields, showFields } from '../components/declared-form.ts';
+import { optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
 import { methodChoices } from '../components/method-choices.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
@@ -19,6 +19,7 @@ import type { Draft, ShopPages } from '../pages.ts';
 import type { CallOperation } from '../../http/internal-call.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenHeads, chosenLines, chosenRows, loadChosen, productFinder } from './chosen-lines.ts';
+import { LINE } from './line-form.ts';
 import { lineName, linePicture } from './line-view.ts';
 import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
 import { linesOf, readOrder, type OrderLine } from './order-view.ts';
@@ -46,13 +47,7 @@ export function editPages(pages: ShopPages): void {
         return new Redirect(adminPath(visit, `/orders/${order.orderId}`), visit.messages.orders.edit.saved);
       },
     },
-    {
-      labels: ({
-        orders: {
-          edit: { quantity, price },
-        },
-      }) => ({ quantity, price }),
-    },
+    optionsOf(DELIVERY, PAYMENT_METHOD, LINE),
   );
 
   pages.post('/orders/:orderId/edit/end', 'orders_write', async (visit, { params }) => {
@@ -61,9 +56,6 @@ export function editPages(pages: ShopPages): void {
     return new Redirect(adminPath(visit, `/orders/${orderId}`), visit.messages.orders.edit.ended);
   });
 }
-
-const nameOf = (field: 'quantity' | 'price' | 'remove', { lineItemId }: OrderLine) =>
-  `${field}-${lineItemId}`;
 
 /** Each change is an operation. Additions come first, because the last line of an order can't be removed. */
 async function saveEdits(
@@ -78,15 +70,14 @@ async function saveEdits(
   }
   for (const line of linesOf(order)) {
     const ofLine = { ...params, lineItemId: line.lineItemId };
-    if (form.field(nameOf('remove', line)) !== '') {
+    const { quantity, price, remove } = readFields(LINE, form, visit, { row: line.lineItemId });
+    if (remove) {
       await call(removeOrderLine, { params: ofLine });
       continue;
     }
-    const quantity = typedDecimal(form.field(nameOf('quantity', line)), visit.language);
-    const price = typedDecimal(form.field(nameOf('price', line)), visit.language);
     const body = {
-      ...(quantity !== '' && Number(quantity) !== line.quantity.amount && { quantity }),
-      ...(price !== '' && Number(price) !== line.singleItemPrice.amount && { price }),
+      ...(quantity && Number(quantity) !== line.quantity.amount && { quantity }),
+      ...(price && Number(price) !== line.singleItemPrice.amount && { price }),
     };
     if (Object.keys(body).length > 0) await call(updateOrderLine, { params: ofLine, body });
   }
@@ -150,30 +141,16 @@ async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Dra
 function lineRow(visit: ShopVisit, line: OrderLine, draft: Draft | undefined): Markup {
   const messages = visit.messages.orders.edit;
   const name = lineName(line);
-  const field = (kind: 'quantity' | 'price', label: string, value: string) => {
-    const fieldName = nameOf(kind, line);
-    return html`<input
-      name="${fieldName}"
-      value="${draft?.field(fieldName) ?? value}"
-      inputmode="decimal"
-      maxlength="20"
-      aria-label="${label}: ${name}"
-    />`;
-  };
   const { amount, currency } = line.singleItemPrice;
-  const removeName = nameOf('remove', line);
+  const price = decimalText(amount, visit.language, currencyDigits(currency));
+  const values = { quantity: line.quantity.amount, price };
+  const field = showFields(LINE, visit, { values, row: line.lineItemId, draft });
   return html`<li>
     ${linePicture(line)} <span class="grow">${name} <span class="quiet">${line.sku}</span></span>
-    ${field('quantity', messages.quantity, decimalText(line.quantity.amount, visit.language))}
-    ${field('price', messages.price, decimalText(amount, visit.language, currencyDigits(currency)))}
+    ${field('quantity', { label: `${messages.quantity}: ${name}` })}
+    ${field('price', { label: `${messages.price}: ${name}` })}
     <label class="remove"
-      ><input
-        type="checkbox"
-        name="${removeName}"
-        value="yes"
-        ${draft?.field(removeName) === 'yes' && html`checked`}
-      />
-      ${messages.remove}</label
+      >${field('remove', { label: `${messages.remove}: ${name}` })} ${messages.remove}</label
     >
   </li>`;
 }

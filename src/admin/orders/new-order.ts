@@ -6,18 +6,20 @@ import { toMinor } from '../../kernel/money.ts';
 import type { Content } from '../../pricing/content.ts';
 import { ADDRESS, addressFields } from '../components/address-form.ts';
 import { optionsOf, showFields } from '../components/declared-form.ts';
-import { choiceField, longTextField, problemOf } from '../components/form.ts';
+import { problemOf } from '../components/form.ts';
 import { methodChoices } from '../components/method-choices.ts';
 import { languageName } from '../components/language-name.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
-import { MAX_NOTE_LENGTH } from '../../orders/patch.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenLines, chosenRows, loadChosen, productFinder, type ChosenProducts } from './chosen-lines.ts';
 import { typedDecimal } from '../components/decimal.ts';
+import { NOTE } from './data-actions.ts';
+import { LINE } from './line-form.ts';
 import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
 import {
   BILLING,
+  CART,
   checkTypedNumber,
   isElsewhere,
   knownCheck,
@@ -51,7 +53,7 @@ export function newOrderPages(pages: ShopPages): void {
         });
       },
     },
-    { ...optionsOf(ADDRESS), limits: { texts: { note: MAX_NOTE_LENGTH } } },
+    optionsOf(ADDRESS, DELIVERY, PAYMENT_METHOD, CART, NOTE, LINE),
   );
 }
 
@@ -89,6 +91,7 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
   const shippingPrice =
     toMinor(typedDecimal(draft?.field('shippingPrice') ?? '', visit.language), currency) ?? null;
   const delivery = showFields(DELIVERY, visit, { values: { shippingMethodId }, draft });
+  const cart = showFields(CART, visit, { values: { currency, locale: settings.defaultLocale }, draft });
   const vatCheck = draft && knownCheck(visit, draft);
   const [chosen, customers] = await Promise.all([
     loadChosen(visit, draft ? chosenLines(draft, visit) : [], text, {
@@ -132,28 +135,18 @@ async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage>
             ${showFields(PAYMENT_METHOD, visit, { draft })('paymentMethodId', { choices: methods.payment })}
             ${
               settings.currencies.length > 1 &&
-              choiceField({
-                name: 'currency',
-                label: messages.currency,
-                value: currency,
-                choices: settings.currencies.map((value) => ({ value, text: value })),
-                draft,
-              })
+              cart('currency', { choices: settings.currencies.map((value) => ({ value, text: value })) })
             }
             ${
               settings.locales.length > 1 &&
-              choiceField({
-                name: 'locale',
-                label: messages.byHand.language,
-                value: settings.defaultLocale,
+              cart('locale', {
                 choices: settings.locales.map((value) => ({
                   value,
                   text: languageName(value, visit.language, settings.locales),
                 })),
-                draft,
               })
             }
-            ${longTextField({ name: 'note', label: messages.note.label, hint: messages.note.hint, rows: 2, maxLength: MAX_NOTE_LENGTH, draft })}
+            ${showFields(NOTE, visit, { draft })('internalNote', { rows: 2 })}
           </section>
           ${sumsCard(visit, chosen.content, vatCheck)}
         </div>

@@ -223,7 +223,7 @@ describe('an order', () => {
   test('shows the prices of its lines with all their decimals', async () => {
     const orderId = await idOf('1014');
     const { text } = await merchant.get(`/orders/${orderId}/edit`);
-    expect([...text.matchAll(/name="price-[^"]*"\s+value="([^"]*)"/g)].map(([, price]) => price)).toEqual([
+    expect([...text.matchAll(/name="price\.[^"]*"[^>]*?\svalue="([^"]*)"/g)].map(([, price]) => price)).toEqual([
       '17.50',
       '119.00',
       '25.00',
@@ -245,7 +245,7 @@ describe('an order', () => {
     const { text } = await merchant.get(path);
     const version = valueIn(text, 'version')!;
     const [line] = (await managed(orderId)).lineItemContainer.productLineItems;
-    const parts = { version, [`quantity-${line.lineItemId}`]: '1', trackingCode: '0034' };
+    const parts = { version, [`quantity.${line.lineItemId}`]: '1', trackingCode: '0034' };
     // It is to be paid in advance, and it is not paid.
     const { management: before, lineItemContainer } = await managed(orderId);
     const unpaid = (lineItemContainer.grandTotal.amount - before.paidAmount.amount).toFixed(2);
@@ -280,7 +280,7 @@ describe('an order', () => {
     const quantities = Object.fromEntries(
       before.lineItemContainer.productLineItems.map(
         ({ lineItemId, quantity }: { lineItemId: string; quantity: { amount: number } }) => [
-          `quantity-${lineItemId}`,
+          `quantity.${lineItemId}`,
           String(quantity.amount),
         ],
       ),
@@ -401,7 +401,9 @@ describe('an order', () => {
     const total = lineItemContainer.grandTotal.amount;
     const { text } = await merchant.get(`/orders/${orderId}/credit`);
     const invoiceNumber = valueIn(text, 'invoiceNumber')!;
-    const [first, second] = [coffee, other].map(({ lineItemId }) => `credit-${invoiceNumber}-${lineItemId}`);
+    const [first, second] = [coffee, other].map(
+      ({ lineItemId }) => `quantity.${invoiceNumber}-${lineItemId}`,
+    );
     expect([valueIn(text, first!), valueIn(text, second!)]).toEqual(['10', '2']);
     const before = await fingerprint(service);
     const more = await send('1002', 'credit', { invoiceNumber, [first!]: '11', refund: 'yes' });
@@ -482,10 +484,10 @@ describe('an order', () => {
       do: 'save',
       version: valueIn(text, 'version')!,
       product: productId,
-      quantity: '3',
-      price: '6,50',
-      [`quantity-${first.lineItemId}`]: String(first.quantity.amount + 1),
-      ...(second && { [`remove-${second.lineItemId}`]: 'yes' }),
+      [`quantity.${productId}`]: '3',
+      [`price.${productId}`]: '6,50',
+      [`quantity.${first.lineItemId}`]: String(first.quantity.amount + 1),
+      ...(second && { [`remove.${second.lineItemId}`]: 'yes' }),
     });
     expect(saved.status).toBe(303);
     const after = await managed(orderId);
@@ -525,9 +527,8 @@ describe('an order', () => {
       do: 'save',
       version: valueIn(text, 'version')!,
       product: first.productId,
-      quantity: '1',
-      price: '',
-      [`quantity-${first.lineItemId}`]: '-1',
+      [`quantity.${first.productId}`]: '1',
+      [`quantity.${first.lineItemId}`]: '-1',
     });
     expect(refused.status).toBe(400);
     expect(await fingerprint(service)).toEqual(before);
@@ -538,7 +539,7 @@ describe('an order', () => {
     const [line] = (await managed(orderId)).lineItemContainer.productLineItems;
     const nothing = await send('1004', 'return', { restock: 'yes' });
     expect([nothing.status, nothing.text.includes('Enter a quantity')]).toEqual([400, true]);
-    expect((await send('1004', 'return', { [`quantity-${line.lineItemId}`]: '1' })).status).toBe(303);
+    expect((await send('1004', 'return', { [`quantity.${line.lineItemId}`]: '1' })).status).toBe(303);
     const [returned] = (await managed(orderId)).management.returns;
     expect(returned).toMatchObject({ state: 'received', restocked: false, lines: [{ quantity: 1 }] });
     // It is what is to be done next.
@@ -557,7 +558,7 @@ describe('an order', () => {
   test('is refunded once for an item that came back, even when the money is sent with the button of the order', async () => {
     const orderId = await idOf('1001');
     const [, line] = (await managed(orderId)).lineItemContainer.productLineItems;
-    expect((await send('1001', 'return', { [`quantity-${line.lineItemId}`]: '1' })).status).toBe(303);
+    expect((await send('1001', 'return', { [`quantity.${line.lineItemId}`]: '1' })).status).toBe(303);
     const [returned] = (await managed(orderId)).management.returns;
     const path = `/orders/${orderId}/returns/${returned.returnId}`;
     const amount = String(line.singleItemPrice.amount);
@@ -578,7 +579,7 @@ describe('an order', () => {
     const [knife, tea] = before.lineItemContainer.productLineItems;
     const [invoice] = (await service.call('GET', `/DemoShop/orders/${orderId}/documents`, { token })).body
       .items;
-    expect((await send('1001', 'return', { [`quantity-${tea.lineItemId}`]: '1' })).status).toBe(303);
+    expect((await send('1001', 'return', { [`quantity.${tea.lineItemId}`]: '1' })).status).toBe(303);
     const page = (await merchant.get(`/orders/${orderId}`)).text;
     expect(page).toContain('2 of 2 returned');
     expect(page).toContain('Partly returned');
@@ -613,7 +614,7 @@ describe('an order', () => {
       text: expect.not.stringContaining(`action="/admin/shops/DemoShop${path}"`),
     });
     // The rest comes back, and delivery with it.
-    expect((await send('1001', 'return', { [`quantity-${knife.lineItemId}`]: '1' })).status).toBe(303);
+    expect((await send('1001', 'return', { [`quantity.${knife.lineItemId}`]: '1' })).status).toBe(303);
     const rest = (await merchant.get(`/orders/${orderId}/refund`)).text;
     expect(rest).not.toContain('Partly returned');
     const { status } = await send('1001', 'refund', {
@@ -760,12 +761,13 @@ describe('an order by hand', () => {
   };
 
   test('is placed with prices of its own, and has the note', async () => {
+    const product = await productId('AP-100');
     const fields = {
       ...ADDRESS,
-      product: await productId('AP-100'),
-      quantity: '2',
-      price: '39,50',
-      note: 'by phone',
+      product,
+      [`quantity.${product}`]: '2',
+      [`price.${product}`]: '39,50',
+      internalNote: 'by phone',
     };
     const total = await merchant.post('/orders/new', { ...fields, do: 'compute' });
     expect(total.text).toContain('€79.00');
@@ -787,19 +789,22 @@ describe('an order by hand', () => {
   test('is refused without an address or with more than there is, and nothing is ordered', async () => {
     const product = await productId('AP-100');
     const before = await fingerprint(service);
-    const nowhere = await merchant.post('/orders/new', { product, quantity: '1', price: '', do: 'place' });
+    const nowhere = await merchant.post('/orders/new', {
+      product,
+      [`quantity.${product}`]: '1',
+      do: 'place',
+    });
     expect(nowhere.status).toBe(400);
     const short = await merchant.post('/orders/new', {
       ...ADDRESS,
       product,
-      quantity: '9999',
-      price: '',
+      [`quantity.${product}`]: '9999',
       do: 'place',
     });
     expect(short.status).toBe(400);
     expect(short.text).toMatch(/Only \d+ of AP-100 can be ordered/);
     expect(valueIn(short.text, 'billing-city')).toBe('Hamburg');
-    const there = { ...ADDRESS, product, quantity: '1', price: '', do: 'place' };
+    const there = { ...ADDRESS, product, [`quantity.${product}`]: '1', do: 'place' };
     const abroad = await merchant.post('/orders/new', { ...there, 'billing-country': 'JP' });
     expect(abroad.status).toBe(400);
     expect(abroad.text).toContain('The shop does not deliver to Japan.');

@@ -8,7 +8,7 @@ import { isId } from '../../kernel/ids.ts';
 import type { Order } from '../../orders/schema.ts';
 import { countryName, isCountry } from '../../shops/countries/countries.ts';
 import { ORDER_ADDRESS_FIELDS, typedAddress } from '../components/address-form.ts';
-import { readFields } from '../components/declared-form.ts';
+import { declareForm, readFields } from '../components/declared-form.ts';
 import type { CallOperation } from '../../http/internal-call.ts';
 import { updateBillingAddress, updateShippingAddress } from '../../carts/addresses.ts';
 import { createOrder } from '../../checkout/routes.ts';
@@ -17,8 +17,14 @@ import type { VatCheck } from '../../shops/vat-numbers/buyer.ts';
 import { numberToCheck, requesterOf } from '../../shops/vat-numbers/register.ts';
 import { hasWrongVatNumber } from '../../shops/vat-numbers/vat-numbers.ts';
 import { chosenLines } from './chosen-lines.ts';
-import { DELIVERY } from './method-form.ts';
+import { NOTE } from './data-actions.ts';
+import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
+
+export const CART = declareForm(createCart, ({ orders: messages }) => ({
+  currency: { kind: 'choice', label: messages.currency },
+  locale: { kind: 'choice', label: messages.byHand.language },
+}));
 
 /** The prefixes of the field names of each address. */
 export const BILLING = 'billing-';
@@ -81,12 +87,13 @@ async function orderCart(
 ): Promise<Order> {
   const messages = visit.messages.orders;
   const customerId = form.field('customerId');
+  const typed = readFields(CART, form, visit);
   let cartToken: string | undefined;
   const cart = await call(createCart, {
     body: {
       ...(isId(customerId) && { customerId }),
-      currency: form.field('currency') || null,
-      locale: form.field('locale') || null,
+      currency: typed.currency || null,
+      locale: typed.locale || null,
       lineItems: lines.map(({ productId, quantity }) => ({ productId, quantity })),
     },
     onHeaders: (headers) => {
@@ -119,14 +126,14 @@ async function orderCart(
   if (shippingMethodId !== '') {
     await call(updateShippingData, { params, body: { id: shippingMethodId, priceAmount }, cartToken });
   }
-  const paymentMethodId = form.field('paymentMethodId');
+  const { paymentMethodId } = readFields(PAYMENT_METHOD, form, visit);
   if (paymentMethodId !== '') {
     await call(updatePaymentData, { params, body: { id: paymentMethodId }, cartToken });
   }
   const order = await call(createOrder, { params, cartToken });
-  const note = form.field('note');
-  if (note !== '') {
-    const body = [{ op: 'add', path: '/internalNote', value: note }];
+  const { internalNote } = readFields(NOTE, form, visit);
+  if (internalNote) {
+    const body = [{ op: 'add', path: '/internalNote', value: internalNote }];
     await call(updateOrder, { params: { orderId: order.orderId }, body });
   }
   return order;

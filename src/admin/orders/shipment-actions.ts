@@ -7,19 +7,24 @@ import { isProviderName } from '../../orders/payments/providers.ts';
 import { recogniseCarrier } from '../../orders/recognise-carrier.ts';
 import { carrierNames } from '../../orders/tracking.ts';
 import { UNDO_MINUTES } from '../../orders/undo-shipment.ts';
-import { decimalText, typedDecimal } from '../components/decimal.ts';
 import { declareForm, readFields, showFields } from '../components/declared-form.ts';
-import { choiceField, tickField } from '../components/form.ts';
+import { tickField } from '../components/form.ts';
 import type { Draft } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
+import { LINE } from './line-form.ts';
 import { lineName } from './line-view.ts';
 import { linesOf, moneyIn, payableAmount, type OrderView } from './order-view.ts';
 import { isNothing, leftToShip } from './quantities.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
-const SHIPMENT = declareForm(createShipment, ({ orders: { shipping: messages } }) => ({
-  carrier: { label: messages.carrier },
+export const SHIPMENT = declareForm(createShipment, ({ orders: { shipping: messages } }) => ({
+  carrier: {
+    kind: 'choice',
+    label: messages.carrier,
+    hint: messages.carrierHint,
+    empty: messages.recognised,
+  },
   trackingCode: { label: messages.trackingCode, autocomplete: 'off' },
 }));
 
@@ -38,7 +43,7 @@ export const ship: OrderAction = {
     const field = showFields(SHIPMENT, visit, { draft });
     return html`${isUnpaid(order) && unpaidNotice(visit, order, draft)}
       ${lineQuantityFields(view, left, left, draft)}
-      <div class="row">${field('trackingCode')} ${carrierField(visit, draft)}</div>
+      <div class="row">${field('trackingCode')} ${field('carrier', { choices: carrierChoices(visit) })}</div>
       <p class="hint">${messages.tellsCustomer({ minutes: UNDO_MINUTES })}</p>`;
   },
   save: async (visit, form, order) => {
@@ -116,44 +121,32 @@ export function lineQuantityFields(
   return html`<ul class="quantities">
     ${rows.map((line) => {
       const { lineItemId, sku } = line;
-      const name = quantityName(lineItemId);
+      const available = messages.of({ quantity: most.get(lineItemId)! });
+      const field = showFields(LINE, visit, {
+        values: { quantity: values.get(lineItemId) ?? 0 },
+        row: lineItemId,
+        draft,
+      });
+      const id = `quantity-${lineItemId}`;
       return html`<li>
-        <input
-          name="${name}"
-          id="field-${name}"
-          inputmode="decimal"
-          value="${draft?.field(name) ?? decimalText(values.get(lineItemId) ?? 0, visit.language)}"
-          maxlength="12"
-        />
-        <label for="field-${name}"
-          ><span class="quiet">${messages.of({ quantity: most.get(lineItemId)! })}</span> ${lineName(line)}
-          <span class="quiet">${sku}</span></label
+        ${field('quantity', { id, label: `${available} ${lineName(line)} ${sku}` })}
+        <label for="${id}"
+          ><span class="quiet">${available}</span> ${lineName(line)} <span class="quiet">${sku}</span></label
         >
       </li>`;
     })}
   </ul>`;
 }
 
-const quantityName = (lineItemId: string) => `quantity-${lineItemId}`;
-
-export function typedLines({ messages, language }: ShopVisit, form: FormRequest, order: ManagedOrderAnswer) {
+export function typedLines(visit: ShopVisit, form: FormRequest, order: ManagedOrderAnswer) {
   const lines = linesOf(order).flatMap(({ lineItemId }) => {
-    const quantity = typedDecimal(form.field(quantityName(lineItemId)), language);
-    return quantity === '' || Number(quantity) === 0 ? [] : [{ lineItemId, quantity }];
+    const { quantity } = readFields(LINE, form, visit, { row: lineItemId });
+    return quantity && Number(quantity) !== 0 ? [{ lineItemId, quantity }] : [];
   });
-  if (lines.length === 0) throw badRequest(messages.orders.lines.noneChosen);
+  if (lines.length === 0) throw badRequest(visit.messages.orders.lines.noneChosen);
   return lines;
 }
 
 /** Only carriers whose tracking page is known: the settings have room for others. */
-export function carrierField({ messages, settings }: ShopVisit, draft: Draft | undefined): Markup {
-  const { carrier, recognised, carrierHint } = messages.orders.shipping;
-  return choiceField({
-    name: 'carrier',
-    label: carrier,
-    hint: carrierHint,
-    choices: carrierNames(settings).map((name) => ({ value: name, text: name })),
-    empty: recognised,
-    draft,
-  });
-}
+export const carrierChoices = ({ settings }: ShopVisit) =>
+  carrierNames(settings).map((name) => ({ value: name, text: name }));

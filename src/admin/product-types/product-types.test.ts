@@ -22,7 +22,7 @@ const attributesOf = async (productTypeId: string, locale: string) =>
 test('a type is made, gets an attribute with values in two languages, and loses one again', async () => {
   const empty = await merchant.post('/product-types', { name: ' ' });
   expect(empty.status).toBe(400);
-  expect(empty.text).toContain('Please enter a name.');
+  expect(empty.text).toContain('Name must not be empty.');
   const made = await merchant.post('/product-types', { name: 'Shirt' });
   const path = made.location!.replace('/admin/shops/DemoShop', '');
   const productTypeId = path.split('/').at(-1)!;
@@ -33,9 +33,9 @@ test('a type is made, gets an attribute with values in two languages, and loses 
   const fields = {
     version,
     'visible.0': 'yes',
-    'label.0.0.en_GB': 'red',
-    'label.0.0.de_DE': 'rot',
-    'label.0.1.en_GB': 'navy',
+    'label.0-0.en_GB': 'red',
+    'label.0-0.de_DE': 'rot',
+    'label.0-1.en_GB': 'navy',
     'new.0': 'green',
   };
   expect((await merchant.post(path, fields)).status).toBe(303);
@@ -48,7 +48,7 @@ test('a type is made, gets an attribute with values in two languages, and loses 
   ]);
   expect((await attributesOf(productTypeId, 'en_GB'))[0].values[1]).toEqual({ value: 'blue', name: 'navy' });
   // Somebody else has changed it since.
-  const late = await merchant.post(path, { ...fields, 'label.0.0.de_DE': 'rosa' });
+  const late = await merchant.post(path, { ...fields, 'label.0-0.de_DE': 'rosa' });
   expect(late.status).toBe(409);
   expect(late.text).toContain('value="rosa"');
 

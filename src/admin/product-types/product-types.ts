@@ -1,12 +1,20 @@
-import type { Static } from 'typebox';
+import { Type, type Static } from 'typebox';
 import type { JsonPatch } from '../../http/json-patch.ts';
 import type { CallOperation } from '../../http/internal-call.ts';
 import { createProductType, updateProductType } from '../../catalogue/producttypes/routes.ts';
-import { badRequest, notFound } from '../../http/errors.ts';
+import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import type { ProductType, TypeAttribute } from '../../shops/settings/settings.ts';
-import { longTextField, problemOf, textField, tickField } from '../components/form.ts';
+import {
+  declaredButton,
+  declareForm,
+  declareRows,
+  optionsOf,
+  readFields,
+  showFields,
+} from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import type { AdminPage } from '../page.ts';
@@ -14,8 +22,45 @@ import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 
+/** The values of a JSON Patch, as people type them. */
+const Attribute = Type.Object({
+  name: Type.String({ maxLength: 255 }),
+  label: Type.String({ maxLength: 255 }),
+  visible: Type.Boolean(),
+  values: Type.Array(Type.String()),
+  key: Type.String(),
+  value: Type.String(),
+});
+
 /** One value per line. */
-const NEW_VALUES = { characters: 20_000, lines: 500 };
+const LINES = { kind: 'lines', maxLength: { characters: 20_000, lines: 500 } } as const;
+
+const TYPE = declareForm(createProductType, ({ productTypes: messages }) => ({
+  name: { label: messages.name, isRequired: true },
+}));
+
+const NEW_ATTRIBUTE = declareForm({ body: Attribute }, ({ productTypes: messages }) => ({
+  name: { label: messages.attributeName, isRequired: true },
+  values: { ...LINES, label: messages.values, hint: messages.onePerLine, rows: 4 },
+}));
+
+/** A row is an attribute. */
+const ATTRIBUTES = declareRows({ body: Attribute }, ({ productTypes: messages }) => ({
+  visible: { kind: 'tick', label: messages.visible },
+  values: { ...LINES, label: messages.values, hint: messages.onePerLine, rows: 2, input: 'new' },
+}));
+
+/** A row is a value of an attribute, with its label in each language. */
+const LABELS = declareRows({ body: Attribute }, ({ productTypes: messages }) => ({
+  label: { label: messages.values, isCell: true, isLocalised: true },
+}));
+
+/** Removes a value, or without one the attribute. */
+const REMOVED = declareForm({ body: Attribute }, () => ({
+  key: { kind: 'hidden', label: '', input: 'attribute' },
+  value: { kind: 'hidden', label: '' },
+}));
+
 /** A label per value and language. */
 const MAX_LABELS = 3_000;
 
@@ -23,12 +68,12 @@ const PERMISSIONS = { read: 'products_read', write: 'products_write' } as const;
 
 /** Product types, with the attributes of their products and the attributes by which variations differ. */
 export function productTypePages(pages: ShopPages): void {
-  pages.form('/product-types', PERMISSIONS, { show: showTypes, save: addType });
+  pages.form('/product-types', PERMISSIONS, { show: showTypes, save: addType }, optionsOf(TYPE));
   pages.form(
     '/product-types/:productTypeId',
     PERMISSIONS,
     { show: showType, save: saveLabels },
-    { limits: { texts: { 'new.*': NEW_VALUES }, values: MAX_LABELS } },
+    { limits: { ...optionsOf(ATTRIBUTES, LABELS).limits, values: MAX_LABELS } },
   );
 
   pages.post(
@@ -36,19 +81,18 @@ export function productTypePages(pages: ShopPages): void {
     'products_write',
     async (visit, form) => {
       const type = typeOf(visit, form);
-      const name = form.field('name');
-      const values = linesOf(form.field('values')).map((value) => ({ name: value }));
+      const { name, values } = readFields(NEW_ATTRIBUTE, form, visit);
       await patchType(visit.call, type, visit.settings.defaultLocale, [
-        { op: 'add', path: '/attributevalues', value: { name, visible: true, values } },
+        { op: 'add', path: '/attributevalues', value: { name, visible: true, values: named(values) } },
       ]);
       return new Redirect(pathOf(visit, type), visit.messages.productTypes.attributeAdded({ name }));
     },
-    { limits: { texts: { name: 255, values: NEW_VALUES } } },
+    optionsOf(NEW_ATTRIBUTE),
   );
 
   pages.post('/product-types/:productTypeId/remove', 'products_write', async (visit, form) => {
     const type = typeOf(visit, form);
-    const [key, value] = [form.field('attribute'), form.field('value')];
+    const { key, value } = readFields(REMOVED, form, visit);
     await patchType(visit.call, type, visit.settings.defaultLocale, [
       value === ''
         ? { op: 'remove', path: '/attribute', value: { name: key } }
@@ -78,10 +122,7 @@ const patchType = (
 const nameOf = ({ locale, settings }: ShopVisit, name: Localised, key: string) =>
   textIn(name, locale, settings.defaultLocale) ?? key;
 
-function linesOf(text: string): string[] {
-  const lines = text.split(/[\r\n]+/).map((line) => line.trim());
-  return [...new Set(lines.filter((line) => line !== ''))];
-}
+const named = (values: readonly string[]) => values.map((name) => ({ name }));
 
 async function showTypes(visit: ShopVisit, _request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const messages = visit.messages.productTypes;
@@ -108,8 +149,7 @@ async function showTypes(visit: ShopVisit, _request: PageRequest, draft?: Draft)
           visit.may('products_write') &&
           html`<form method="post" class="card" action="${adminPath(visit, '/product-types')}">
             <h2>${messages.new}</h2>
-            ${problemOf(draft)}
-            ${textField({ name: 'name', label: messages.name, maxLength: 255, isRequired: true, draft })}
+            ${problemOf(draft)} ${showFields(TYPE, visit, { draft })('name')}
             <button class="main">${visit.messages.form.add}</button>
           </form>`
         }
@@ -118,21 +158,18 @@ async function showTypes(visit: ShopVisit, _request: PageRequest, draft?: Draft)
 }
 
 async function addType(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
-  const name = form.field('name');
-  if (name === '') throw badRequest(visit.messages.productTypes.nameMissing);
+  const body = readFields(TYPE, form, visit);
   const query = { locale: visit.settings.defaultLocale };
-  const made = await visit.call(createProductType, {
-    query,
-    body: { name },
-  });
+  const made = await visit.call(createProductType, { query, body });
   const path = adminPath(visit, `/product-types/${made.productTypeId}`);
-  return new Redirect(path, visit.messages.productTypes.added({ name }));
+  return new Redirect(path, visit.messages.productTypes.added(body));
 }
 
 async function showType(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const messages = visit.messages.productTypes;
   const type = typeOf(visit, request);
   const mayWrite = visit.may('products_write');
+  const newAttribute = showFields(NEW_ATTRIBUTE, visit, { draft: undefined });
   return {
     title: nameOf(visit, type.name, type.alias),
     menu: 'products',
@@ -150,8 +187,7 @@ async function showType(visit: ShopVisit, request: PageRequest, draft?: Draft): 
       mayWrite &&
       html`<form method="post" class="card" action="${pathOf(visit, type)}/attributes">
         <h2>${messages.newAttribute}</h2>
-        ${textField({ name: 'name', label: messages.attributeName, maxLength: 255, isRequired: true })}
-        ${longTextField({ name: 'values', label: messages.values, hint: messages.onePerLine, rows: 4, maxLength: NEW_VALUES.characters })}
+        ${newAttribute('name')} ${newAttribute('values')}
         <button>${visit.messages.form.add}</button>
       </form>`
     }
@@ -164,9 +200,11 @@ function attributeCard(visit: ShopVisit, attribute: TypeAttribute, index: number
   const messages = visit.messages.productTypes;
   const { locales } = visit.settings;
   const title = nameOf(visit, attribute.name, attribute.key);
+  const values = { visible: attribute.visible };
+  const field = showFields(ATTRIBUTES, visit, { values, row: String(index), draft });
   return html`<section class="card">
     <h2>${title}</h2>
-    ${tickField({ name: `visible.${index}`, label: messages.visible, value: attribute.visible, draft })}
+    ${field('visible')}
     ${
       attribute.values.length > 0 &&
       html`<div class="scroll">
@@ -181,15 +219,15 @@ function attributeCard(visit: ShopVisit, attribute: TypeAttribute, index: number
               ({ value, name }, place) =>
                 html`<tr>
                   ${locales.map((locale) => {
-                    const field = `label.${index}.${place}.${locale}`;
+                    const shown = {
+                      values: { label: name[locale] },
+                      row: `${index}-${place}`,
+                      locale,
+                      draft,
+                    };
+                    const label = `${value}, ${languageName(locale, visit.language, locales)}`;
                     return html`<td>
-                      <input
-                        name="${field}"
-                        value="${draft?.field(field) ?? name[locale] ?? ''}"
-                        maxlength="255"
-                        placeholder="${value}"
-                        aria-label="${value}, ${languageName(locale, visit.language, locales)}"
-                      />
+                      ${showFields(LABELS, visit, shown)('label', { label, placeholder: value })}
                     </td>`;
                   })}
                 </tr>`,
@@ -198,17 +236,7 @@ function attributeCard(visit: ShopVisit, attribute: TypeAttribute, index: number
         </table>
       </div>`
     }
-    ${
-      visit.may('products_write') &&
-      longTextField({
-        name: `new.${index}`,
-        label: messages.newValues({ name: title }),
-        hint: messages.onePerLine,
-        rows: 2,
-        maxLength: NEW_VALUES.characters,
-        draft,
-      })
-    }
+    ${visit.may('products_write') && field('values', { label: messages.newValues({ name: title }) })}
   </section>`;
 }
 
@@ -220,13 +248,13 @@ async function saveLabels(visit: ShopVisit, form: FormRequest): Promise<Redirect
   await visit.inTransaction(async (call) => {
     for (const locale of locales) {
       const changes = type.attributes.flatMap((attribute, index) => {
+        const { visible, values } = readFields(ATTRIBUTES, form, visit, { row: String(index) });
         const labels = attribute.values.flatMap(({ value, name }, place) => {
-          const typed = form.field(`label.${index}.${place}.${locale}`);
-          return typed === '' || typed === name[locale] ? [] : [{ value, name: typed }];
+          const { label } = readFields(LABELS, form, visit, { row: `${index}-${place}`, locale });
+          return label === '' || label === name[locale] ? [] : [{ value, name: label }];
         });
         const isFirst = locale === defaultLocale;
-        const added = isFirst ? linesOf(form.field(`new.${index}`)).map((name) => ({ name })) : [];
-        const visible = form.field(`visible.${index}`) === 'yes';
+        const added = isFirst ? named(values) : [];
         const isShownAnew = isFirst && visible !== attribute.visible;
         if (labels.length + added.length === 0 && !isShownAnew) return [];
         const value = { name: attribute.key, visible, values: [...labels, ...added] };
@@ -241,16 +269,18 @@ async function saveLabels(visit: ShopVisit, form: FormRequest): Promise<Redirect
 /** Values used by a product can't be removed; the operation names that product. */
 function removeCard(visit: ShopVisit, type: ProductType): Markup {
   const messages = visit.messages.productTypes;
-  const button = (attribute: TypeAttribute, value: string, text: string) =>
-    html`<form
-      method="post"
-      action="${pathOf(visit, type)}/remove"
-      data-confirm="${messages.confirm({ name: text })}"
-    >
-      <input type="hidden" name="attribute" value="${attribute.key}" />
-      <input type="hidden" name="value" value="${value}" />
-      <button aria-label="${messages.remove({ name: text })}">${text} ×</button>
-    </form>`;
+  const button = ({ key }: TypeAttribute, value: string, text: string) =>
+    declaredButton(
+      REMOVED,
+      visit,
+      { key, value },
+      {
+        action: `${pathOf(visit, type)}/remove`,
+        confirm: messages.confirm({ name: text }),
+        text: `${text} ×`,
+        label: messages.remove({ name: text }),
+      },
+    );
   return html`<details class="card">
     <summary>${messages.removeTitle}</summary>
     <p class="hint">${messages.removeHint}</p>

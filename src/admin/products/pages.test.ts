@@ -291,12 +291,12 @@ describe('what belongs to a product', () => {
       from unnest(array['handle.png', 'blade.png', 'late.png']) with ordinality as image (name, place)`);
     const { text } = await owner.get(`/products/${id}`);
     expect(text).toMatch(/alt="Old"/);
-    expect(text).toMatch(/name="text-1-de_DE"/);
+    expect(text).toMatch(/name="text\.1\.de_DE"/);
     const saved = await owner.post(`/products/${id}/pictures/texts`, {
       name: ['blade.png', 'handle.png'],
-      'text-0-en_GB': 'The blade',
-      'text-0-de_DE': 'Die Klinge',
-      'text-1-en_GB': '',
+      'text.0.en_GB': 'The blade',
+      'text.0.de_DE': 'Die Klinge',
+      'text.1.en_GB': '',
     });
     expect([saved.status, saved.location]).toEqual([303, `/admin/shops/DemoShop/products/${id}`]);
     const rows = await service.db.many(sql`

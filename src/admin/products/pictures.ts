@@ -1,11 +1,10 @@
 import { setPictureTexts } from '../../catalogue/products/picture-texts.ts';
 import { addImage, deleteImage, setSlideshowSequence } from '../../catalogue/products/slideshow.ts';
 import { updateProduct } from '../../catalogue/products/write-routes.ts';
-import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { imageUrl, imagePath } from '../../platform/media/images.ts';
-import { textField } from '../components/form.ts';
+import { declareRows, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { languageName } from '../components/language-name.ts';
 import { pickerLink } from '../media/picker.ts';
 import type { ShopPages } from '../pages.ts';
@@ -13,6 +12,14 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { readProduct } from './product-page.ts';
 import { findPictures, type Picture } from './queries.ts';
 import { Redirect } from '../../http/page-kit.ts';
+
+/** A row is a picture. */
+const TEXTS = declareRows(
+  { body: setPictureTexts.body!.properties.items.items },
+  ({ products: { pictures: messages } }) => ({
+    text: { label: messages.texts, isLocalised: true, autocomplete: 'off' },
+  }),
+);
 
 /** The pictures of a product: uploads, reordering and deletion take effect at once, without the surrounding form. */
 export function pictures(pages: ShopPages): void {
@@ -55,23 +62,30 @@ export function pictures(pages: ShopPages): void {
     return new Redirect(adminPath(visit, `/products/${productId}`));
   });
 
-  pages.post('/products/:productId/pictures/texts', 'products_write', async (visit, form) => {
-    const { productId } = await readProduct(visit, form.params['productId']!);
-    const found = await findPictures(visit.db, visit.shopId, productId);
-    const shown = form.fieldList('name');
-    const items = found.flatMap(({ name, altTexts }) => {
-      const index = shown.indexOf(name);
-      // A picture added since the form was opened keeps its texts.
-      const textIn = (locale: string) =>
-        index === -1 ? (altTexts[locale] ?? '') : form.field(`text-${index}-${locale}`);
-      return visit.settings.locales.map((locale) => ({ name, locale, text: textIn(locale) }));
-    });
-    await visit.call(setPictureTexts, { params: { productId }, body: { items } });
-    return new Redirect(
-      adminPath(visit, `/products/${productId}`),
-      visit.messages.products.pictures.textsSaved,
-    );
-  });
+  pages.post(
+    '/products/:productId/pictures/texts',
+    'products_write',
+    async (visit, form) => {
+      const { productId } = await readProduct(visit, form.params['productId']!);
+      const found = await findPictures(visit.db, visit.shopId, productId);
+      const shown = form.fieldList('name');
+      const items = found.flatMap(({ name, altTexts }) => {
+        const index = shown.indexOf(name);
+        // A picture added since the form was opened keeps its texts.
+        const textIn = (locale: string) =>
+          index === -1
+            ? (altTexts[locale] ?? '')
+            : readFields(TEXTS, form, visit, { row: String(index), locale }).text;
+        return visit.settings.locales.map((locale) => ({ name, locale, text: textIn(locale) }));
+      });
+      await visit.call(setPictureTexts, { params: { productId }, body: { items } });
+      return new Redirect(
+        adminPath(visit, `/products/${productId}`),
+        visit.messages.products.pictures.textsSaved,
+      );
+    },
+    optionsOf(TEXTS),
+  );
 
   pages.post('/products/:productId/pictures/delete', 'products_write', async (visit, form) => {
     const { productId } = await readProduct(visit, form.params['productId']!);
@@ -136,15 +150,16 @@ function textsForm(visit: ShopVisit, path: string, found: readonly Picture[]): M
               ${picture.name}
             </legend>
             <input type="hidden" name="name" value="${picture.name}" />
-            ${locales.map((locale) =>
-              textField({
-                name: `text-${index}-${locale}`,
-                label: languageName(locale, visit.language, locales),
-                value: picture.altTexts[locale] ?? '',
-                maxLength: MAX_LENGTHS.pictureText,
-                autocomplete: 'off',
-              }),
-            )}
+            ${locales.map((locale) => {
+              const values = { text: picture.altTexts[locale] };
+              const field = showFields(TEXTS, visit, {
+                values,
+                row: String(index),
+                locale,
+                draft: undefined,
+              });
+              return field('text', { label: languageName(locale, visit.language, locales) });
+            })}
           </fieldset>`,
       )}
       <button>${visit.messages.form.save}</button>

@@ -1,7 +1,7 @@
+import { Type } from 'typebox';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import type { FormLimits } from '../../http/form-fields.ts';
 import { placeholderMeanings, sampleFacts, type EmailKind } from '../../platform/email/kind.ts';
 import { createEmailShopLoader } from '../../shops/email/shop.ts';
 import { SettingsProblem } from '../../shops/settings/file.ts';
@@ -9,7 +9,7 @@ import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { MAX_EMAIL_SUBJECT_LENGTH, MAX_EMAIL_TEXT_LENGTH } from '../../shops/settings/schema/texts.ts';
 import type { MailTexts } from '../../shops/settings/settings.ts';
 import { chip } from '../components/format.ts';
-import { longTextField, textField } from '../components/form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { languageName } from '../components/language-name.ts';
 import { versionField, versionOf } from '../components/version.ts';
 import { SETTINGS_SCRIPT } from '../layout/assets.ts';
@@ -21,7 +21,18 @@ import { savedNotice, saveSettings } from './save.ts';
 import { sectionPage, settingsTrail } from './section-page.ts';
 import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 
-const LIMITS: FormLimits = { texts: { subject: MAX_EMAIL_SUBJECT_LENGTH, text: MAX_EMAIL_TEXT_LENGTH } };
+const TEXTS = declareForm(
+  {
+    body: Type.Object({
+      subject: Type.String({ maxLength: MAX_EMAIL_SUBJECT_LENGTH }),
+      text: Type.String({ maxLength: MAX_EMAIL_TEXT_LENGTH }),
+    }),
+  },
+  ({ settings: { emailView: messages } }) => ({
+    subject: { label: messages.subject },
+    text: { kind: 'long text', label: messages.text, hint: messages.textHint, rows: 16 },
+  }),
+);
 
 interface Refused {
   subject: string;
@@ -51,7 +62,7 @@ export function emails(pages: ShopPages, format: SettingsFormat, kinds: readonly
       save: async (visit, form) => {
         const kind = kindOf(form);
         const locale = localeOf(visit, form);
-        const typed = { subject: form.field('subject'), text: form.field('text').replaceAll('\r\n', '\n') };
+        const typed = typedTexts(visit, form);
         const refuse = (refused: Pick<Refused, 'problems' | 'lines' | 'status'>) =>
           kindPage(visit, form, kind, { ...typed, ...refused });
         const { mailTexts } = visit.settings;
@@ -69,7 +80,7 @@ export function emails(pages: ShopPages, format: SettingsFormat, kinds: readonly
         }
       },
     },
-    { limits: LIMITS },
+    optionsOf(TEXTS),
   );
 
   pages.file('/settings/emails/:kind/preview', 'settings_read', async (visit, request) =>
@@ -82,11 +93,16 @@ export function emails(pages: ShopPages, format: SettingsFormat, kinds: readonly
     async (visit, form) => {
       const kind = kindOf(form);
       const locale = localeOf(visit, form);
-      const typed = { subject: form.field('subject'), text: form.field('text').replaceAll('\r\n', '\n') };
-      return preview(visit, kind, locale, withWords(visit.settings.mailTexts, kind, locale, typed));
+      const texts = withWords(visit.settings.mailTexts, kind, locale, typedTexts(visit, form));
+      return preview(visit, kind, locale, texts);
     },
-    { limits: LIMITS },
+    optionsOf(TEXTS),
   );
+}
+
+function typedTexts(visit: ShopVisit, form: FormRequest) {
+  const { subject, text } = readFields(TEXTS, form, visit);
+  return { subject, text: text.replaceAll('\r\n', '\n') };
 }
 
 const localeOf = ({ settings, locale }: ShopVisit, { query }: PageRequest | FormRequest): string =>
@@ -147,6 +163,14 @@ async function kindPage(
       .filter(({ path }) => path.at(-1) === field)
       .map(({ text }) => text)
       .join(' ') || undefined;
+  const field = showFields(TEXTS, visit, {
+    values: {
+      subject: refused?.subject ?? own?.subject ?? builtIn.subject,
+      text: refused?.text ?? own?.text ?? builtIn.text.trim(),
+    },
+    isDisabled,
+    draft: undefined,
+  });
   const nameOfLanguage = (one: string) => languageName(one, visit.language, visit.settings.locales);
   return {
     title: nameOf(visit, kind),
@@ -180,24 +204,8 @@ async function kindPage(
           }
           ${versionField(mailTexts[kind.name] ?? null)}
           <div class="card">
-            ${textField({
-              name: 'subject',
-              label: messages.subject,
-              value: refused?.subject ?? own?.subject ?? builtIn.subject,
-              maxLength: MAX_EMAIL_SUBJECT_LENGTH,
-              isDisabled,
-              problem: problemAt('subject'),
-            })}
-            ${longTextField({
-              name: 'text',
-              label: messages.text,
-              hint: messages.textHint,
-              value: refused?.text ?? own?.text ?? builtIn.text.trim(),
-              rows: 16,
-              maxLength: MAX_EMAIL_TEXT_LENGTH,
-              isDisabled,
-              problem: problemAt('text'),
-            })}
+            ${field('subject', { problem: problemAt('subject') })}
+            ${field('text', { problem: problemAt('text') })}
             ${
               !isDisabled &&
               html`<div class="actions">

@@ -14,7 +14,7 @@ const MAX_KEY_LENGTH = 600;
 /** Parameters of a source: the combinations of a request that are looked up grow with it. */
 export const MAX_SOURCE_PARAMETERS = 2;
 /** Parameters of a request that are compared. */
-const MAX_COMPARED_PARAMETERS = 8;
+export const MAX_COMPARED_PARAMETERS = 8;
 
 /** Parameters of advertisements and statistics, and those with which pages of every shop are shown. */
 const TRACKING =
@@ -75,9 +75,4 @@ export function matchingKeys({ path, parameters }: AddressKey): string[] {
   );
   const singles = compared.map((one) => keyText({ path, parameters: [one] }));
   return [...pairs, ...singles, path];
-}
-
-/** Whether a request for `address` finds the source `source`. */
-export function isMatch(address: AddressKey, source: AddressKey): boolean {
-  return matchingKeys(address).includes(keyText(source));
 }

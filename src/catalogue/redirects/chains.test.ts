@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addressKey, isMatch, keyText, matchingKeys, type AddressKey } from './address.ts';
+import { addressKey, keyText, matchingKeys, type AddressKey } from './address.ts';
 import { chainCheck, type PlannedRedirect } from './chains.ts';
 import { meaningOf } from './former-shops.ts';
 
@@ -29,16 +29,9 @@ describe('an address', () => {
 
   test('is found by a source with some of its parameters', () => {
     const asked = key('/x?a=1&b=2&c=3');
-    expect(['/x', '/x?a=1', '/x?c=3&a=1'].map((source) => isMatch(asked, key(source)))).toEqual([
-      true,
-      true,
-      true,
-    ]);
-    expect(['/x?a=2', '/y', '/x?d=1'].map((source) => isMatch(asked, key(source)))).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    const found = (source: string) => matchingKeys(asked).includes(keyText(key(source)));
+    expect(['/x', '/x?a=1', '/x?c=3&a=1'].map(found)).toEqual([true, true, true]);
+    expect(['/x?a=2', '/y', '/x?d=1'].map(found)).toEqual([false, false, false]);
     expect(matchingKeys(asked)[0]).toBe('/x?a=1&b=2');
     expect(matchingKeys(asked).at(-1)).toBe('/x');
   });
@@ -86,7 +79,12 @@ const address = fc
   .tuple(fc.constantFrom('/a', '/b', '/c', '/d'), fc.subarray(['x=1', 'y=2', 'z=3'], { maxLength: 2 }))
   .map(([path, parameters]): AddressKey => ({ path, parameters }));
 const plan = fc.array(
-  fc.record<PlannedRedirect>({ source: address, target: fc.option(address, { nil: undefined }) }),
+  fc
+    .record({ source: address, target: fc.option(address, { nil: undefined }) })
+    .map((one): PlannedRedirect => ({
+      source: one.source,
+      finds: one.target ? matchingKeys(one.target) : [],
+    })),
   { maxLength: 30 },
 );
 
@@ -97,13 +95,11 @@ test('whatever is added in whatever order, no redirect leads to another one', ()
       const before = stored.filter((one) => first(one) === undefined);
       const check = chainCheck({
         isSource: (text) => before.some(({ source }) => keyText(source) === text),
-        isTarget: (source) => before.some(({ target }) => target !== undefined && isMatch(target, source)),
+        isTarget: (source) => before.some(({ finds }) => finds.includes(keyText(source))),
       });
       const accepted = [...before, ...added.filter((one) => check(one) === undefined)];
-      for (const { target } of accepted) {
-        if (!target) continue;
-        const reached = accepted.filter(({ source }) => isMatch(target, source));
-        expect(reached).toEqual([]);
+      for (const { finds } of accepted) {
+        expect(accepted.filter(({ source }) => finds.includes(keyText(source)))).toEqual([]);
       }
     }),
   );

@@ -1,10 +1,10 @@
-import { keyText, matchingKeys, type AddressKey } from './address.ts';
+import { keyText, type AddressKey } from './address.ts';
 
 /** A redirect to be written. Only one to an address can lead to another redirect: pages of things always exist. */
 export interface PlannedRedirect {
   source: AddressKey;
-  /** An address in this shop; undefined: it leads elsewhere, or to a product or category. */
-  target: AddressKey | undefined;
+  /** The sources that its target would find; none: it leads elsewhere, or to a product or category. */
+  finds: readonly string[];
 }
 
 export type ChainProblem = 'loop' | 'chain';
@@ -22,11 +22,11 @@ export interface KnownRedirects {
  * both. undefined: it can.
  */
 export function chainProblem(
-  { source, target }: PlannedRedirect,
+  { source, finds }: PlannedRedirect,
   { isSource, isTarget }: KnownRedirects,
 ): ChainProblem | undefined {
-  if (target && matchingKeys(target).includes(keyText(source))) return 'loop';
-  if (target && matchingKeys(target).some(isSource)) return 'chain';
+  if (finds.includes(keyText(source))) return 'loop';
+  if (finds.some(isSource)) return 'chain';
   return isTarget(source) ? 'chain' : undefined;
 }
 
@@ -42,7 +42,7 @@ export function chainCheck(known: KnownRedirects): (planned: PlannedRedirect) =>
     });
     if (problem !== undefined) return problem;
     sources.add(keyText(planned.source));
-    if (planned.target) for (const key of matchingKeys(planned.target)) found.add(key);
+    for (const key of planned.finds) found.add(key);
     return undefined;
   };
 }

@@ -3,6 +3,7 @@ import { insertInto } from '../../db/insert.ts';
 import { sql } from '../../db/sql.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 import { addToCounter, setCounter } from '../../platform/counters.ts';
+import { keyText, MAX_COMPARED_PARAMETERS, type AddressKey } from './address.ts';
 import type { FormerMeaning } from './former-shops.ts';
 
 /** Redirects of a shop. */
@@ -144,19 +145,34 @@ export async function findSources(
   return new Map(rows.map(({ sourceKey, redirectId }) => [sourceKey, redirectId]));
 }
 
-export interface KnownTarget {
-  redirectId: string;
-  targetPath: string;
-  targetParameters: string[];
-}
+/** Redirects to one page whose parameters are compared. Shops redirect to far fewer searches, or filters of a list. */
+const MAX_COMPARED = 1_000;
 
-/** Targets with one of these paths; many redirects may have the same, of which one is enough. */
-export function findTargetsAt(db: Queries, shopId: string, paths: readonly string[]) {
-  return db.many<KnownTarget>(sql`
-    select distinct on (target_path, target_parameters) upper(redirect_id::text) as "redirectId",
-      target_path as "targetPath", target_parameters as "targetParameters"
-    from redirect where shop_id = ${shopId} and target_path = any (${paths}::text[])
-    order by target_path, target_parameters`);
+/**
+ * Which of these sources a redirect leads to, `except` one. A page that very many redirects lead to, each with other
+ * parameters, counts as reached, so the time has a bound.
+ */
+export async function findReached(
+  db: Queries,
+  shopId: string,
+  sources: readonly AddressKey[],
+  except: readonly string[],
+): Promise<Set<string>> {
+  const given = sources.map(({ path, parameters }, place) => ({ place, path, parameters }));
+  const rows = await db.many<{ place: number }>(sql`
+    select given.place
+    from shop cross join json_to_recordset(${JSON.stringify(given)})
+      as given (place integer, path text, parameters text[])
+    cross join lateral (
+      select count(*) as compared, count(*) filter (where parameters @> given.parameters) as found
+      from (
+        select target_parameters[1:${MAX_COMPARED_PARAMETERS}] as parameters from redirect
+        where redirect.shop_id = ${shopId} and target_path = given.path and redirect_id <> all (${except}::uuid[])
+        limit ${MAX_COMPARED + 1}
+      ) as one
+    ) as target
+    where shop.shop_id = ${shopId} and (found > 0 or compared > ${MAX_COMPARED})`);
+  return new Set(rows.map(({ place }) => keyText(sources[place]!)));
 }
 
 /**

@@ -111,6 +111,24 @@ test('what is gone says so, and a language stays', async () => {
   expect(await visit('/blog')).toEqual({ status: 301, location: 'https://blog.example/tea' });
 });
 
+test('an address with any letters can be in a header', async () => {
+  await create({ source: '/letters', status: 301, kind: 'address', target: '/Größe→Maß' });
+  expect(await visit('/letters')).toEqual({
+    status: 301,
+    location: '/shop/DemoShop/Gr%C3%B6%C3%9Fe%E2%86%92Ma%C3%9F',
+  });
+  await create({
+    source: '/letters-2',
+    status: 301,
+    kind: 'address',
+    target: 'https://blog.example/→?q=1%2F2',
+  });
+  expect(await visit('/letters-2')).toEqual({
+    status: 301,
+    location: 'https://blog.example/%E2%86%92?q=1%2F2',
+  });
+});
+
 test('addresses of other software find products and categories by their names', async () => {
   const place = '/shop/DemoShop/Products/TE-100';
   for (const path of [
@@ -138,6 +156,8 @@ test.each([
     'REDIRECT_TARGET_INVALID',
   ],
   [{ source: '/n', status: 301, kind: 'address', target: '//evil.example' }, 400, 'REDIRECT_TARGET_INVALID'],
+  [{ source: '/n', status: 301, kind: 'address', target: 'https://[n' }, 400, 'REDIRECT_TARGET_INVALID'],
+  [{ source: '/n', status: 301, kind: 'address', target: '/n\u0001' }, 400, 'REDIRECT_TARGET_INVALID'],
   [{ source: '/n', status: 301, kind: 'address', target: '/N/?a=1' }, 400, 'REDIRECT_LOOP'],
   [{ source: '/n', status: 301, kind: 'address', target: '/teapots/blue.html?a=1' }, 400, 'REDIRECT_CHAIN'],
   [{ source: '/search?q=tea', status: 410 }, 400, 'REDIRECT_CHAIN'],
@@ -172,6 +192,39 @@ test('a redirect is changed and deleted', async () => {
   expect((await visit('/changing')).status).toBe(404);
   expect((await manage('DELETE', `/redirects/${redirectId}`)).status).toBe(204);
   expect((await visit('/changed')).status).toBe(404);
+});
+
+test('a change makes no chain with one of several redirects to the same address', async () => {
+  const [first, second] = [
+    await create({ source: '/one-of-two', status: 301, kind: 'address', target: '/shared' }),
+    await create({ source: '/two-of-two', status: 301, kind: 'address', target: '/shared' }),
+  ];
+  for (const { body } of [first, second]) {
+    const answer = await manage('PUT', `/redirects/${body.redirectId}`, {
+      source: '/shared',
+      status: 301,
+      kind: 'address',
+      target: '/cart',
+    });
+    expect([answer.status, answer.headers['x-error-code']]).toEqual([400, 'REDIRECT_CHAIN']);
+  }
+});
+
+test('redirects to very many addresses of one page are not compared one by one', async () => {
+  await service.db.run(sql`
+    insert into redirect (shop_id, redirect_id, source, source_key, status, address, target_path, target_parameters,
+      origin, created_at)
+    select 'DemoShop', gen_random_uuid(), '/from-' || number, '/from-' || number, 301, '/many?n=' || number, '/many',
+      array['n=' || number], 'imported', ${service.db.now}
+    from generate_series(1, 1000) number`);
+  const source = { source: '/many?z=1', status: 410 };
+  const first = await create(source);
+  expect(first.status).toBe(201);
+  await manage('DELETE', `/redirects/${first.body.redirectId}`);
+  await create({ source: '/from-more', status: 301, kind: 'address', target: '/many?n=more' });
+  const answer = await create(source);
+  expect([answer.status, answer.headers['x-error-code']]).toEqual([400, 'REDIRECT_CHAIN']);
+  await service.db.run(sql`delete from redirect where shop_id = 'DemoShop' and target_path = '/many'`);
 });
 
 const BROWSER = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/132.0', accept: 'text/html' };

@@ -1,4 +1,5 @@
 import type { Transaction } from '../../db/database.ts';
+import { newPauses } from '../../http/pauses.ts';
 import { newId } from '../../kernel/ids.ts';
 import {
   addressKey,
@@ -8,14 +9,14 @@ import {
   MAX_SOURCE_PARAMETERS,
   type AddressKey,
 } from './address.ts';
-import { chainCheck, type KnownRedirects } from './chains.ts';
+import { chainCheck } from './chains.ts';
 import {
   countIn,
   deleteMissed,
   deleteSources,
+  findReached,
   findSources,
   findTargetIds,
-  findTargetsAt,
   insertRedirects,
   replaceRedirects,
   retarget,
@@ -47,12 +48,11 @@ export type RedirectProblem =
   | 'REDIRECT_CHAIN'
   | 'TOO_MANY_REDIRECTS';
 
-const TARGET_ADDRESS = /^(?:https?:\/\/[^\s/\\]|\/(?![/\\]))[^\s\\]*$|^\/$/i;
+const TARGET_ADDRESS = /^(?:https?:\/\/(?!\/)|\/(?!\/))[^\s\p{Cc}\\]*$/iu;
 
 /** The target as an address of this shop; undefined: it is elsewhere. */
 function addressHere(address: string, domains: readonly string[]): string | undefined {
   if (address.startsWith('/')) return address;
-  if (!URL.canParse(address)) return undefined;
   const { host, pathname, search } = new URL(address);
   return domains.includes(host) ? pathname + search : undefined;
 }
@@ -61,6 +61,8 @@ interface Parsed {
   given: GivenRedirect;
   key: AddressKey;
   target: AddressKey | undefined;
+  /** The sources that the target would find. */
+  finds: readonly string[];
 }
 
 /** Checks what can be checked without the data of the shop. */
@@ -71,12 +73,14 @@ function parse(given: GivenRedirect, domains: readonly string[]): Parsed | Redir
   // A page that exists is shown before redirects are looked up.
   if (key.path === '/') return 'REDIRECT_SOURCE_HAS_PAGE';
   if (key.parameters.length > MAX_SOURCE_PARAMETERS) return 'REDIRECT_SOURCE_TOO_SPECIFIC';
-  if (status === 410) return { given, key, target: undefined };
+  if (status === 410) return { given, key, target: undefined, finds: [] };
   if (kind === null || target === null || target.trim() === '') return 'REDIRECT_TARGET_MISSING';
-  if (kind !== 'address') return { given, key, target: undefined };
-  if (target.length > MAX_TARGET_LENGTH || !TARGET_ADDRESS.test(target)) return 'REDIRECT_TARGET_INVALID';
+  if (kind !== 'address') return { given, key, target: undefined, finds: [] };
+  const isAddress = TARGET_ADDRESS.test(target) && (target.startsWith('/') || URL.canParse(target));
+  if (target.length > MAX_TARGET_LENGTH || !isAddress) return 'REDIRECT_TARGET_INVALID';
   const here = addressHere(target, domains);
-  return { given, key, target: here === undefined ? undefined : addressKey(here) };
+  const address = here === undefined ? undefined : addressKey(here);
+  return { given, key, target: address, finds: address ? matchingKeys(address) : [] };
 }
 
 export interface SaveOptions {
@@ -101,7 +105,12 @@ export async function saveRedirects(
   redirects: readonly GivenRedirect[],
   { origin, domains, replaces = false, changed, write }: SaveOptions,
 ): Promise<(RedirectProblem | undefined)[]> {
-  const parsed = redirects.map((given) => parse(given, domains));
+  const pause = newPauses();
+  const parsed: (Parsed | RedirectProblem)[] = [];
+  for (const given of redirects) {
+    parsed.push(parse(given, domains));
+    await pause();
+  }
   const valid = parsed.filter((one) => typeof one !== 'string');
   // Locks the redirects of the shop: no two writes make a chain together.
   const hasRoom = await countIn(tx, shopId, changed ? 0 : valid.length);
@@ -109,38 +118,33 @@ export async function saveRedirects(
     valid.flatMap(({ given: { kind, target } }) =>
       kind === wanted && target !== null ? [target.trim()] : [],
     );
-  const [ids, sources, targets] = await Promise.all([
+  const [ids, sources, reached] = await Promise.all([
     findTargetIds(tx, shopId, { productNumbers: named('product'), aliases: named('category') }),
     findSources(
       tx,
       shopId,
-      valid.flatMap(({ key, target }) => [keyText(key), ...(target ? matchingKeys(target) : [])]),
+      valid.flatMap(({ key, finds }) => [keyText(key), ...finds]),
     ),
-    findTargetsAt(
+    findReached(
       tx,
       shopId,
-      valid.map(({ key }) => key.path),
+      valid.map(({ key }) => key),
+      changed ? [changed.redirectId] : [],
     ),
   ]);
   if (changed) {
     for (const [key, redirectId] of sources) if (redirectId === changed.redirectId) sources.delete(key);
   }
   const ownKeys = new Set(valid.map(({ key }) => keyText(key)));
-  const known: KnownRedirects = {
+  const check = chainCheck({
     isSource: (key) => sources.has(key) && !(replaces && ownKeys.has(key)),
-    isTarget: (source) =>
-      targets.some(
-        ({ redirectId, targetPath, targetParameters }) =>
-          redirectId !== changed?.redirectId &&
-          matchingKeys({ path: targetPath, parameters: targetParameters }).includes(keyText(source)),
-      ),
-  };
-  const check = chainCheck(known);
+    isTarget: (source) => reached.has(keyText(source)),
+  });
   const written = new Set<string>();
   const rows: StoredRedirect[] = [];
   const toRow = (one: Parsed | RedirectProblem): RedirectProblem | undefined => {
     if (typeof one === 'string') return one;
-    const { given, key, target } = one;
+    const { given, key, target, finds } = one;
     const sourceKey = keyText(key);
     if (!hasRoom) return 'TOO_MANY_REDIRECTS';
     if (written.has(sourceKey) || (sources.has(sourceKey) && !replaces)) return 'REDIRECT_SOURCE_TAKEN';
@@ -149,7 +153,7 @@ export async function saveRedirects(
     const productId = !isGone && given.kind === 'product' ? ids.products.get(name) : null;
     const categoryId = !isGone && given.kind === 'category' ? ids.categories.get(name) : null;
     if (productId === undefined || categoryId === undefined) return 'REDIRECT_TARGET_UNKNOWN';
-    const problem = check({ source: key, target });
+    const problem = check({ source: key, finds });
     if (problem) return problem === 'loop' ? 'REDIRECT_LOOP' : 'REDIRECT_CHAIN';
     written.add(sourceKey);
     rows.push({
@@ -167,7 +171,11 @@ export async function saveRedirects(
     });
     return undefined;
   };
-  const problems = parsed.map(toRow);
+  const problems: (RedirectProblem | undefined)[] = [];
+  for (const one of parsed) {
+    problems.push(toRow(one));
+    await pause();
+  }
   if (rows.length > 0) {
     await (write ? write(rows) : (replaces ? replaceRedirects : insertRedirects)(tx, shopId, rows));
     await deleteMissed(

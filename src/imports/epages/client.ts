@@ -41,7 +41,7 @@ export function createClient({ url: given, token, pause = 100 }: ClientOptions):
         next = Date.now() + pause;
         const answer = await request(url + path, token).catch((error: unknown) => error as Error);
         if (!(answer instanceof Error)) {
-          if (answer.status === 200) return JSON.parse(answer.text) as unknown;
+          if (answer.status === 200) return parsed(answer.text, url + path);
           if (answer.status === 404) return undefined;
           if (answer.status < 429 || tries === TRIES) {
             throw new ClientProblem(`${url}${path} answers ${answer.status}: ${answer.text.slice(0, 200)}`);
@@ -52,6 +52,14 @@ export function createClient({ url: given, token, pause = 100 }: ClientOptions):
       }
     },
   };
+}
+
+function parsed(text: string, address: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ClientProblem(`${address} answers with something else than JSON: ${text.slice(0, 200)}`);
+  }
 }
 
 async function request(address: string, token: string) {

@@ -180,3 +180,8 @@ test('a token that is wrong is said so, and never sent elsewhere', async () => {
   await expect(client.get('/customers')).rejects.toThrow('/customers answers 401');
   expect(() => createClient({ url: 'ftp://shop.example', token: 'x' })).toThrow('is no address');
 });
+
+test('a page that is no API is said to be none', async () => {
+  const page = createClient({ url: url.replace('/rs/shops/', '/shop/'), token: 'demo-all', pause: 0 });
+  await expect(page.get('/cart')).rejects.toThrow('answers with something else than JSON');
+});

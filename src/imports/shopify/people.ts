@@ -49,11 +49,18 @@ export async function* shopifyCustomers(file: ProductFile): AsyncGenerator<Read<
   }
 }
 
+/** Rows of one order: no order has more lines. */
+const MAX_ROWS = 1_000;
+
 /** The orders of an export: a row for each line of an order, of which the first has what is about the whole order. */
 export async function* shopifyOrders(file: ProductFile): AsyncGenerator<Read<OrderRecord>> {
-  for await (const rows of groupedRows(tableRows(file), (row) => row.cell('Name'))) {
+  for await (const rows of groupedRows(tableRows(file), (row) => row.cell('Name'), MAX_ROWS)) {
     const first = rows[0]!;
     const place = { file: file.name, line: first.line };
+    if (rows.length > MAX_ROWS) {
+      yield { kind: 'problem', of: 'order', place, text: `has more than ${MAX_ROWS} rows` };
+      continue;
+    }
     const createdAt = momentIn(first.cell('Created at'));
     const total = decimalIn(first.cell('Total'));
     const number = first.cell('Name').replace(/^#/, '');

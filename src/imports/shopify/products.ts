@@ -13,7 +13,7 @@ const handleOf = (row: TableRow) => row.cell('Handle', 'URL handle');
 
 /** The products of an export: rows with one handle are one product with its variants and pictures. */
 export async function* shopifyProducts(file: ProductFile): AsyncGenerator<Read<ProductRecord>> {
-  for await (const rows of groupedRows(tableRows(file), handleOf)) {
+  for await (const rows of groupedRows(tableRows(file), handleOf, MAX_ROWS)) {
     const place = { file: file.name, line: rows[0]!.line };
     const problem = (text: string) => ({ kind: 'problem', of: 'product', place, text }) as const;
     if (rows.length > MAX_ROWS) yield problem(`has more than ${MAX_ROWS} rows`);

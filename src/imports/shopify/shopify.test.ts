@@ -12,6 +12,7 @@ import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { IMPORTED, importShop, type Imported } from '../import-shop.ts';
 import type { ImportReport } from '../run.ts';
 import { withSourceFiles } from '../source-files.ts';
+import { groupedRows, tableRows } from '../table.ts';
 import { shopifySource } from './shopify.ts';
 
 let service: Service;
@@ -265,4 +266,22 @@ test('the files may stay in their zip', async () => {
   expect(linesOf(report)).toEqual([
     '0000-products_export_1.csv:7  is a gift card, which this shop does not sell',
   ]);
+});
+
+test('rows without end are no order, and are not all kept in memory', async () => {
+  const place = path.join(folder, 'endless.csv');
+  const [head, first] = ORDERS.split('\n');
+  await writeFile(
+    place,
+    [head, first, ...Array<string>(3_000).fill(',,,,,,,,,,,,,,,1,Mug,9.50,MUG-1')].join('\n'),
+  );
+  const report = await run(['orders'], true, { place, shopId: 'Moved' });
+  expect(countsOf(report)).toEqual({ order: { ...none, refused: 1 } });
+  expect(linesOf(report)).toEqual(['endless.csv:2  has more than 1000 rows']);
+  const kept: number[] = [];
+  await withSourceFiles(place, async ([source]) => {
+    for await (const rows of groupedRows(tableRows(source!.file), (row) => row.cell('Name'), 10))
+      kept.push(rows.length);
+  });
+  expect(kept).toEqual([11]);
 });

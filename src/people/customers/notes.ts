@@ -10,7 +10,7 @@ import { newId } from '../../kernel/ids.ts';
 import { section, type Person, type PersonalData } from '../../platform/personal-data.ts';
 import { lockCustomer } from './queries.ts';
 
-export const MAX_NOTE_LENGTH = 2_000;
+const MAX_NOTE_LENGTH = 2_000;
 const MAX_NOTES = 200;
 
 const MAX_AUTHOR_LENGTH = 254;

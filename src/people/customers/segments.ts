@@ -9,7 +9,7 @@ import { Id, Timestamp } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
 
 export const MAX_SEGMENTS = 50;
-export const MAX_NAME_LENGTH = 60;
+const MAX_NAME_LENGTH = 60;
 /** Characters of one condition. */
 export const MAX_VALUE_LENGTH = 200;
 const MAX_AUTHOR_LENGTH = 254;
