@@ -255,8 +255,10 @@ export function deletePageRow(tx: Transaction, shopId: string, pageId: string) {
   return tx.run(sql`delete from page where shop_id = ${shopId} and page_id = ${pageId}`);
 }
 
+/** Returns the ends of the addresses that the page had. */
 export function deleteTexts(tx: Transaction, shopId: string, pageId: string) {
-  return tx.run(sql`delete from page_text where shop_id = ${shopId} and page_id = ${pageId}`);
+  return tx.many<{ slug: string | null }>(sql`
+    delete from page_text where shop_id = ${shopId} and page_id = ${pageId} returning slug`);
 }
 
 const textRows = insertInto('page_text', {

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { keepFormerAddresses } from '../../catalogue/redirects/save.ts';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { toSeconds } from '../../http/dates.ts';
 import { invalid, notFound, Refusal } from '../../http/errors.ts';
@@ -12,7 +13,7 @@ import { shopSettings } from '../../shops/settings/settings.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { imageKeysOf } from './pictures.ts';
 import { pagePreviews, previewPath } from './preview.ts';
-import { pageOf, type StoredText } from './page.ts';
+import { hasAddress, pageOf, pathOfPage, type StoredText } from './page.ts';
 import {
   countPages,
   deletePageRow,
@@ -226,8 +227,18 @@ export async function replacePage(
   const { texts, ...facts } = pageOf(body, stored, settings, tx.now);
   const version = stored.version + 1;
   await updatePageRow(tx, shopId, { ...facts, pageId, version, changedAt: tx.now });
-  await deleteTexts(tx, shopId, pageId);
+  const former = await deleteTexts(tx, shopId, pageId);
   await insertTexts(tx, shopId, { pageId, kind }, texts);
+  if (hasAddress(kind)) {
+    const pathsOf = (slugs: readonly { slug: string | null }[]) =>
+      slugs.flatMap(({ slug }) => pathOfPage(kind, slug) ?? []);
+    await keepFormerAddresses(tx, shopId, {
+      kind: 'page',
+      id: pageId,
+      before: pathsOf(former),
+      after: pathsOf(texts),
+    });
+  }
   await keepVersion(tx, shopId, pageId, version, body, texts, author);
   recordChange(tx, shopId, pageId);
 }
