@@ -13,7 +13,7 @@ import { shopSettings } from '../../shops/settings/settings.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { imageKeysOf } from './pictures.ts';
 import { pagePreviews, previewPath } from './preview.ts';
-import { hasAddress, pageOf, pathOfPage, type StoredText } from './page.ts';
+import { hasAddress, pageOf, pathOfPage, type StoredPage, type StoredText } from './page.ts';
 import {
   countPages,
   deletePageRow,
@@ -28,9 +28,11 @@ import {
   lockPage,
   replacePreview,
   updatePageRow,
+  updateSearchWords,
   type ListedPage,
   type PageRow,
 } from './queries.ts';
+import { searchTextOf } from './search-text.ts';
 import { KINDS, MAX_PAGES, PageAnswer, PageBody, PageList } from './schema.ts';
 
 const { parameters, pageOf: rangeOf } = paging({ standard: 20, maximum: 100 });
@@ -205,7 +207,7 @@ export async function addPage(
   const categoryId = facts.kind === 'category' ? await requireCategory(tx, shopId, body.category) : null;
   const page = { ...facts, pageId, categoryId, version: 1, createdAt: tx.now, changedAt: tx.now };
   await insertPage(tx, shopId, page);
-  await insertTexts(tx, shopId, page, texts);
+  await writeTexts(tx, shopId, page, texts);
   await keepVersion(tx, shopId, pageId, 1, body, texts, author);
   recordChange(tx, shopId, pageId);
   return pageId;
@@ -228,7 +230,7 @@ export async function replacePage(
   const version = stored.version + 1;
   await updatePageRow(tx, shopId, { ...facts, pageId, version, changedAt: tx.now });
   const former = await deleteTexts(tx, shopId, pageId);
-  await insertTexts(tx, shopId, { pageId, kind }, texts);
+  await writeTexts(tx, shopId, { pageId, kind }, texts);
   if (hasAddress(kind)) {
     const pathsOf = (slugs: readonly { slug: string | null }[]) =>
       slugs.flatMap(({ slug }) => pathOfPage(kind, slug) ?? []);
@@ -241,6 +243,16 @@ export async function replacePage(
   }
   await keepVersion(tx, shopId, pageId, version, body, texts, author);
   recordChange(tx, shopId, pageId);
+}
+
+async function writeTexts(
+  tx: Transaction,
+  shopId: string,
+  page: Pick<StoredPage, 'pageId' | 'kind'>,
+  texts: readonly StoredText[],
+): Promise<void> {
+  await insertTexts(tx, shopId, page, texts);
+  if (hasAddress(page.kind)) await updateSearchWords(tx, shopId, page.pageId, texts.map(searchTextOf));
 }
 
 export async function removePage(tx: Transaction, shopId: string, pageId: string): Promise<void> {

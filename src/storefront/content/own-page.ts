@@ -41,7 +41,7 @@ interface CachedPage {
   page: ShownPage;
 }
 
-const foundCache: CacheKind<CachedPage> = { name: 'found pages', limit: { megabytes: 8 } };
+const foundCache: CacheKind<CachedPage> = { name: 'found pages', limit: { megabytes: 7 } };
 
 /** Drafts too. Every change of a page changes the version of the settings. */
 async function loadOwnPage(visit: Visit, kind: Kind, slug: string): Promise<ShownPage | undefined> {
@@ -133,7 +133,7 @@ interface CachedPlace {
   pages: readonly ShownPage[];
 }
 
-const placeCache: CacheKind<CachedPlace> = { name: 'placed pages', limit: { megabytes: 6 } };
+const placeCache: CacheKind<CachedPlace> = { name: 'placed pages', limit: { megabytes: 5 } };
 
 /** The public front page, or top of a category, in the visitor's language, else in the default one. */
 export async function loadPlaced(
