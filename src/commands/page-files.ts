@@ -2,10 +2,10 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { TObject, TSchema } from 'typebox';
-import { BLOCKS, type Block } from '../content/blocks.ts';
+import { BLOCKS } from '../content/blocks.ts';
 import { hasAddress, pageOf, slugOf } from '../content/pages/page.ts';
 import { findPages } from '../content/pages/queries.ts';
-import { addPage, loadPage, replacePage } from '../content/pages/routes.ts';
+import { addPage, loadPage, replacePage } from '../content/pages/save-page.ts';
 import { MAX_PAGES, PageBody, PageText, type Kind } from '../content/pages/schema.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { toSeconds } from '../http/dates.ts';
@@ -70,7 +70,7 @@ function* unknownKeys(body: PageBody): Generator<string> {
   for (const [index, text] of body.texts.entries()) {
     const at = `texts.${index}.`;
     yield* keysBeside(PageText, text, at);
-    for (const [place, block] of (text.blocks as Block[]).entries()) {
+    for (const [place, block] of text.blocks.entries()) {
       const { type, ...fields } = block;
       yield* keysBeside(BLOCKS[type], fields, `${at}blocks.${place}.`, true);
     }
@@ -79,7 +79,7 @@ function* unknownKeys(body: PageBody): Generator<string> {
 
 function* keysBeside(schema: TObject, value: object, at: string, isDeep = false): Generator<string> {
   for (const [key, field] of Object.entries(value)) {
-    const known = schema.properties[key] as (TSchema & { items?: TObject }) | undefined;
+    const known: (TSchema & { items?: TObject }) | undefined = schema.properties[key];
     if (!known) yield at + key;
     else if (isDeep && known.items?.properties) {
       for (const [index, item] of (field as object[]).entries())
