@@ -317,6 +317,22 @@ describe('the theme', () => {
     expect(text).toContain('color-scheme:dark;--background:#101418;--text:#f1f4f4');
     expect(text).toContain('<meta name="theme-color" content="#101418" />');
   });
+
+  test('says what the theme sets, and nothing of what is as usual', async () => {
+    const ruleOf = async (theme: object) => {
+      await apply({ theme }, 'Painted');
+      const [, style] = /<style>(.*?)<\/style>/s.exec((await get('/shop/Painted')).text)!;
+      return style!.slice(style!.indexOf(';--font:')).replace(/--font:[^;}]*/, '--font:');
+    };
+    const usual = await ruleOf({});
+    expect(usual).toBe(';--font:}');
+    expect(await ruleOf({ corners: 'soft', density: 'normal', header: 'plain', cards: 'plain' })).toBe(usual);
+    expect(await ruleOf({ corners: 'sharp', density: 'airy', header: 'tinted', cards: 'framed' })).toBe(
+      ';--font:;--radius:0px;--gap:clamp(1.25rem,0.6rem + 2.8vw,3.25rem)}' +
+        '.top{background:var(--soft)}' +
+        '.card{padding:.75rem;border:1px solid var(--line);border-radius:var(--radius)}',
+    );
+  });
 });
 
 describe('a shop with an evil name and logo', () => {

@@ -14,6 +14,11 @@ import {
 /** Fonts that are installed on most machines. */
 export const FONTS = ['sans', 'serif', 'rounded', 'mono'] as const;
 
+export const CORNERS = ['sharp', 'soft', 'round'] as const;
+export const DENSITIES = ['compact', 'normal', 'airy'] as const;
+export const HEADERS = ['plain', 'tinted', 'line'] as const;
+export const CARDS = ['plain', 'framed', 'raised'] as const;
+
 export const Theme = Section(
   {
     accent: Type.Optional(
@@ -46,6 +51,32 @@ export const Theme = Section(
         description:
           'A font of your own: the https address of a woff2 file, or a path on this server. Until it is loaded, and where it lacks a letter, font stands in.',
         examples: ['https://shop.example/own.woff2'],
+      }),
+    ),
+    corners: Type.Optional(
+      Type.Enum([...CORNERS], {
+        description: 'The corners of fields, pictures and boxes. Absent: soft.',
+        examples: ['round'],
+      }),
+    ),
+    density: Type.Optional(
+      Type.Enum([...DENSITIES], {
+        description: 'The space between the parts of a page. Absent: normal.',
+        examples: ['airy'],
+      }),
+    ),
+    header: Type.Optional(
+      Type.Enum([...HEADERS], {
+        description:
+          'plain: a header like the page. tinted: a little of the accent colour in its background. line: a line in the accent colour below it. Absent: plain.',
+        examples: ['tinted'],
+      }),
+    ),
+    cards: Type.Optional(
+      Type.Enum([...CARDS], {
+        description:
+          'Products in lists. plain: without a frame. framed: with a line around each. raised: on a ground of their own, with a shadow. Absent: plain.',
+        examples: ['framed'],
       }),
     ),
     showName: Type.Optional(
