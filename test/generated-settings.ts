@@ -349,6 +349,7 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         density: optional(fc.constantFrom(...DENSITIES)),
         header: optional(fc.constantFrom(...HEADERS)),
         cards: optional(fc.constantFrom(...CARDS)),
+        css: optional(fc.constantFrom('h2 { color: red }', '/* a */\n.card > p {\n  margin: 0;\n}')),
         showName: optional(fc.boolean()),
       }),
       manufacturers: fc.uniqueArray(

@@ -1272,7 +1272,7 @@ mails:
   fontUrl: https://shop.example/a.woff2")}
   colour: red`,
       [
-        'theme.colour (line 6): unknown key, expected one of accent, background, text, font, fontUrl, corners, density, header, cards, showName',
+        'theme.colour (line 6): unknown key, expected one of accent, background, text, font, fontUrl, corners, density, header, cards, css, showName',
         'theme.accent (line 2): teal is no colour like #0b5d66',
         'theme.background (line 3): #ffff is no colour like #fdfcf9',
         'theme.font (line 4): is sans-serif, expected one of sans, serif, rounded, mono',

@@ -349,7 +349,11 @@ describe('the search of the shop', () => {
     published: true,
     texts: [
       { locale: 'en_GB', title, blocks: [{ type: 'richText', html }] },
-      { locale: 'de_DE', title: `${title} auf Deutsch`, blocks: [{ type: 'richText', html: '<p>Häfen</p>' }] },
+      {
+        locale: 'de_DE',
+        title: `${title} auf Deutsch`,
+        blocks: [{ type: 'richText', html: '<p>Häfen</p>' }],
+      },
     ],
     ...more,
   });

@@ -99,6 +99,7 @@ export async function renderContent(visit: Visit, db: Queries, page: ShownPage) 
   const description = text.description ?? text.summary ?? firstText(blocks);
   const content: Page = {
     isShared: true,
+    takesOwnStyle: true,
     title: text.pageTitle ?? title,
     ...(description !== '' && { description }),
     path: pathOfPage(kind, text.slug)!,

@@ -9,6 +9,7 @@ import {
   visible,
 } from '../../kernel/colour.ts';
 import { html, safe, type Markup } from '../../http/html.ts';
+import { compileCss } from '../../shops/settings/custom-css.ts';
 import type { Theme } from '../../shops/settings/settings.ts';
 import { BUILT_IN_ACCENT, BUILT_IN_BACKGROUND } from '../../shops/settings/theme.ts';
 
@@ -106,6 +107,8 @@ export interface Style {
   /** The policy of the page contains the hash of exactly these characters, so no formatter may change them. */
   element: Markup;
   hash: string;
+  /** The rules that the shop writes itself, which pages load as a file. */
+  own: { css: string; version: string } | undefined;
 }
 
 export function toStyle(theme: Theme): Style {
@@ -115,11 +118,27 @@ export function toStyle(theme: Theme): Style {
     palette: colours,
     element: safe(`<style>${text}</style>`),
     hash: `'sha256-${hash('sha256', text, 'base64')}'`,
+    own: ownStyle(theme),
   };
 }
 
+/** Rules that are not possible are not sent, whatever is stored. */
+function ownStyle({ css: source }: Theme): Style['own'] {
+  const compiled = compileCss(source ?? '');
+  if ('problem' in compiled || compiled.css === '') return undefined;
+  const { css } = compiled;
+  return { css, version: hash('sha256', css, 'base64url').slice(0, 16) };
+}
+
 function styleText(colours: Palette, theme: Theme): string {
-  const { font = 'sans', fontUrl, corners = 'soft', density = 'normal', header = 'plain', cards = 'plain' } = theme;
+  const {
+    font = 'sans',
+    fontUrl,
+    corners = 'soft',
+    density = 'normal',
+    header = 'plain',
+    cards = 'plain',
+  } = theme;
   const values = Object.entries(colours).map(([name, colour]) => `--${name}:${colour}`);
   const own = fontUrl === undefined ? '' : 'shop,';
   const face =

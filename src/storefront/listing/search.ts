@@ -92,9 +92,10 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
     facets: facetsOf(found, found.filters, settings, locale),
   });
   const offered = isNothing ? await featuredProducts(visit) : [];
-  const title = isNothing && withWords.length === 0
-    ? messages.nothingFor({ query })
-    : messages.resultsFor({ query: fallbackQuery || query });
+  const title =
+    isNothing && withWords.length === 0
+      ? messages.nothingFor({ query })
+      : messages.resultsFor({ query: fallbackQuery || query });
   return {
     title,
     path: '/search',

@@ -8,8 +8,10 @@ import {
   OrElse,
   OrNull,
   Section,
+  LINES_OF_TEXT,
   LocalisedText,
 } from '../fields.ts';
+import { MAX_CSS_LENGTH } from '../custom-css.ts';
 
 /** Fonts that are installed on most machines. */
 export const FONTS = ['sans', 'serif', 'rounded', 'mono'] as const;
@@ -77,6 +79,15 @@ export const Theme = Section(
         description:
           'Products in lists. plain: without a frame. framed: with a line around each. raised: on a ground of their own, with a shadow. Absent: plain.',
         examples: ['framed'],
+      }),
+    ),
+    css: Type.Optional(
+      Type.String({
+        maxLength: MAX_CSS_LENGTH,
+        pattern: LINES_OF_TEXT,
+        description:
+          'Rules of a stylesheet for the main part of the front page, categories, products and pages. Selectors are names of elements and classes; properties are those of text, boxes and layout. Nothing can be loaded, placed over other parts, or changed in header, footer, cart and checkout.',
+        examples: ['h2 { letter-spacing: 0.02em; color: var(--accent) }'],
       }),
     ),
     showName: Type.Optional(
