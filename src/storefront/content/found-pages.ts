@@ -35,7 +35,7 @@ export async function findPagesWith(visit: Visit, terms: readonly Term[]): Promi
 export function foundPages(visit: Visit, pages: readonly FoundPage[]): Markup | false {
   return (
     pages.length > 0 &&
-    html`<section class="found-pages">
+    html`<section class="found">
       <h2>${messagesIn(visit.locale).storefront.listing.pages}</h2>
       <ul>
         ${pages.map(
