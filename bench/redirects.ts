@@ -39,7 +39,7 @@ try {
     for (let index = 0; index < WARM_UP_CALLS + CALLS; index++) {
       const meaning = meaningOf(`/old/page-${(index * 7_919) % COUNT}?a=${index}&b=2&c=3`)!;
       const began = performance.now();
-      await findTargets(db, shopId, meaning);
+      await findTargets(db, shopId, meaning, 'en_GB');
       if (index >= WARM_UP_CALLS) times.push(performance.now() - began);
     }
     const [p50, p95] = [0.5, 0.95].map((share) => percentile(times, share).toFixed(2));

@@ -8,7 +8,7 @@ import { ONE_LINE } from '../src/shops/settings/fields.ts';
 import type { SettingsFile } from '../src/shops/settings/file.ts';
 import { ELECTRONIC_FORMATS } from '../src/shops/settings/schema/invoicing.ts';
 import { REGISTRATION_KINDS } from '../src/shops/settings/schema/law.ts';
-import { FONTS } from '../src/shops/settings/settings.ts';
+import { CARDS, CORNERS, DENSITIES, FONTS, HEADERS } from '../src/shops/settings/settings.ts';
 
 const LOCALES = ['en_GB', 'de_DE', 'fr_FR', 'pt_BR'];
 const CURRENCIES = ['EUR', 'GBP', 'JPY', 'KWD'];
@@ -345,6 +345,11 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         background: optional(colour),
         font: optional(fc.constantFrom(...FONTS)),
         fontUrl: optional(fc.constantFrom('/media/Quay/files/own.woff2', 'https://quay.example/own.woff2')),
+        corners: optional(fc.constantFrom(...CORNERS)),
+        density: optional(fc.constantFrom(...DENSITIES)),
+        header: optional(fc.constantFrom(...HEADERS)),
+        cards: optional(fc.constantFrom(...CARDS)),
+        css: optional(fc.constantFrom('h2 { color: red }', '/* a */\n.card > p {\n  margin: 0;\n}')),
         showName: optional(fc.boolean()),
       }),
       manufacturers: fc.uniqueArray(

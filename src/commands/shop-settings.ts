@@ -19,32 +19,44 @@ import { applyLegalFiles, readLegalFolder, type LegalFile } from './legal-files.
 import { readinessDeps, readinessOfShop } from './shop-open.ts';
 import { counted, print, recordCommand, withShop } from './command.ts';
 import { printPendingDomains } from './domains.ts';
+import { applyPageFiles, exportPages, readPageFolder, type PageFile } from './page-files.ts';
 import { CommandProblem } from './problem.ts';
 import { startProgress } from './progress.ts';
 import { readText } from './read-file.ts';
+
+interface GivenFiles {
+  file: SettingsFile;
+  texts: readonly LegalFile[];
+  pages: readonly PageFile[];
+}
 
 /** `shop apply` */
 export async function applyFile(
   config: Config,
   shopId: string,
   path: string,
-  { isDryRun, legalFolder }: { isDryRun: boolean; legalFolder: string | undefined },
+  {
+    isDryRun,
+    legalFolder,
+    pageFolder,
+  }: { isDryRun: boolean; legalFolder: string | undefined; pageFolder: string | undefined },
 ): Promise<void> {
-  const file = await readSettings(path);
-  const texts = legalFolder === undefined ? [] : await readLegalFolder(legalFolder);
+  const given: GivenFiles = {
+    file: await readSettings(path),
+    texts: legalFolder === undefined ? [] : await readLegalFolder(legalFolder),
+    pages: pageFolder === undefined ? [] : await readPageFolder(pageFolder),
+  };
   await withShop(config, shopId, async (db) => {
     const policy = domainPolicy(config, await readDemoAccess(db, config));
-    if (isDryRun) return printPlan(shopId, await wouldChange(db, shopId, file, texts, policy));
-    const { changes, rebuildsListing } = await db.transaction((tx) =>
-      applyParsed(tx, shopId, file, texts, policy),
-    );
+    if (isDryRun) return printPlan(shopId, await wouldChange(db, shopId, given, policy));
+    const { changes, rebuildsListing } = await db.transaction((tx) => applyParsed(tx, shopId, given, policy));
     for (const change of changes) print(change);
     print(
       changes.length === 0
         ? 'Nothing to change.'
         : `${counted(changes.length, 'change')} applied to ${shopId}.`,
     );
-    if (file.domains !== undefined) await printPendingDomains(db, config, shopId);
+    if (given.file.domains !== undefined) await printPendingDomains(db, config, shopId);
     if (rebuildsListing) await waitForLists(db, shopId);
     const { isOpen, ready } = await readinessOfShop(db, shopId, await readinessDeps(db, config));
     if (ready && !isOpen) print(`${shopId} is ready. Open it with: npx kontor shop open ${shopId}`);
@@ -69,15 +81,14 @@ class Undone extends Error {
 async function wouldChange(
   db: Database,
   shopId: string,
-  file: SettingsFile,
-  texts: readonly LegalFile[],
+  given: GivenFiles,
   policy: DomainPolicy,
 ): Promise<string[]> {
   let changes: string[] = [];
   await db
     .transaction(async (tx) => {
-      ({ changes } = await applySettings(tx, shopId, file, settingsFormat, undefined, policy));
-      changes = [...changes, ...(await applyLegalFiles(tx, await shopSettings(tx, shopId), texts))];
+      ({ changes } = await applySettings(tx, shopId, given.file, settingsFormat, undefined, policy));
+      changes = [...changes, ...(await applyTexts(tx, shopId, given))];
       throw new Undone();
     })
     .catch((error: unknown) => {
@@ -86,22 +97,27 @@ async function wouldChange(
   return changes;
 }
 
+/** The texts come after the settings, which may add languages. */
+async function applyTexts(tx: Transaction, shopId: string, { texts, pages }: GivenFiles): Promise<string[]> {
+  const settings = await shopSettings(tx, shopId);
+  return [...(await applyLegalFiles(tx, settings, texts)), ...(await applyPageFiles(tx, settings, pages))];
+}
+
 /** `shop export-settings` */
-export async function printSettings(config: Config, shopId: string): Promise<void> {
+export async function printSettings(
+  config: Config,
+  shopId: string,
+  pageFolder: string | undefined,
+): Promise<void> {
   await withShop(config, shopId, async (db) => {
+    if (pageFolder !== undefined) await exportPages(db, await shopSettings(db, shopId), pageFolder);
     process.stdout.write(settingsText(await exportSettings(db, shopId, settingsFormat), settingsFormat));
   });
 }
 
-async function applyParsed(
-  tx: Transaction,
-  shopId: string,
-  file: SettingsFile,
-  texts: readonly LegalFile[],
-  policy: DomainPolicy,
-) {
-  const applied = await changeSettings(tx, shopId, file, settingsFormat, 'kontor shop apply', policy);
-  const changes = [...applied.changes, ...(await applyLegalFiles(tx, await shopSettings(tx, shopId), texts))];
+async function applyParsed(tx: Transaction, shopId: string, given: GivenFiles, policy: DomainPolicy) {
+  const applied = await changeSettings(tx, shopId, given.file, settingsFormat, 'kontor shop apply', policy);
+  const changes = [...applied.changes, ...(await applyTexts(tx, shopId, given))];
   if (changes.length > 0) await recordCommand(tx, shopId, 'shop apply');
   return { ...applied, changes };
 }

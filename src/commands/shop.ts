@@ -72,11 +72,12 @@ export const runs = {
     await applyFile(config, shopId!, path!, {
       isDryRun: options['dry-run'] === true,
       legalFolder: options['legal'] as string | undefined,
+      pageFolder: options['pages'] as string | undefined,
     });
   },
-  'shop export-settings': async ({ config, arguments: [shopId] }) => {
+  'shop export-settings': async ({ config, arguments: [shopId], options }) => {
     const { printSettings } = await import('./shop-settings.ts');
-    await printSettings(config, shopId!);
+    await printSettings(config, shopId!, options['pages'] as string | undefined);
   },
 } satisfies Runs;
 

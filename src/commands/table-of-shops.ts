@@ -92,10 +92,11 @@ export const shopCommands: readonly Command[] = [
     arguments: ['ID', 'FILE.yaml'],
     summary: 'Apply settings from a file; says what changes.',
     details:
-      'A section that the file does not name stays as it is; a section that it names is replaced as a whole.\nApplying the same file again changes nothing. Two complete files are in examples/.\n\nThe folder of --legal holds texts as HTML files, such as privacy-policy.html, or privacy-policy.de_DE.html where the\nlanguage is not the default one. The pages are contact-information, privacy-policy, terms-and-conditions,\nrights-of-withdrawal, shipping-information and cookie-policy.',
+      'A section that the file does not name stays as it is; a section that it names is replaced as a whole.\nApplying the same file again changes nothing. Two complete files are in examples/.\n\nThe folder of --legal holds texts as HTML files, such as privacy-policy.html, or privacy-policy.de_DE.html where the\nlanguage is not the default one. The pages are contact-information, privacy-policy, terms-and-conditions,\nrights-of-withdrawal, shipping-information and cookie-policy.\n\nThe folder of --pages holds pages as YAML files, as shop export-settings writes them. A page that no file names stays.',
     example: 'shop apply MyShop examples/german-shop.yaml --dry-run',
     options: {
       legal: { type: 'string', value: 'FOLDER', summary: 'Replace legal texts by the files of a folder.' },
+      pages: { type: 'string', value: 'FOLDER', summary: 'Write the pages of a folder, one in each file.' },
       'dry-run': { type: 'boolean', summary: 'Only say what would change.' },
     },
     run: async (call) => (await import('./shop.ts')).runs['shop apply'](call),
@@ -105,6 +106,13 @@ export const shopCommands: readonly Command[] = [
     arguments: ['ID'],
     summary: 'Print the settings as a file for shop apply.',
     example: 'shop export-settings MyShop > my-shop.yaml',
+    options: {
+      pages: {
+        type: 'string',
+        value: 'FOLDER',
+        summary: 'Also write each page of the shop to a file there.',
+      },
+    },
     run: async (call) => (await import('./shop.ts')).runs['shop export-settings'](call),
   },
   {

@@ -4,7 +4,7 @@ import { gone } from '../http/errors.ts';
 import { categoryPath, productPath, shopPath, type Visit } from './visit.ts';
 
 /** Pages whose addresses may be former ones. The others are secret, or belong to one visitor. */
-const FORMER = ['/*', '/Products/', '/Categories/'];
+const FORMER = ['/*', '/Products/', '/Categories/', '/pages/', '/posts/'];
 
 export const hasFormerAddresses = (route: string): boolean =>
   FORMER.some((one) => route === one || (one !== '/*' && route.startsWith(one)));
@@ -26,7 +26,7 @@ export class MovedPage {
 export async function findMoved(visit: Visit, address: string): Promise<MovedPage | undefined> {
   const meaning = meaningOf(address);
   if (!meaning) return undefined;
-  const found = await findTargets(visit.db, visit.shopId, meaning);
+  const found = await findTargets(visit.db, visit.shopId, meaning, visit.locale);
   const chosen =
     byOrder(found, meaning.sources, ({ sourceKey }) => sourceKey) ??
     byOrder(found, meaning.productNumbers, ({ sourceKey, productNumber }) =>
@@ -51,8 +51,9 @@ function byOrder(
   return names.map((name) => byName.get(name)).find((row) => row !== undefined);
 }
 
-function pathOf({ productNumber, alias, address }: FoundTarget): string {
+function pathOf({ productNumber, alias, pagePath, address }: FoundTarget): string {
   if (productNumber !== null) return productPath(productNumber);
+  if (pagePath !== null) return encodeURI(pagePath);
   return alias === null ? address! : categoryPath(alias);
 }
 

@@ -27,6 +27,8 @@ export interface Page {
   head?: Markup;
   /** A page cache holds this object, for all visitors with the same language, currency and prices. */
   isShared?: boolean;
+  /** The rules of a stylesheet that the shop writes itself apply here. Cart, checkout and account are ours alone. */
+  takesOwnStyle?: boolean;
   /** It shows account data, so browsers must not cache it: the back button must not show it after signing out. */
   hasPersonalData?: boolean;
   /** The path of a script of our own that only this page needs. */

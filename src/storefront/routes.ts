@@ -31,6 +31,7 @@ import { previewPages } from './content/preview.ts';
 import { currency } from './cart/currency.ts';
 import { netPrices } from './cart/net-prices.ts';
 import { language } from './layout/language.ts';
+import { ownStyle } from './layout/own-style.ts';
 import { errorPage, missingPages, openingSoonPage } from './error-page.ts';
 import { feedPages } from './feeds/feeds.ts';
 import { homePages } from './listing/home.ts';
@@ -113,6 +114,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     orderPage(pages, tokens);
     orderForms(pages, tokens);
     withdrawal(pages, tokens);
+    ownStyle(pages);
     postPages(pages);
     ownPagePages(pages);
     contactPages(pages);

@@ -3,6 +3,7 @@ import { seriousProblems } from '../accessibility.ts';
 import { openAdmin } from '../admin.ts';
 import { browsing } from '../browser.ts';
 import { givenToken } from '../builders.ts';
+import { sql } from '../../src/db/sql.ts';
 
 const shop = browsing();
 const BASE = '/shop/DemoShop';
@@ -54,6 +55,48 @@ test('a page of ten kinds of blocks is written in two languages, without scripts
   expect(await seriousProblems(page)).toEqual([]);
   await page.goto(`${BASE}/pages/ueber-uns?locale=de_DE`);
   expect(await page.locator('main h2').first().textContent()).toBe('Wie wir rösten');
+
+  // A menu names it, and the theme and the shop's own rules apply to it, within the policy of the page.
+  await shop.service.db.run(sql`
+    update shop set settings_version = settings_version + 1, settings = settings || ${JSON.stringify({
+      menus: { header: [{ text: { en_GB: 'Our story' }, link: '/pages/about-us', entries: [] }], footer: [] },
+      theme: {
+        corners: 'round',
+        density: 'airy',
+        header: 'tinted',
+        cards: 'raised',
+        css: 'h2 { text-transform: uppercase } .top { display: none }',
+      },
+    })}::jsonb where shop_id = 'DemoShop'`);
+  for (const screen of ['phone', 'wide'] as const) {
+    const visitor = await shop.open({ screen });
+    await visitor.goto(BASE);
+    await visitor.locator('nav[aria-label="Menu"] a').first().evaluate('(link) => link.click()');
+    await visitor.waitForURL('**/pages/about-us');
+    const heading = visitor.locator('main h2').first();
+    expect(await heading.evaluate('(element) => getComputedStyle(element).textTransform')).toBe('uppercase');
+    expect(await visitor.locator('header.top').isVisible()).toBe(true);
+    expect(await seriousProblems(visitor)).toEqual([]);
+    expect(await visitor.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    if (process.env['LOOK'])
+      await visitor.screenshot({ path: `/tmp/wt/look-page-${screen}.png`, fullPage: true });
+    if (process.env['LOOK']) {
+      await visitor.goto(`${BASE}/search?q=roast`);
+      await visitor.screenshot({ path: `/tmp/wt/look-search-${screen}.png`, fullPage: true });
+      await visitor.goto(`${BASE}/Categories/kitchen`);
+      await visitor.screenshot({ path: `/tmp/wt/look-category-${screen}.png` });
+    }
+  }
+  if (process.env['LOOK']) {
+    for (const [name, width] of [
+      ['wide', 1280],
+      ['narrow', 390],
+    ] as const) {
+      const theme = await openAdmin(shop, '/settings/theme');
+      await theme.setViewportSize({ width, height: 900 });
+      await theme.screenshot({ path: `/tmp/wt/look-theme-${name}.png`, fullPage: true });
+    }
+  }
 });
 
 test('the editor, its preview and a post are accessible, and the post is in the feed', async () => {

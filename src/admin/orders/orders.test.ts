@@ -223,11 +223,9 @@ describe('an order', () => {
   test('shows the prices of its lines with all their decimals', async () => {
     const orderId = await idOf('1014');
     const { text } = await merchant.get(`/orders/${orderId}/edit`);
-    expect([...text.matchAll(/name="price\.[^"]*"[^>]*?\svalue="([^"]*)"/g)].map(([, price]) => price)).toEqual([
-      '17.50',
-      '119.00',
-      '25.00',
-    ]);
+    expect(
+      [...text.matchAll(/name="price\.[^"]*"[^>]*?\svalue="([^"]*)"/g)].map(([, price]) => price),
+    ).toEqual(['17.50', '119.00', '25.00']);
   });
 
   test('that an app is editing says so, and the merchant can end that', async () => {

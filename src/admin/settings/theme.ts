@@ -72,6 +72,7 @@ export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStor
 /** A sample page with the elements of the shop's pages, in the colours of the theme. */
 function sample(visit: ShopVisit, draft: Theme, problems: readonly Problem[]): AdminFile {
   const { settings, locale, language } = visit;
+  const style = toStyle(draft);
   const labels = settingsMessages(visit.messages, language);
   const messages = messagesIn(locale).storefront;
   const name = textIn(settings.name, locale, settings.defaultLocale) ?? '';
@@ -87,7 +88,12 @@ function sample(visit: ShopVisit, draft: Theme, problems: readonly Problem[]): A
         <meta charset="utf-8" />
         <title>${name}</title>
         <style>${safe(STYLESHEET.content.toString())}</style>
-        ${toStyle(draft).element}
+        ${style.element} ${
+          style.own &&
+          html`<style>
+            ${safe(style.own.css)}
+          </style>`
+        }
       </head>
       <body>
         ${problems.map(

@@ -10,7 +10,7 @@ import { Id, LocaleParameter } from '../../http/schemas.ts';
 import { isId, newId } from '../../kernel/ids.ts';
 import { refreshListing, refreshOrRebuild } from '../products/listing.ts';
 import { touchProducts } from '../products/product-events.ts';
-import { keepFormerAddress } from '../redirects/save.ts';
+import { keepFormerAddresses } from '../redirects/save.ts';
 import { IncludeInvisible } from '../products/render-options.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
@@ -222,11 +222,11 @@ export function categories(api: Operations): void {
     };
     await updateCategoryRow(tx, shopId, changed);
     if (changed.alias !== stored.alias) {
-      await keepFormerAddress(tx, shopId, {
-        productId: null,
-        categoryId,
-        before: pathOf(stored.alias),
-        after: pathOf(changed.alias),
+      await keepFormerAddresses(tx, shopId, {
+        kind: 'category',
+        id: categoryId,
+        before: [pathOf(stored.alias)],
+        after: [pathOf(changed.alias)],
       });
     }
     if (changed.visible !== stored.visible || !isDeepStrictEqual(changed.name, stored.name)) {

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/database.ts';
-import { keepFormerAddress } from '../redirects/save.ts';
+import { keepFormerAddresses } from '../redirects/save.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { queueAvailabilityNotifications } from './availability-notifications.ts';
 import { refreshListing } from './listing.ts';
@@ -33,11 +33,11 @@ export async function saveProduct(
   const saved = { ...after, facts: pricesBeforeReduction ? { ...facts, pricesBeforeReduction } : facts };
   await updateProductRow(tx, shopId, saved);
   if (before.productNumber !== after.productNumber) {
-    await keepFormerAddress(tx, shopId, {
-      productId: after.productId,
-      categoryId: null,
-      before: pathOf(before),
-      after: pathOf(after),
+    await keepFormerAddresses(tx, shopId, {
+      kind: 'product',
+      id: after.productId,
+      before: [pathOf(before)],
+      after: [pathOf(after)],
     });
   }
   recordChangedProducts(tx, shopId, [{ productId: after.productId, changed }]);

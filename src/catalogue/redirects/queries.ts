@@ -9,8 +9,7 @@ import type { FormerMeaning } from './former-shops.ts';
 /** Redirects of a shop. */
 export const MAX_REDIRECTS = 500_000;
 
-/** A page of one's own will be one more, with a column beside `product_id` and a line in each statement below. */
-export const TARGET_KINDS = ['product', 'category', 'address'] as const;
+export const TARGET_KINDS = ['product', 'category', 'page', 'address'] as const;
 export type TargetKind = (typeof TARGET_KINDS)[number];
 
 export interface StoredRedirect {
@@ -20,6 +19,7 @@ export interface StoredRedirect {
   status: number;
   productId: string | null;
   categoryId: string | null;
+  pageId: string | null;
   address: string | null;
   targetPath: string | null;
   targetParameters: readonly string[] | null;
@@ -27,20 +27,26 @@ export interface StoredRedirect {
   createdAt: Date;
 }
 
+/** What a redirect leads to; all null: it leads to an address. */
+export type RedirectIds = Pick<StoredRedirect, 'productId' | 'categoryId' | 'pageId'>;
+
 export interface ListedRedirect extends Pick<
   StoredRedirect,
   'redirectId' | 'source' | 'sourceKey' | 'status' | 'origin' | 'createdAt'
 > {
   kind: TargetKind | null;
-  /** The number of the product, the alias of the category, or the address. */
+  /** The number of the product, the alias of the category, the path of the page, or the address. */
   target: string | null;
 }
 
-const columns = sql`
+const columns = (shopId: string) => sql`
   upper(redirect_id::text) as "redirectId", source, source_key as "sourceKey", status,
   case when redirect.product_id is not null then 'product' when redirect.category_id is not null then 'category'
-    when address is not null then 'address' end as kind,
-  coalesce(product.product_number, category.alias, address) as target, origin, redirect.created_at as "createdAt"`;
+    when redirect.page_id is not null then 'page' when address is not null then 'address' end as kind,
+  coalesce(product.product_number, category.alias, address, (
+    select '/' || kind || 's/' || slug from page_text
+    where page_text.shop_id = ${shopId} and page_text.page_id = redirect.page_id order by locale limit 1
+  )) as target, origin, redirect.created_at as "createdAt"`;
 
 const joined = (shopId: string) => sql`
   redirect
@@ -49,7 +55,7 @@ const joined = (shopId: string) => sql`
 
 export function findRedirect(db: Queries, shopId: string, redirectId: string) {
   return db.one<ListedRedirect>(sql`
-    select ${columns} from ${joined(shopId)} where redirect.shop_id = ${shopId} and redirect_id = ${redirectId}`);
+    select ${columns(shopId)} from ${joined(shopId)} where redirect.shop_id = ${shopId} and redirect_id = ${redirectId}`);
 }
 
 /** Beyond every text that begins with this one, in the order of bytes. */
@@ -62,7 +68,7 @@ export function findRedirects(
   { start, limit, offset }: { start: string; limit: number; offset: number },
 ) {
   return db.many<ListedRedirect>(sql`
-    select ${columns} from ${joined(shopId)}
+    select ${columns(shopId)} from ${joined(shopId)}
     where redirect.shop_id = ${shopId} and source_key >= ${start} and source_key < ${endOf(start)}
     order by source_key limit ${limit} offset ${offset}`);
 }
@@ -70,7 +76,7 @@ export function findRedirects(
 /** The redirects after this source, for a file of all of them. */
 export function findRedirectsAfter(db: Queries, shopId: string, after: string, limit: number) {
   return db.many<ListedRedirect>(sql`
-    select ${columns} from ${joined(shopId)}
+    select ${columns(shopId)} from ${joined(shopId)}
     where redirect.shop_id = ${shopId} and source_key > ${after} order by source_key limit ${limit}`);
 }
 
@@ -87,6 +93,8 @@ export interface FoundTarget {
   status: number;
   productNumber: string | null;
   alias: string | null;
+  /** The path of the page in the visitor's language, else in another one. */
+  pagePath: string | null;
   address: string | null;
 }
 
@@ -98,39 +106,53 @@ export function findTargets(
   db: Queries,
   shopId: string,
   { sources, productNumbers, categoryAliases }: FormerMeaning,
+  locale: string,
 ) {
   return db.many<FoundTarget>(sql`
-    select source_key as "sourceKey", status, product.product_number as "productNumber", category.alias, address
+    select source_key as "sourceKey", status, product.product_number as "productNumber", category.alias, (
+        select '/' || page_text.kind || 's/' || page_text.slug from page_text
+        where page_text.shop_id = ${shopId} and page_text.page_id = redirect.page_id
+        order by page_text.locale <> ${locale}, page_text.locale limit 1
+      ) as "pagePath", address
     from redirect
     left join product on product.shop_id = ${shopId} and product.product_id = redirect.product_id
     left join category on category.shop_id = ${shopId} and category.category_id = redirect.category_id
+    left join page on page.shop_id = ${shopId} and page.page_id = redirect.page_id
     where redirect.shop_id = ${shopId} and source_key = any (${sources}::text[])
       and coalesce(product.visible, true) and coalesce(category.visible, true)
+      and (redirect.page_id is null or page.publish_at <= ${db.now})
     union all
-    select null, 301, product_number, null, null from product
+    select null, 301, product_number, null, null, null from product
     where shop_id = ${shopId} and product_number = any (${productNumbers}::text[]) and visible
     union all
-    select null, 301, null, alias, null from category
+    select null, 301, null, alias, null, null from category
     where shop_id = ${shopId} and alias = any (${categoryAliases}::text[]) and visible and parent_id is not null`);
 }
 
-/** The ids of products and categories that redirects lead to, by their names. */
+/** The ids of what redirects lead to, by the number, the alias or the path. */
 export async function findTargetIds(
   db: Queries,
   shopId: string,
-  { productNumbers, aliases }: { productNumbers: readonly string[]; aliases: readonly string[] },
-): Promise<{ products: Map<string, string>; categories: Map<string, string> }> {
-  const [products, categories] = await Promise.all([
+  {
+    productNumbers,
+    aliases,
+    pagePaths,
+  }: { productNumbers: readonly string[]; aliases: readonly string[]; pagePaths: readonly string[] },
+): Promise<Record<'product' | 'category' | 'page', Map<string, string>>> {
+  const [products, categories, pages] = await Promise.all([
     db.many<{ name: string; id: string }>(sql`
       select product_number as name, upper(product_id::text) as id from product
       where shop_id = ${shopId} and product_number = any (${productNumbers}::text[])`),
     db.many<{ name: string; id: string }>(sql`
       select alias as name, upper(category_id::text) as id from category
       where shop_id = ${shopId} and alias = any (${aliases}::text[])`),
+    db.many<{ name: string; id: string }>(sql`
+      select distinct on (name) '/' || kind || 's/' || slug as name, upper(page_id::text) as id from page_text
+      where shop_id = ${shopId} and '/' || kind || 's/' || slug = any (${pagePaths}::text[]) order by name, locale`),
   ]);
   const byName = (rows: readonly { name: string; id: string }[]) =>
     new Map(rows.map(({ name, id }) => [name, id]));
-  return { products: byName(products), categories: byName(categories) };
+  return { product: byName(products), category: byName(categories), page: byName(pages) };
 }
 
 /** Which of these keys are sources. */
@@ -193,6 +215,7 @@ const INSERTED = {
   status: 'integer',
   productId: 'uuid',
   categoryId: 'uuid',
+  pageId: 'uuid',
   address: 'text',
   targetPath: 'text',
   targetParameters: 'text[]',
@@ -217,7 +240,7 @@ export const replaceRedirects = (tx: Transaction, shopId: string, rows: readonly
 export function updateRedirectRow(tx: Transaction, shopId: string, row: StoredRedirect) {
   return tx.run(sql`
     update redirect set source = ${row.source}, source_key = ${row.sourceKey}, status = ${row.status},
-      product_id = ${row.productId}, category_id = ${row.categoryId}, address = ${row.address},
+      product_id = ${row.productId}, category_id = ${row.categoryId}, page_id = ${row.pageId}, address = ${row.address},
       target_path = ${row.targetPath}, target_parameters = ${row.targetParameters}::text[], origin = ${row.origin}
     where shop_id = ${shopId} and redirect_id = ${row.redirectId}`);
 }
@@ -232,17 +255,17 @@ export function deleteSources(tx: Transaction, shopId: string, keys: readonly st
   return tx.run(sql`delete from redirect where shop_id = ${shopId} and source_key = any (${keys}::text[])`);
 }
 
-/** What led to the former address of a product or category leads to that itself. */
+/** What led to a former address of a product, category or page leads to that itself. */
 export function retarget(
   tx: Transaction,
   shopId: string,
-  formerPath: string,
-  { productId, categoryId }: Pick<StoredRedirect, 'productId' | 'categoryId'>,
+  formerPaths: readonly string[],
+  { productId, categoryId, pageId }: RedirectIds,
 ) {
   return tx.run(sql`
-    update redirect set product_id = ${productId}, category_id = ${categoryId}, address = null, target_path = null,
-      target_parameters = null
-    where shop_id = ${shopId} and target_path = ${formerPath}`);
+    update redirect set product_id = ${productId}, category_id = ${categoryId}, page_id = ${pageId}, address = null,
+      target_path = null, target_parameters = null
+    where shop_id = ${shopId} and target_path = any (${formerPaths}::text[])`);
 }
 
 /** Addresses asked for in vain, in the last days. */

@@ -333,3 +333,63 @@ test('a redirect to a hidden product waits until it is shown again', async () =>
     update product set visible = true where shop_id = 'DemoShop' and product_number = 'TE-100'`);
   expect((await visit('/good')).status).toBe(301);
 });
+
+test('a page that gets other addresses keeps the old ones, and redirects and menus follow it', async () => {
+  const text = (locale: string, slug: string) => ({
+    locale,
+    title: slug,
+    slug,
+    blocks: [{ type: 'richText', html: `<p>${slug}</p>` }],
+  });
+  const pageWith = (published: boolean, ...texts: object[]) => ({ kind: 'page', published, texts });
+  const made = await manage(
+    'POST',
+    '/pages',
+    pageWith(true, text('en_GB', 'about'), text('de_DE', 'über-uns')),
+  );
+  expect(made.status).toBe(201);
+  const change = (body: object) => manage('PUT', `/pages/${made.body.pageId}`, body);
+  await service.db.run(sql`
+    update shop set settings_version = settings_version + 1, settings = settings || ${JSON.stringify({
+      menus: { header: [{ text: { en_GB: 'Who we are' }, link: '/pages/about', entries: [] }], footer: [] },
+    })}::jsonb where shop_id = 'DemoShop'`);
+
+  const toPage = { source: '/who.html', status: 301, kind: 'page', target: '/pages/%C3%BCber-uns' };
+  expect((await create({ ...toPage, target: '/pages/none' })).headers['x-error-code']).toBe(
+    'REDIRECT_TARGET_UNKNOWN',
+  );
+  const redirect = await create(toPage);
+  expect([redirect.status, redirect.body]).toMatchObject([201, { kind: 'page', target: '/pages/über-uns' }]);
+  const toPath = await create({ source: '/wir', status: 301, kind: 'address', target: '/pages/about' });
+  expect(toPath.status).toBe(201);
+  expect(await visit('/who.html')).toEqual({ status: 301, location: '/shop/DemoShop/pages/about' });
+
+  const renamed = await change(pageWith(true, text('en_GB', 'who-we-are'), text('de_DE', 'wer-wir-sind')));
+  expect([renamed.status, renamed.body.message]).toEqual([200, undefined]);
+  const place = '/shop/DemoShop/pages/who-we-are';
+  for (const path of ['/who.html', '/wir', '/pages/about', '/pages/%C3%BCber-uns'])
+    expect(await visit(path)).toEqual({ status: 301, location: place });
+  expect((await visit('/pages/about?locale=de_DE')).location).toBe(
+    '/shop/DemoShop/pages/wer-wir-sind?locale=de_DE',
+  );
+  expect((await manage('GET', `/redirects/${toPath.body.redirectId}`)).body).toMatchObject({
+    kind: 'page',
+    target: '/pages/wer-wir-sind',
+  });
+  expect((await givenVisitor(service, 'DemoShop').get('')).text).toContain(`href="${place}"`);
+
+  // The first address again: it has a page, so its redirect is gone.
+  await change(pageWith(true, text('en_GB', 'about'), text('de_DE', 'wer-wir-sind')));
+  expect((await visit('/pages/about')).status).toBe(200);
+  expect(await visit('/pages/who-we-are')).toEqual({ status: 301, location: '/shop/DemoShop/pages/about' });
+  const { body } = await manage('GET', '/redirects?source=/pages');
+  expect(body.items.map(({ source }: { source: string }) => source)).toEqual([
+    '/pages/who-we-are',
+    '/pages/%C3%BCber-uns',
+  ]);
+
+  await change(pageWith(false, text('en_GB', 'about')));
+  expect((await visit('/who.html')).status).toBe(404);
+  expect((await manage('DELETE', `/pages/${made.body.pageId}`)).status).toBe(204);
+  expect((await manage('GET', '/redirects?source=/pages')).body.results).toBe(0);
+});

@@ -30,7 +30,8 @@ const SOURCE = {
   examples: ['/teapots/blue-teapot.html'],
 };
 const TARGET = {
-  description: 'The number of the product, the alias of the category, or the address; null when it is gone.',
+  description:
+    'The number of the product, the alias of the category, the path of the page, or the address; null when it is gone.',
   examples: ['TE-100'],
 };
 
@@ -38,7 +39,7 @@ const Kind = Type.Unsafe<TargetKind | null>({
   type: ['string', 'null'],
   enum: [...TARGET_KINDS, null],
   description:
-    'Where it leads: to a product or a category, whose address may change later, or to an address. null when it is gone.',
+    'Where it leads: to a product, a category or a page of its own, whose address may change later, or to an address. null when it is gone.',
   examples: ['product'],
 });
 

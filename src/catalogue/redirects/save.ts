@@ -20,6 +20,7 @@ import {
   insertRedirects,
   replaceRedirects,
   retarget,
+  type RedirectIds,
   type StoredRedirect,
   type TargetKind,
 } from './queries.ts';
@@ -32,7 +33,7 @@ export interface GivenRedirect {
   status: 301 | 410;
   /** null for an address that is gone. */
   kind: TargetKind | null;
-  /** The number of a product, the alias of a category, or an address. */
+  /** The number of a product, the alias of a category, the path of a page in one of its languages, or an address. */
   target: string | null;
 }
 
@@ -49,6 +50,9 @@ export type RedirectProblem =
   | 'TOO_MANY_REDIRECTS';
 
 const TARGET_ADDRESS = /^(?:https?:\/\/(?!\/)|\/(?!\/))[^\s\p{Cc}\\]*$/iu;
+
+/** The path of a page as its texts have it; empty: it is none. */
+const pathOfTarget = (target: string) => addressKey(target)?.path ?? '';
 
 /** The target as an address of this shop; undefined: it is elsewhere. */
 function addressHere(address: string, domains: readonly string[]): string | undefined {
@@ -119,7 +123,11 @@ export async function saveRedirects(
       kind === wanted && target !== null ? [target.trim()] : [],
     );
   const [ids, sources, reached] = await Promise.all([
-    findTargetIds(tx, shopId, { productNumbers: named('product'), aliases: named('category') }),
+    findTargetIds(tx, shopId, {
+      productNumbers: named('product'),
+      aliases: named('category'),
+      pagePaths: named('page').map(pathOfTarget),
+    }),
     findSources(
       tx,
       shopId,
@@ -149,10 +157,16 @@ export async function saveRedirects(
     if (!hasRoom) return 'TOO_MANY_REDIRECTS';
     if (written.has(sourceKey) || (sources.has(sourceKey) && !replaces)) return 'REDIRECT_SOURCE_TAKEN';
     const name = given.target?.trim() ?? '';
-    const isGone = given.status === 410;
-    const productId = !isGone && given.kind === 'product' ? ids.products.get(name) : null;
-    const categoryId = !isGone && given.kind === 'category' ? ids.categories.get(name) : null;
-    if (productId === undefined || categoryId === undefined) return 'REDIRECT_TARGET_UNKNOWN';
+    const kind = given.status === 410 ? null : given.kind;
+    const idOf = (wanted: keyof typeof ids, known = name) =>
+      kind === wanted ? ids[wanted].get(known) : null;
+    const [productId, categoryId, pageId] = [
+      idOf('product'),
+      idOf('category'),
+      idOf('page', pathOfTarget(name)),
+    ];
+    if (productId === undefined || categoryId === undefined || pageId === undefined)
+      return 'REDIRECT_TARGET_UNKNOWN';
     const problem = check({ source: key, finds });
     if (problem) return problem === 'loop' ? 'REDIRECT_LOOP' : 'REDIRECT_CHAIN';
     written.add(sourceKey);
@@ -163,7 +177,8 @@ export async function saveRedirects(
       status: given.status,
       productId,
       categoryId,
-      address: !isGone && given.kind === 'address' ? name : null,
+      pageId,
+      address: kind === 'address' ? name : null,
       targetPath: target?.path ?? null,
       targetParameters: target?.parameters ?? null,
       origin,
@@ -189,43 +204,56 @@ export async function saveRedirects(
   return problems;
 }
 
-/** The thing whose address has changed, with its paths in the shop: `/Products/AP-100`. */
-export interface MovedPage {
-  productId: string | null;
-  categoryId: string | null;
-  before: string;
-  after: string;
+/** The thing whose address has changed, with its paths in the shop: `/Products/AP-100`, one for each language of a page. */
+export interface MovedThing {
+  kind: keyof typeof ID_FIELDS;
+  id: string;
+  before: readonly string[];
+  after: readonly string[];
 }
 
-/** Keeps the former address of a product or category working. */
-export async function keepFormerAddress(
+const ID_FIELDS = { product: 'productId', category: 'categoryId', page: 'pageId' } as const;
+const NO_IDS: RedirectIds = { productId: null, categoryId: null, pageId: null };
+
+/** Keeps the former addresses of a product, category or page working. */
+export async function keepFormerAddresses(
   tx: Transaction,
   shopId: string,
-  { productId, categoryId, before, after }: MovedPage,
+  { kind, id, before, after }: MovedThing,
 ): Promise<void> {
-  const [from, to] = [addressKey(before), addressKey(after)];
-  // A very long address has no redirect.
-  if (!from || !to || before.length > MAX_SOURCE_LENGTH) return;
-  const hasRoom = await countIn(tx, shopId, 1);
-  const isSpelling = keyText(from) === keyText(to);
-  const deleted = isSpelling ? 0 : await deleteSources(tx, shopId, [keyText(to)]);
-  await retarget(tx, shopId, from.path, { productId, categoryId });
-  if (hasRoom) {
-    await replaceRedirects(tx, shopId, [
-      {
-        redirectId: newId(tx.now),
-        source: before,
-        sourceKey: keyText(from),
-        status: 301,
-        productId,
-        categoryId,
-        address: null,
-        targetPath: null,
-        targetParameters: null,
-        origin: 'moved',
-        createdAt: tx.now,
-      },
-    ]);
-  }
+  const taken = keysOf(after);
+  const former = keysOf(before);
+  const ids: RedirectIds = { ...NO_IDS, [ID_FIELDS[kind]]: id };
+  const rows = [...former]
+    // A product number that differs in upper and lower case only has a new address, but the same key.
+    .filter(([key, source]) => !after.includes(source) && (kind !== 'page' || !taken.has(key)))
+    .map(([sourceKey, source]): StoredRedirect => ({
+      ...ids,
+      redirectId: newId(tx.now),
+      source,
+      sourceKey,
+      status: 301,
+      address: null,
+      targetPath: null,
+      targetParameters: null,
+      origin: 'moved',
+      createdAt: tx.now,
+    }));
+  if (rows.length === 0 || taken.size === 0) return;
+  const hasRoom = await countIn(tx, shopId, rows.length);
+  const again = [...taken.keys()].filter((key) => !former.has(key));
+  const deleted = again.length === 0 ? 0 : await deleteSources(tx, shopId, again);
+  await retarget(tx, shopId, [...former.keys()], ids);
+  if (hasRoom) await replaceRedirects(tx, shopId, rows);
   if (deleted > 0) await countIn(tx, shopId, -deleted);
+}
+
+/** Paths by their keys. A very long one has no redirect. */
+function keysOf(paths: readonly string[]): Map<string, string> {
+  return new Map(
+    paths.flatMap((path) => {
+      const key = path.length > MAX_SOURCE_LENGTH ? undefined : addressKey(path);
+      return key ? [[keyText(key), path] as const] : [];
+    }),
+  );
 }

@@ -104,7 +104,8 @@ export function rank(terms: readonly Term[], locale: string): Sql {
   return sql`${MAX_TERMS + 1} * ${isNumber} + ${inName} + ts_rank(listing.words, ${wordsQuery(terms, locale)})`;
 }
 
-function wordsQuery(terms: readonly Term[], locale: string, weights = ''): Sql {
+/** The terms as words in any form, or as the beginnings of words; all of them must match. */
+export function wordsQuery(terms: readonly Term[], locale: string, weights = ''): Sql {
   const words = terms.map((term) => wordQuery(term, weights)).join(' & ');
   const beginnings = terms.map((term) => beginningQuery(term, weights)).join(' & ');
   return sql`(

@@ -102,6 +102,35 @@ describe('values', () => {
     expect((await elsewhere.call('GET', `/${shopId}/currencies`, { token: app })).status).toBe(200);
   });
 
+  test('of pages come back, with their versions and the redirects to them', async () => {
+    const shopId = 'Pages';
+    await givenShop(service, shopId);
+    const token = await givenToken(service, shopId);
+    const page = (slug: string) => ({
+      kind: 'page',
+      published: true,
+      texts: [{ locale: 'en_GB', title: 'About', slug, blocks: [{ type: 'richText', html: '<p>Quay</p>' }] }],
+    });
+    const path = `/manage/shops/${shopId}/pages`;
+    const { body } = await service.call('POST', path, { token, body: page('about') });
+    const changed = await service.call('PUT', `${path}/${body.pageId}`, { token, body: page('who') });
+    expect(changed.status).toBe(200);
+    const rows = await rowsOf(service, shopId);
+    await restored(elsewhere, await givenBackup(service, shopId));
+    const after = await rowsOf(elsewhere, shopId);
+    for (const [table, count] of [
+      ['page', 1],
+      ['page_text', 1],
+      ['page_version', 2],
+      ['redirect', 1],
+    ] as const) {
+      expect([table, rows[table]]).toEqual([table, after[table]]);
+      expect(after[table]).toHaveLength(count);
+    }
+    const visited = await elsewhere.app.inject({ url: `/shop/${shopId}/pages/about` });
+    expect([visited.statusCode, visited.headers.location]).toEqual([301, `/shop/${shopId}/pages/who`]);
+  });
+
   test('rows stand behind those of the same table that they refer to, however they were made', async () => {
     const shopId = 'Tree';
     await givenShop(service, shopId);

@@ -1,3 +1,5 @@
+import { wordsQuery } from '../../catalogue/search/conditions.ts';
+import type { Term } from '../../catalogue/search/query.ts';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { insertInto } from '../../db/insert.ts';
 import { sql, type Sql } from '../../db/sql.ts';
@@ -255,8 +257,10 @@ export function deletePageRow(tx: Transaction, shopId: string, pageId: string) {
   return tx.run(sql`delete from page where shop_id = ${shopId} and page_id = ${pageId}`);
 }
 
+/** Returns the ends of the addresses that the page had. */
 export function deleteTexts(tx: Transaction, shopId: string, pageId: string) {
-  return tx.run(sql`delete from page_text where shop_id = ${shopId} and page_id = ${pageId}`);
+  return tx.many<{ slug: string | null }>(sql`
+    delete from page_text where shop_id = ${shopId} and page_id = ${pageId} returning slug`);
 }
 
 const textRows = insertInto('page_text', {
@@ -284,6 +288,63 @@ export function insertTexts(
       texts.map((text) => ({ ...text, pageId, kind })),
     ),
   );
+}
+
+export interface SearchText {
+  locale: string;
+  /** Of the text search of PostgreSQL. */
+  dictionary: string;
+  words: string;
+  excerpt: string;
+}
+
+/** What the search of the shop finds the page by, in each of its languages. */
+export function updateSearchWords(
+  tx: Transaction,
+  shopId: string,
+  pageId: string,
+  texts: readonly SearchText[],
+) {
+  return tx.run(sql`
+    update page_text set excerpt = given.excerpt,
+      search_words = setweight(to_tsvector(given.dictionary, coalesce(page_text.title, '')), 'A')
+        || to_tsvector(given.dictionary, given.words)
+    from json_to_recordset(${JSON.stringify(texts)})
+      as given (locale text, dictionary regconfig, words text, excerpt text)
+    where page_text.shop_id = ${shopId} and page_text.page_id = ${pageId} and page_text.locale = given.locale`);
+}
+
+/** A page in the results of a search. */
+export interface FoundPage {
+  kind: Kind;
+  slug: string;
+  title: string;
+  excerpt: string;
+}
+
+/**
+ * The public pages and posts in a language that have all words, the best first; and when the next one becomes public,
+ * in milliseconds since 1970.
+ */
+export async function searchPageTexts(
+  db: Queries,
+  shopId: string,
+  locale: string,
+  terms: readonly Term[],
+  limit: number,
+): Promise<{ pages: FoundPage[]; nextPublication: number | null }> {
+  const [pages, next] = await Promise.all([
+    db.many<FoundPage>(sql`
+      select page_text.kind, page_text.slug, page_text.title, page_text.excerpt
+      from page_text join page on page.shop_id = ${shopId} and page.page_id = page_text.page_id
+      where page_text.shop_id = ${shopId} and page_text.locale = ${locale} and page_text.slug is not null
+        and page.publish_at <= ${db.now} and page_text.search_words @@ ${wordsQuery(terms, locale)}
+      order by ts_rank(page_text.search_words, ${wordsQuery(terms, locale)}) desc, page.publish_at desc, page.page_id
+      limit ${limit}`),
+    db.one<{ at: Date | null }>(sql`
+      select min(publish_at) as at from page where shop_id = ${shopId} and publish_at > ${db.now}`),
+  ]);
+  return { pages, nextPublication: next?.at?.getTime() ?? null };
 }
 
 export interface VersionTitle {

@@ -555,6 +555,10 @@ describe('apply', () => {
       text: '#123',
       font: 'serif',
       fontUrl: 'https://quay.example/own.woff2?v=2',
+      corners: 'round',
+      density: 'airy',
+      header: 'line',
+      cards: 'raised',
       showName: true,
     } as const;
     expect(await apply({ theme })).toEqual([
@@ -563,6 +567,10 @@ describe('apply', () => {
       '+ theme.text: #112233',
       '+ theme.font: serif',
       '+ theme.fontUrl: https://quay.example/own.woff2?v=2',
+      '+ theme.corners: round',
+      '+ theme.density: airy',
+      '+ theme.header: line',
+      '+ theme.cards: raised',
       '+ theme.showName: true',
     ]);
     const normalised = { ...theme, accent: '#0b5d66', background: '#ffddaa', text: '#112233' };
@@ -573,7 +581,7 @@ describe('apply', () => {
     expect(Object.keys(complete.theme!)).toEqual(Object.keys(theme));
     expect(await apply({ theme })).toEqual([]);
     expect(await apply(complete)).toEqual([]);
-    expect(await apply({ theme: { accent: '#0b5d66' } })).toHaveLength(5);
+    expect(await apply({ theme: { accent: '#0b5d66' } })).toHaveLength(9);
     expect((await stored()).theme).toEqual({ accent: '#0b5d66' });
     expect(await apply({ theme: {} })).toEqual(['- theme.accent: #0b5d66']);
   });
@@ -1264,7 +1272,7 @@ mails:
   fontUrl: https://shop.example/a.woff2")}
   colour: red`,
       [
-        'theme.colour (line 6): unknown key, expected one of accent, background, text, font, fontUrl, showName',
+        'theme.colour (line 6): unknown key, expected one of accent, background, text, font, fontUrl, corners, density, header, cards, css, showName',
         'theme.accent (line 2): teal is no colour like #0b5d66',
         'theme.background (line 3): #ffff is no colour like #fdfcf9',
         'theme.font (line 4): is sans-serif, expected one of sans, serif, rounded, mono',

@@ -70,6 +70,7 @@ interface RuleValues {
   amountDecimals: { limit: number; currency: string };
   choice: { allowed: readonly string[] };
   contrast: { contrast: number; limit: number };
+  css: { line: number; text: string };
   countryWithoutRates: { country: string; names: string };
   /** `sections` are the names of the sections that must be given as well. */
   currencyWithoutAmounts: { currency: string; sections: readonly string[] };

@@ -7,7 +7,7 @@ import { initialSettings } from './conversion.ts';
 import type { StoredSettings } from './schema.ts';
 
 export { MINIMUM_CART_CODES } from './schema/payment.ts';
-export { FONTS } from './schema/storefront.ts';
+export { CARDS, CORNERS, DENSITIES, FONTS, HEADERS } from './schema/storefront.ts';
 export type { MailTexts } from './schema/texts.ts';
 
 /**

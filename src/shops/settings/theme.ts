@@ -1,5 +1,6 @@
 import { contrast, READABLE, sixDigits } from '../../kernel/colour.ts';
-import type { Problem } from './problem.ts';
+import { compileCss } from './custom-css.ts';
+import { shown, type Problem } from './problem.ts';
 import type { SettingsFile } from './schema.ts';
 
 type ThemeSection = NonNullable<SettingsFile['theme']>;
@@ -8,8 +9,21 @@ type ThemeSection = NonNullable<SettingsFile['theme']>;
 export const BUILT_IN_ACCENT = '#0b5d66';
 export const BUILT_IN_BACKGROUND = '#ffffff';
 
-/** Text that is unreadable. All other colours are derived from these, so that they are visible. */
-export function* themeProblems({ background, text }: ThemeSection): Generator<Problem> {
+/** Text that is unreadable, and rules of a stylesheet that are not possible. */
+export function* themeProblems(theme: ThemeSection): Generator<Problem> {
+  yield* colourProblems(theme);
+  const compiled = compileCss(theme.css ?? '');
+  if (!('problem' in compiled)) return;
+  const { line, text } = compiled.problem;
+  yield {
+    path: ['theme', 'css'],
+    text: `has rules that are not possible, from its line ${line} on: ${shown(text)}`,
+    rule: { name: 'css', line, text },
+  };
+}
+
+/** All other colours are derived from these, so that they are visible. */
+function* colourProblems({ background, text }: ThemeSection): Generator<Problem> {
   if (text === undefined) return;
   const ground = sixDigits(background ?? BUILT_IN_BACKGROUND);
   const found = contrast(sixDigits(text), ground);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenToken } from '../../../test/builders.ts';
 import { startDemo } from '../../../test/demo.ts';
+import { recordStatements } from '../../../test/recorded-statements.ts';
 import type { Service } from '../../../test/service.ts';
 import { givenVisitor, mainOf } from '../../../test/visitor.ts';
 import { BLOCK_TYPES, type Block } from '../../content/blocks.ts';
@@ -340,4 +341,68 @@ test('the top of a category shows blocks above its first page', async () => {
   expect(text).toContain('<h2>All the tea</h2>');
   expect(text.match(/<h1/g)).toHaveLength(1);
   expect((await read('/Categories/coffee')).text).not.toContain('All the tea');
+});
+
+describe('the search of the shop', () => {
+  const page = (title: string, html: string, more: object = {}) => ({
+    kind: 'page',
+    published: true,
+    texts: [
+      { locale: 'en_GB', title, blocks: [{ type: 'richText', html }] },
+      {
+        locale: 'de_DE',
+        title: `${title} auf Deutsch`,
+        blocks: [{ type: 'richText', html: '<p>Häfen</p>' }],
+      },
+    ],
+    ...more,
+  });
+  const found = async (query: string, locale = 'en_GB') => {
+    const { text } = await read(`/search?q=${encodeURIComponent(query)}&locale=${locale}`);
+    const [section = ''] = text.split(/<h2>(?:Pages|Seiten)<\/h2>/)[1]?.split('</section>') ?? [];
+    return [...section.matchAll(/<a href="[^"]*\/((?:pages|posts)\/[^"?]*)[^"]*">([^<]*)</g)].map(
+      ([, path, title]) => `${path} ${title}`,
+    );
+  };
+
+  test('finds public pages by their words, in the language of the visitor', async () => {
+    await given(page('Our harbour', '<p>Roasting <b>slowly</b> &amp; well.</p>'));
+    const draft = await given(page('Secret harbours', '<p>x</p>', { published: false }));
+    await given({ ...page('Harbour walk', '<p>slow</p>'), kind: 'post' });
+    expect((await found('harbours')).toSorted()).toEqual([
+      'pages/our-harbour Our harbour',
+      'posts/harbour-walk Harbour walk',
+    ]);
+    // All words, in any form, and beginnings of words.
+    expect(await found('roast slow')).toEqual(['pages/our-harbour Our harbour']);
+    expect(await found('roasted p')).toEqual([]);
+    expect(await found('Hafen', 'de_DE')).toHaveLength(2);
+    expect(await found('harbour auf deutsch')).toEqual([]);
+    const { text } = await read('/search?q=roasting');
+    expect(text).toContain('<p>Roasting slowly &amp; well.</p>');
+    expect(text).toContain('<h1>Results for “roasting”</h1>');
+
+    await service.call('PUT', `/manage/shops/DemoShop/pages/${draft}`, {
+      token,
+      body: page('Secret quays', '<p>x</p>', { publishAt: '2030-01-01T08:00:00Z' }),
+    });
+    expect(await found('quays')).toEqual([]);
+    service.setClock(new Date('2030-01-01T08:00:01Z'));
+    expect(await found('quays')).toEqual(['pages/secret-quays Secret quays']);
+  });
+
+  test('lists a few of them, and asks nothing for a search that it knows', async () => {
+    for (let index = 0; index < 7; index++) await given(page(`Quay ${index}`, '<p>Rope</p>'));
+    expect(await found('rope')).toHaveLength(5);
+    const { named } = recordStatements(service.db);
+    expect(await found('rope')).toHaveLength(5);
+    expect([...named].filter((text) => text.includes('search_words'))).toEqual([]);
+  });
+
+  test.each(["'", "a' | b:*", '\\', '"rope & !', ':* & (', '%', '\u{1f4a3}\u0301'])(
+    'takes %j as words',
+    async (query) => {
+      expect((await read(`/search?q=${encodeURIComponent(query)}`)).status).toBe(200);
+    },
+  );
 });

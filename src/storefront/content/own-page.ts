@@ -41,7 +41,7 @@ interface CachedPage {
   page: ShownPage;
 }
 
-const foundCache: CacheKind<CachedPage> = { name: 'found pages', limit: { megabytes: 8 } };
+const foundCache: CacheKind<CachedPage> = { name: 'found pages', limit: { megabytes: 7 } };
 
 /** Drafts too. Every change of a page changes the version of the settings. */
 async function loadOwnPage(visit: Visit, kind: Kind, slug: string): Promise<ShownPage | undefined> {
@@ -99,6 +99,7 @@ export async function renderContent(visit: Visit, db: Queries, page: ShownPage) 
   const description = text.description ?? text.summary ?? firstText(blocks);
   const content: Page = {
     isShared: true,
+    takesOwnStyle: true,
     title: text.pageTitle ?? title,
     ...(description !== '' && { description }),
     path: pathOfPage(kind, text.slug)!,
@@ -133,7 +134,7 @@ interface CachedPlace {
   pages: readonly ShownPage[];
 }
 
-const placeCache: CacheKind<CachedPlace> = { name: 'placed pages', limit: { megabytes: 6 } };
+const placeCache: CacheKind<CachedPlace> = { name: 'placed pages', limit: { megabytes: 5 } };
 
 /** The public front page, or top of a category, in the visitor's language, else in the default one. */
 export async function loadPlaced(

@@ -317,6 +317,51 @@ describe('the theme', () => {
     expect(text).toContain('color-scheme:dark;--background:#101418;--text:#f1f4f4');
     expect(text).toContain('<meta name="theme-color" content="#101418" />');
   });
+
+  test('has the rules that the shop writes itself, where nothing is bought', async () => {
+    const linked = async (path: string) =>
+      /<link rel="stylesheet" href="([^"]*theme\.css[^"]*)"/.exec(
+        (await get(`/shop/Painted${path}`)).text,
+      )?.[1];
+    await apply({ theme: {} }, 'Painted');
+    expect(await linked('')).toBeUndefined();
+    expect((await get('/shop/Painted/theme.css')).status).toBe(404);
+
+    await apply({ theme: { css: 'h1 { color: var(--link) }' } }, 'Painted');
+    const address = (await linked(''))!;
+    expect(address).toMatch(/^\/shop\/Painted\/theme\.css\?v=[\w-]{16}$/);
+    const sent = await get(address);
+    expect([sent.status, sent.text, sent.headers['content-type'], sent.headers['cache-control']]).toEqual([
+      200,
+      'main h1{color:var(--link)}',
+      'text/css; charset=utf-8',
+      'private, max-age=31536000, immutable',
+    ]);
+    expect((await get('/shop/Painted/theme.css?v=old')).headers['cache-control']).toBe('private, no-cache');
+    for (const path of ['/cart', '/checkout', '/account', '/wishlist', '/legal/privacy-policy', '/nothing'])
+      expect([path, await linked(path)]).toEqual([path, undefined]);
+
+    await expect(apply({ theme: { css: 'h1 {}\na { position: fixed }' } }, 'Painted')).rejects.toThrow(
+      'theme.css: has rules that are not possible, from its line 2 on: "position: fixed }"',
+    );
+    expect(await linked('')).toBe(address);
+  });
+
+  test('says what the theme sets, and nothing of what is as usual', async () => {
+    const ruleOf = async (theme: object) => {
+      await apply({ theme }, 'Painted');
+      const [, style] = /<style>(.*?)<\/style>/s.exec((await get('/shop/Painted')).text)!;
+      return style!.slice(style!.indexOf(';--font:')).replace(/--font:[^;}]*/, '--font:');
+    };
+    const usual = await ruleOf({});
+    expect(usual).toBe(';--font:}');
+    expect(await ruleOf({ corners: 'soft', density: 'normal', header: 'plain', cards: 'plain' })).toBe(usual);
+    expect(await ruleOf({ corners: 'sharp', density: 'airy', header: 'tinted', cards: 'framed' })).toBe(
+      ';--font:;--radius:0px;--gap:clamp(1.25rem,0.6rem + 2.8vw,3.25rem)}' +
+        '.top{background:var(--soft)}' +
+        '.card{padding:.75rem;border:1px solid var(--line);border-radius:var(--radius)}',
+    );
+  });
 });
 
 describe('a shop with an evil name and logo', () => {

@@ -10,6 +10,7 @@ import { eventsScript, type Page } from '../page.ts';
 import { hasListeners, scriptTags } from '../scripts/scripts.ts';
 import { menuItems, pathsOfItems } from './menu.ts';
 import type { ShopLayout } from './shop-layout.ts';
+import { OWN_STYLE_PATH } from './own-style.ts';
 import { letterIcon } from './theme.ts';
 import { absoluteUrl, shopName, shopPath, type LayoutContext, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
@@ -22,7 +23,7 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
   return encodeHtml`<!doctype html>
     <html lang="${languageTag(visit.locale)}">
       <head>
-        ${parts.head} ${description(visit, page)} ${addresses(visit, page)} ${page.head}
+        ${parts.head} ${page.takesOwnStyle && ownStyle(visit)} ${description(visit, page)} ${addresses(visit, page)} ${page.head}
         ${page.script !== undefined && html`<script src="${page.script}" defer></script>`} ${scriptTags(visit)}
       </head>
       <body data-close="${messagesIn(visit.locale).storefront.choosing.close}" ${viewedData(visit)}>
@@ -40,6 +41,13 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
       </body>
     </html>
   `;
+}
+
+/** Its address changes with its content, so browsers may keep it. */
+function ownStyle({ base, layout: { style } }: Visit): Markup | false {
+  return (
+    !!style.own && html`<link rel="stylesheet" href="${base}${OWN_STYLE_PATH}?v=${style.own.version}" />`
+  );
 }
 
 /** Only visitors who came by the preview link see it. */

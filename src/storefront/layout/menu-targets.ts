@@ -11,8 +11,12 @@ export interface MenuTargets {
   categories: readonly string[];
   /** By number. */
   products: readonly string[];
-  /** The ends of their addresses by language. */
-  pages: readonly { kind: 'page' | 'post'; slugs: Readonly<Record<string, string>> }[];
+  /** The ends of their addresses by language, and the former addresses by which the menus name them. */
+  pages: readonly {
+    kind: 'page' | 'post';
+    slugs: Readonly<Record<string, string>>;
+    formerPaths: readonly string[];
+  }[];
   /** When the next of the pages is published, in milliseconds since 1970; null: none is planned. */
   nextPublication: number | null;
 }
@@ -72,25 +76,35 @@ export async function findMenuTargets(
   const { shopId, menus } = settings;
   if (menus.header.length === 0 && menus.footer.length === 0) return NO_TARGETS;
   const { category, page, post } = namesOf(menus);
+  const paths = [...page.map((name) => `/pages/${name}`), ...post.map((name) => `/posts/${name}`)];
   const [products, categories, pages] = await Promise.all([
     findMenuProducts(db, settings),
     db.many<{ alias: string }>(sql`
       select alias from category
       where shop_id = ${shopId} and alias = any (${category}::text[]) and visible order by alias`),
     db.many<MenuTargets['pages'][number] & { publishAt: Date }>(sql`
-      select page.kind, page.publish_at as "publishAt", json_object_agg(page_text.locale, page_text.slug) as slugs
+      select page.kind, page.publish_at as "publishAt", json_object_agg(page_text.locale, page_text.slug) as slugs,
+        array(
+          select source_key from redirect
+          where shop_id = ${shopId} and redirect.page_id = page.page_id and source_key = any (${paths}::text[])
+        ) as "formerPaths"
       from page join page_text on page_text.shop_id = ${shopId} and page_text.page_id = page.page_id
       where page.shop_id = ${shopId} and page.publish_at is not null and page.page_id in (
         select page_id from page_text
         where shop_id = ${shopId}
-          and (kind = 'page' and slug = any (${page}::text[]) or kind = 'post' and slug = any (${post}::text[])))
+          and (kind = 'page' and slug = any (${page}::text[]) or kind = 'post' and slug = any (${post}::text[]))
+        union all
+        select page_id from redirect
+        where shop_id = ${shopId} and source_key = any (${paths}::text[]) and page_id is not null)
       group by page.page_id, page.kind, page.publish_at order by page.page_id`),
   ]);
   const planned = pages.map(({ publishAt }) => publishAt.getTime()).filter((at) => at > db.now.getTime());
   return {
     products,
     categories: categories.map(({ alias }) => alias),
-    pages: pages.filter(({ publishAt }) => publishAt <= db.now).map(({ kind, slugs }) => ({ kind, slugs })),
+    pages: pages
+      .filter(({ publishAt }) => publishAt <= db.now)
+      .map(({ kind, slugs, formerPaths }) => ({ kind, slugs, formerPaths })),
     nextPublication: planned.length > 0 ? Math.min(...planned) : null,
   };
 }

@@ -55,10 +55,12 @@ function destinationOf(
     case 'page':
     case 'post': {
       const ofKind = pages.filter(({ kind }) => kind === target.kind);
+      const formerPath = `/${target.kind}s/${target.name}`;
       // Two pages can have the same slug in different languages.
       const page =
         ofKind.find(({ slugs }) => slugs[settings.defaultLocale] === target.name) ??
-        ofKind.find(({ slugs }) => Object.values(slugs).includes(target.name));
+        ofKind.find(({ slugs }) => Object.values(slugs).includes(target.name)) ??
+        ofKind.find(({ formerPaths }) => formerPaths.includes(formerPath));
       const path = pathOfPage(target.kind, page?.slugs[locale] ?? null);
       return path === undefined ? undefined : { path };
     }

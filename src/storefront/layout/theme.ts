@@ -9,6 +9,7 @@ import {
   visible,
 } from '../../kernel/colour.ts';
 import { html, safe, type Markup } from '../../http/html.ts';
+import { compileCss } from '../../shops/settings/custom-css.ts';
 import type { Theme } from '../../shops/settings/settings.ts';
 import { BUILT_IN_ACCENT, BUILT_IN_BACKGROUND } from '../../shops/settings/theme.ts';
 
@@ -25,6 +26,32 @@ const STACKS: Record<NonNullable<Theme['font']>, string> = {
   rounded:
     'ui-rounded,"SF Pro Rounded",Nunito,Quicksand,"Arial Rounded MT Bold","Hiragino Maru Gothic ProN",system-ui,sans-serif',
   mono: 'ui-monospace,"Cascadia Code",Menlo,Consolas,"DejaVu Sans Mono",monospace',
+};
+
+/** What a theme sets of the stylesheet's custom properties; what is as usual sets none. */
+const CORNERS: Record<NonNullable<Theme['corners']>, string> = {
+  // With a unit, because sums are made of it.
+  sharp: ';--radius:0px',
+  soft: '',
+  round: ';--radius:1.25rem',
+};
+const DENSITIES: Record<NonNullable<Theme['density']>, string> = {
+  compact: ';--gap:clamp(0.75rem,0.5rem + 1vw,1.25rem)',
+  normal: '',
+  airy: ';--gap:clamp(1.25rem,0.6rem + 2.8vw,3.25rem)',
+};
+
+/** Text is readable on all grounds of the palette, so a header and a card may have any of them. */
+const HEADERS: Record<NonNullable<Theme['header']>, string> = {
+  plain: '',
+  tinted: '.top{background:var(--soft)}',
+  line: '.top{border-bottom:3px solid var(--accent)}',
+};
+const CARDS: Record<NonNullable<Theme['cards']>, string> = {
+  plain: '',
+  framed: '.card{padding:.75rem;border:1px solid var(--line);border-radius:var(--radius)}',
+  raised:
+    '.card{padding:.75rem;border-radius:var(--radius);background:var(--surface);box-shadow:0 .25rem 1rem -.25rem rgb(0 0 0/25%)}',
 };
 
 /** The colours of the stylesheet's custom properties. */
@@ -80,6 +107,8 @@ export interface Style {
   /** The policy of the page contains the hash of exactly these characters, so no formatter may change them. */
   element: Markup;
   hash: string;
+  /** The rules that the shop writes itself, which pages load as a file. */
+  own: { css: string; version: string } | undefined;
 }
 
 export function toStyle(theme: Theme): Style {
@@ -89,10 +118,27 @@ export function toStyle(theme: Theme): Style {
     palette: colours,
     element: safe(`<style>${text}</style>`),
     hash: `'sha256-${hash('sha256', text, 'base64')}'`,
+    own: ownStyle(theme),
   };
 }
 
-function styleText(colours: Palette, { font = 'sans', fontUrl }: Theme): string {
+/** Rules that are not possible are not sent, whatever is stored. */
+function ownStyle({ css: source }: Theme): Style['own'] {
+  const compiled = compileCss(source ?? '');
+  if ('problem' in compiled || compiled.css === '') return undefined;
+  const { css } = compiled;
+  return { css, version: hash('sha256', css, 'base64url').slice(0, 16) };
+}
+
+function styleText(colours: Palette, theme: Theme): string {
+  const {
+    font = 'sans',
+    fontUrl,
+    corners = 'soft',
+    density = 'normal',
+    header = 'plain',
+    cards = 'plain',
+  } = theme;
   const values = Object.entries(colours).map(([name, colour]) => `--${name}:${colour}`);
   const own = fontUrl === undefined ? '' : 'shop,';
   const face =
@@ -100,7 +146,7 @@ function styleText(colours: Palette, { font = 'sans', fontUrl }: Theme): string 
       ? ''
       : `@font-face{font-family:shop;src:url("${fontUrl}") format("woff2");font-weight:100 900;font-display:swap}`;
   const scheme = isDark(colours.background) ? 'dark' : 'light';
-  return `${face}:root{color-scheme:${scheme};${values.join(';')};--font:${own}${STACKS[font]}}`;
+  return `${face}:root{color-scheme:${scheme};${values.join(';')};--font:${own}${STACKS[font]}${CORNERS[corners]}${DENSITIES[density]}}${HEADERS[header]}${CARDS[cards]}`;
 }
 
 /** The font source of the Content-Security-Policy: the shop's own file, and nothing else. */

@@ -104,6 +104,7 @@ async function categoryPage(
     const content: Page = {
       ...renderCategory(visit, category, { request, results, products, facets, cards, top }),
       isShared: true,
+      takesOwnStyle: true,
     };
     const expires = [...rendered.map(({ until }) => until), ...(top?.expires ?? [])];
     const stamp = versionStamp + (await topStamp(visit, snapshot, shownTop));

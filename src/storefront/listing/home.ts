@@ -69,6 +69,7 @@ async function renderHome(
   const isEmpty = !own && data.topCards.length === 0 && !rendered.hasProducts;
   const content: Page = {
     isShared: true,
+    takesOwnStyle: true,
     title: own?.text.pageTitle ?? name,
     ...(description !== '' && { description }),
     path: '',

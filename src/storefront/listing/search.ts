@@ -11,6 +11,7 @@ import { suggestMatches, suggestProducts } from '../../catalogue/search/suggesti
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryLinks } from './category-cards.ts';
 import { findFeatured } from '../content/featured.ts';
+import { findPagesWith, foundPages } from '../content/found-pages.ts';
 import { visitorOptions } from '../page-cache.ts';
 import {
   isFiltered,
@@ -58,14 +59,18 @@ function typedQuery(text = ''): string {
 async function resultsPage(visit: Visit, query: string, request: ListRequest): Promise<Page> {
   const { db, shopId, settings, locale } = visit;
   const messages = messagesIn(locale).storefront.listing;
-  const found = await findOrFallBack(db, shopId, {
-    locale,
-    terms: parseQuery(query),
-    filters: toFilters(request, settings.defaultCurrency),
-    ...SORTS[request.sort],
-    limit: PER_PAGE,
-    offset: (request.page - 1) * PER_PAGE,
-  });
+  const terms = parseQuery(query);
+  const [found, withWords] = await Promise.all([
+    findOrFallBack(db, shopId, {
+      locale,
+      terms,
+      filters: toFilters(request, settings.defaultCurrency),
+      ...SORTS[request.sort],
+      limit: PER_PAGE,
+      offset: (request.page - 1) * PER_PAGE,
+    }),
+    request.page === 1 && !isFiltered(request) ? findPagesWith(visit, terms) : [],
+  ]);
   const { results, fallbackQuery } = found;
   if (request.page > Math.max(1, Math.ceil(results / PER_PAGE))) throw notFound();
   const products = await productValues(
@@ -87,9 +92,10 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
     facets: facetsOf(found, found.filters, settings, locale),
   });
   const offered = isNothing ? await featuredProducts(visit) : [];
-  const title = isNothing
-    ? messages.nothingFor({ query })
-    : messages.resultsFor({ query: fallbackQuery || query });
+  const title =
+    isNothing && withWords.length === 0
+      ? messages.nothingFor({ query })
+      : messages.resultsFor({ query: fallbackQuery || query });
   return {
     title,
     path: '/search',
@@ -98,7 +104,7 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
     isPrivate: true,
     main: html`<h1>${title}</h1>
       ${fallbackQuery !== '' && html`<p class="notice">${messages.fallback({ query, fallbackQuery })}</p>`}
-      ${isNothing ? searchHelp(visit, query, offered) : list}`,
+      ${!isNothing && list} ${foundPages(visit, withWords)} ${isNothing && searchHelp(visit, query, offered)}`,
     events: [
       new PageEvent('searchResults:view', {
         products,

@@ -169,7 +169,7 @@ async function renderContent(
     })),
     crossSelling: crossSelling.map((one) => one.product),
   });
-  const page: Page = { ...rendered, isShared: true };
+  const page: Page = { ...rendered, isShared: true, takesOwnStyle: true };
   const attributes = row.kind === 'master' ? (row.facts.variationAttributes ?? []).map(({ key }) => key) : [];
   return {
     content: { page, product, offerId, attributes },

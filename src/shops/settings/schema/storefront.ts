@@ -8,11 +8,18 @@ import {
   OrElse,
   OrNull,
   Section,
+  LINES_OF_TEXT,
   LocalisedText,
 } from '../fields.ts';
+import { MAX_CSS_LENGTH } from '../custom-css.ts';
 
 /** Fonts that are installed on most machines. */
 export const FONTS = ['sans', 'serif', 'rounded', 'mono'] as const;
+
+export const CORNERS = ['sharp', 'soft', 'round'] as const;
+export const DENSITIES = ['compact', 'normal', 'airy'] as const;
+export const HEADERS = ['plain', 'tinted', 'line'] as const;
+export const CARDS = ['plain', 'framed', 'raised'] as const;
 
 export const Theme = Section(
   {
@@ -46,6 +53,41 @@ export const Theme = Section(
         description:
           'A font of your own: the https address of a woff2 file, or a path on this server. Until it is loaded, and where it lacks a letter, font stands in.',
         examples: ['https://shop.example/own.woff2'],
+      }),
+    ),
+    corners: Type.Optional(
+      Type.Enum([...CORNERS], {
+        description: 'The corners of fields, pictures and boxes. Absent: soft.',
+        examples: ['round'],
+      }),
+    ),
+    density: Type.Optional(
+      Type.Enum([...DENSITIES], {
+        description: 'The space between the parts of a page. Absent: normal.',
+        examples: ['airy'],
+      }),
+    ),
+    header: Type.Optional(
+      Type.Enum([...HEADERS], {
+        description:
+          'plain: a header like the page. tinted: a little of the accent colour in its background. line: a line in the accent colour below it. Absent: plain.',
+        examples: ['tinted'],
+      }),
+    ),
+    cards: Type.Optional(
+      Type.Enum([...CARDS], {
+        description:
+          'Products in lists. plain: without a frame. framed: with a line around each. raised: on a ground of their own, with a shadow. Absent: plain.',
+        examples: ['framed'],
+      }),
+    ),
+    css: Type.Optional(
+      Type.String({
+        maxLength: MAX_CSS_LENGTH,
+        pattern: LINES_OF_TEXT,
+        description:
+          'Rules of a stylesheet for the main part of the front page, categories, products and pages. Selectors are names of elements and classes; properties are those of text, boxes and layout. Nothing can be loaded, placed over other parts, or changed in header, footer, cart and checkout.',
+        examples: ['h2 { letter-spacing: 0.02em; color: var(--accent) }'],
       }),
     ),
     showName: Type.Optional(
