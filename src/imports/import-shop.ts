@@ -3,13 +3,23 @@ import type { ImportSource } from './source.ts';
 import { findRecords } from './queries.ts';
 import { ImportReport, type ImportRun } from './run.ts';
 import { writeCategories } from './write/categories.ts';
+import { writeCoupons } from './write/coupons.ts';
 import { writeCustomers } from './write/customers.ts';
+import { writeLegal } from './write/legal.ts';
 import { writeOrders } from './write/orders.ts';
 import { writeProducts } from './write/products.ts';
 import { writeRedirects } from './write/redirects.ts';
 
 /** What can be imported, as people name it, in the order in which it is: orders need their customers and products. */
-export const IMPORTED = ['categories', 'products', 'customers', 'orders', 'redirects'] as const;
+export const IMPORTED = [
+  'categories',
+  'products',
+  'customers',
+  'orders',
+  'coupons',
+  'legal',
+  'redirects',
+] as const;
 export type Imported = (typeof IMPORTED)[number];
 
 export interface ShopImport extends Omit<ImportRun, 'report' | 'source'> {
@@ -43,6 +53,8 @@ export async function importShop({
       run,
       source.order((sourceIds) => knownOrders(run, sourceIds)),
     );
+  if (takes('coupons') && source.coupon) await writeCoupons(run, source.coupon());
+  if (takes('legal') && source.legal) await writeLegal(run, source.legal());
   if (takes('redirects') && source.redirect) {
     await writeRedirects(run, source.redirect(), async (tx, target) =>
       source.resolve ? source.resolve(tx, shopId, target) : { kind: 'address', target },

@@ -3,6 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Why another shop can't be read; the command ends with it and can be run again. */
 export class ClientProblem extends Error {
   override name = 'ClientProblem';
+  /** The status of the answer, if there was one. */
+  readonly status: number | undefined;
+
+  constructor(message: string, status?: number) {
+    super(message);
+    this.status = status;
+  }
 }
 
 const TRIES = 5;
@@ -44,7 +51,10 @@ export function createClient({ url: given, token, pause = 100 }: ClientOptions):
           if (answer.status === 200) return JSON.parse(answer.text) as unknown;
           if (answer.status === 404) return undefined;
           if (answer.status < 429 || tries === TRIES) {
-            throw new ClientProblem(`${url}${path} answers ${answer.status}: ${answer.text.slice(0, 200)}`);
+            throw new ClientProblem(
+              `${url}${path} answers ${answer.status}: ${answer.text.slice(0, 200)}`,
+              answer.status,
+            );
           }
           next = Date.now() + Math.min(answer.retryAfter ?? 1_000 * 2 ** tries, MAX_WAIT);
         } else if (tries === TRIES) throw new ClientProblem(`${url}${path}: ${answer.message}`);

@@ -1,17 +1,23 @@
 import type { Address } from '../../shops/countries/address.ts';
 import type {
   CategoryRecord,
+  CouponRecord,
   CustomerRecord,
+  LegalRecord,
   OfferRecord,
   OrderRecord,
   PictureRecord,
   ProductRecord,
+  Read,
+  RecordKind,
   Text,
   VariantRecord,
 } from '../records.ts';
+import { MAX_TEXT_LENGTH, PAGES } from '../../shops/legal/schema.ts';
+import { decimal, taxesOf } from '../order-taxes.ts';
 import type { ImportSource } from '../source.ts';
 import { momentIn } from '../values.ts';
-import type { Client } from './client.ts';
+import { ClientProblem, type Client } from './client.ts';
 
 /* The answers of the API, as far as they are read. Servers differ, so nothing of them is taken for granted. */
 
@@ -21,6 +27,21 @@ interface Amount {
 interface Link {
   rel?: string;
   href?: string;
+}
+interface Campaign {
+  campaignId: string;
+  identifier?: string | null;
+  name?: string | null;
+  currency?: string | null;
+  type?: { name?: string; amount?: number | string | null; waiveShippingCosts?: boolean | null } | null;
+  minimumOrderValue?: Amount | null;
+  usageLimit?: number | null;
+  campaignUsageLimit?: number | null;
+  validFrom?: string | null;
+  validTo?: string | null;
+  productIds?: string[] | null;
+  shippingMethodIds?: string[] | null;
+  paymentMethodIds?: string[] | null;
 }
 interface Paged<Item> {
   results?: number;
@@ -105,6 +126,8 @@ const MAX_DEPTH = 20;
 const MAX_CATEGORIES = 20_000;
 const MAX_PICTURES = 20;
 const MAX_VARIATIONS = 5_000;
+/** Codes of one campaign: they are read in pages of a hundred. */
+const MAX_CODES = 100_000;
 /** The largest picture of each: the others are made from it. */
 const SIZES = ['Large', 'MediumLarge', 'Medium', 'MediumSmall', 'HotDeal', 'Small', 'Thumbnail'];
 const GRAMS: Readonly<Record<string, number>> = {
@@ -125,6 +148,8 @@ export function epagesSource(client: Client): ImportSource {
     product: () => products(client),
     customer: () => customers(client),
     order: (skip) => orders(client, skip),
+    coupon: () => offered(client, 'coupon', '/coupon-campaigns', coupons),
+    legal: () => offered(client, 'legal', '/legal', legalTexts),
     unknownFiles: [],
   };
 }
@@ -407,27 +432,101 @@ function toOrder(order: Order, createdAt: Date, at: OrderRecord['place']): Order
   };
 }
 
-const decimal = (value: number) => value.toFixed(4).replace(/\.?0+$/, '') || '0';
-
-/** The tax of the order, shared among the rates of its lines by their prices. */
-function taxesOf(
-  lines: readonly { price: number; rate: number }[],
-  total: number,
-  isTaxIncluded: boolean,
-): OrderRecord['taxes'] {
-  if (!(total > 0)) return [];
-  const weights = new Map<number, number>();
-  for (const { price, rate } of lines) {
-    const tax = isTaxIncluded ? (price * rate) / (100 + rate) : (price * rate) / 100;
-    if (rate > 0) weights.set(rate, (weights.get(rate) ?? 0) + tax);
+/** What not every server has, or not every token may read, is reported instead of ending the import. */
+async function* offered<Kind extends CouponRecord | LegalRecord>(
+  client: Client,
+  of: RecordKind,
+  path: string,
+  read: (client: Client) => AsyncIterable<Read<Kind>>,
+): AsyncGenerator<Read<Kind>> {
+  try {
+    yield* read(client);
+  } catch (error) {
+    if (!(error instanceof ClientProblem) || error.status === undefined || error.status >= 429) throw error;
+    const text = `cannot be read: the other shop answers ${error.status}. Its token may lack a scope`;
+    yield { kind: 'problem', of, place: place(client, path), text };
   }
-  const sum = [...weights.values()].reduce((all, one) => all + one, 0);
-  if (sum === 0) return [{ rate: '', tax: decimal(total) }];
-  const cents = Math.round(total * 100);
-  let left = cents;
-  return [...weights].map(([rate, weight], index) => {
-    const part = index === weights.size - 1 ? left : Math.round((cents * weight) / sum);
-    left -= part;
-    return { rate: String(rate), tax: decimal(part / 100) };
-  });
+}
+
+async function* coupons(client: Client): AsyncGenerator<Read<CouponRecord>> {
+  for await (const campaigns of paged<Campaign>(client, '/coupon-campaigns')) {
+    for (const campaign of campaigns) {
+      const path = `/coupon-campaigns/${campaign.campaignId}`;
+      const at = place(client, path);
+      const codes: string[] = [];
+      for await (const items of paged<{ code?: string }>(client, `${path}/coupons`)) {
+        codes.push(...items.flatMap(({ code }) => code || []));
+        if (codes.length > MAX_CODES) break;
+      }
+      const problem = campaignProblem(campaign, codes.length);
+      if (problem !== undefined) yield { kind: 'problem', of: 'coupon', place: at, text: problem };
+      else yield toCoupon(campaign, codes, at);
+    }
+  }
+}
+
+const KINDS = ['FIX', 'PERCENT', 'SHIPPING'] as const;
+const kindOf = ({ type }: Campaign) => KINDS.find((kind) => kind === type?.name?.toUpperCase());
+
+function campaignProblem(campaign: Campaign, codes: number): string | undefined {
+  const { identifier, type, shippingMethodIds, paymentMethodIds } = campaign;
+  const name = identifier ?? campaign.campaignId;
+  if (!kindOf(campaign)) return `${name} is of the type ${String(type?.name)}`;
+  if (codes === 0) return `${name} has no codes`;
+  if (codes > MAX_CODES) return `${name} has more than ${MAX_CODES} codes`;
+  if ((shippingMethodIds?.length ?? 0) + (paymentMethodIds?.length ?? 0) > 0)
+    return `${name} holds for some shipping or payment methods only, which differ here`;
+  return undefined;
+}
+
+function toCoupon(campaign: Campaign, codes: string[], at: CouponRecord['place']): CouponRecord {
+  const { type, productIds } = campaign;
+  return {
+    kind: 'coupon',
+    sourceId: campaign.campaignId,
+    place: at,
+    formerAddresses: [],
+    codes,
+    name: campaign.name || campaign.identifier || '',
+    type: kindOf(campaign)!,
+    amount: text(type?.amount),
+    currency: campaign.currency ?? '',
+    isShippingFree: type?.waiveShippingCosts ?? false,
+    minimum: amountOf(campaign.minimumOrderValue),
+    usesPerCode: text(campaign.usageLimit),
+    uses: text(campaign.campaignUsageLimit),
+    validFrom: momentIn(campaign.validFrom ?? ''),
+    validTo: momentIn(campaign.validTo ?? ''),
+    products: productIds && productIds.length > 0 ? productIds : undefined,
+    remarks: [],
+  };
+}
+
+/** The texts that are set, in all languages of the other shop. */
+async function* legalTexts(client: Client): AsyncGenerator<LegalRecord> {
+  const { standard, others } = await localesOf(client);
+  for (const { page, request } of PAGES) {
+    for (const locale of [standard, ...others]) {
+      const path = `/legal/${page}?locale=${locale}`;
+      const given = ((await client.get(path)) ?? {}) as Record<string, unknown>;
+      const content = Object.fromEntries(
+        Object.entries(request.properties).flatMap(([key]) => {
+          const value = given[key];
+          return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_TEXT_LENGTH
+            ? [[key, value]]
+            : [];
+        }),
+      );
+      if (Object.keys(content).length === 0) continue;
+      yield {
+        kind: 'legal',
+        sourceId: `${page} ${locale}`,
+        place: place(client, path),
+        formerAddresses: [],
+        page,
+        locale,
+        content,
+      };
+    }
+  }
 }
