@@ -24,6 +24,8 @@ export type Imported = (typeof IMPORTED)[number];
 
 export interface ShopImport extends Omit<ImportRun, 'report' | 'source'> {
   source: ImportSource;
+  /** Where it is written; absent: a new one. */
+  report?: ImportReport | undefined;
   only: readonly Imported[];
   /** The numbers with which this shop goes on; undefined: behind the last imported order. */
   nextOrderNumber?: number | undefined;
@@ -40,10 +42,11 @@ export async function importShop({
   only,
   nextOrderNumber,
   nextInvoiceNumber,
+  report = new ImportReport(),
   ...given
 }: ShopImport): Promise<ImportReport> {
   const { db, shopId, isCheck } = given;
-  const run: ImportRun = { ...given, source: source.name, report: new ImportReport() };
+  const run: ImportRun = { ...given, source: source.name, report };
   const takes = (kind: Imported) => only.includes(kind);
   if (takes('categories') && source.category) await writeCategories(run, source.category());
   if (takes('products') && source.product) await writeProducts(run, source.product());

@@ -1,7 +1,6 @@
 import type { Address } from '../../shops/countries/address.ts';
 import type {
   CategoryRecord,
-  CouponRecord,
   CustomerRecord,
   LegalRecord,
   OfferRecord,
@@ -9,7 +8,6 @@ import type {
   PictureRecord,
   ProductRecord,
   Read,
-  RecordKind,
   Text,
   VariantRecord,
 } from '../records.ts';
@@ -27,21 +25,6 @@ interface Amount {
 interface Link {
   rel?: string;
   href?: string;
-}
-interface Campaign {
-  campaignId: string;
-  identifier?: string | null;
-  name?: string | null;
-  currency?: string | null;
-  type?: { name?: string; amount?: number | string | null; waiveShippingCosts?: boolean | null } | null;
-  minimumOrderValue?: Amount | null;
-  usageLimit?: number | null;
-  campaignUsageLimit?: number | null;
-  validFrom?: string | null;
-  validTo?: string | null;
-  productIds?: string[] | null;
-  shippingMethodIds?: string[] | null;
-  paymentMethodIds?: string[] | null;
 }
 interface Paged<Item> {
   results?: number;
@@ -126,8 +109,6 @@ const MAX_DEPTH = 20;
 const MAX_CATEGORIES = 20_000;
 const MAX_PICTURES = 20;
 const MAX_VARIATIONS = 5_000;
-/** Codes of one campaign: they are read in pages of a hundred. */
-const MAX_CODES = 100_000;
 /** The largest picture of each: the others are made from it. */
 const SIZES = ['Large', 'MediumLarge', 'Medium', 'MediumSmall', 'HotDeal', 'Small', 'Thumbnail'];
 const GRAMS: Readonly<Record<string, number>> = {
@@ -148,8 +129,7 @@ export function epagesSource(client: Client): ImportSource {
     product: () => products(client),
     customer: () => customers(client),
     order: (skip) => orders(client, skip),
-    coupon: () => offered(client, 'coupon', '/coupon-campaigns', coupons),
-    legal: () => offered(client, 'legal', '/legal', legalTexts),
+    legal: () => offeredTexts(client),
     unknownFiles: [],
   };
 }
@@ -432,74 +412,15 @@ function toOrder(order: Order, createdAt: Date, at: OrderRecord['place']): Order
   };
 }
 
-/** What not every server has, or not every token may read, is reported instead of ending the import. */
-async function* offered<Kind extends CouponRecord | LegalRecord>(
-  client: Client,
-  of: RecordKind,
-  path: string,
-  read: (client: Client) => AsyncIterable<Read<Kind>>,
-): AsyncGenerator<Read<Kind>> {
+/** Not every server has them, and not every token may read them: that is reported and does not end the import. */
+async function* offeredTexts(client: Client): AsyncGenerator<Read<LegalRecord>> {
   try {
-    yield* read(client);
+    yield* legalTexts(client);
   } catch (error) {
     if (!(error instanceof ClientProblem) || error.status === undefined || error.status >= 429) throw error;
     const text = `cannot be read: the other shop answers ${error.status}. Its token may lack a scope`;
-    yield { kind: 'problem', of, place: place(client, path), text };
+    yield { kind: 'problem', of: 'legal', place: place(client, '/legal'), text };
   }
-}
-
-async function* coupons(client: Client): AsyncGenerator<Read<CouponRecord>> {
-  for await (const campaigns of paged<Campaign>(client, '/coupon-campaigns')) {
-    for (const campaign of campaigns) {
-      const path = `/coupon-campaigns/${campaign.campaignId}`;
-      const at = place(client, path);
-      const codes: string[] = [];
-      for await (const items of paged<{ code?: string }>(client, `${path}/coupons`)) {
-        codes.push(...items.flatMap(({ code }) => code || []));
-        if (codes.length > MAX_CODES) break;
-      }
-      const problem = campaignProblem(campaign, codes.length);
-      if (problem !== undefined) yield { kind: 'problem', of: 'coupon', place: at, text: problem };
-      else yield toCoupon(campaign, codes, at);
-    }
-  }
-}
-
-const KINDS = ['FIX', 'PERCENT', 'SHIPPING'] as const;
-const kindOf = ({ type }: Campaign) => KINDS.find((kind) => kind === type?.name?.toUpperCase());
-
-function campaignProblem(campaign: Campaign, codes: number): string | undefined {
-  const { identifier, type, shippingMethodIds, paymentMethodIds } = campaign;
-  const name = identifier ?? campaign.campaignId;
-  if (!kindOf(campaign)) return `${name} is of the type ${String(type?.name)}`;
-  if (codes === 0) return `${name} has no codes`;
-  if (codes > MAX_CODES) return `${name} has more than ${MAX_CODES} codes`;
-  if ((shippingMethodIds?.length ?? 0) + (paymentMethodIds?.length ?? 0) > 0)
-    return `${name} holds for some shipping or payment methods only, which differ here`;
-  return undefined;
-}
-
-function toCoupon(campaign: Campaign, codes: string[], at: CouponRecord['place']): CouponRecord {
-  const { type, productIds } = campaign;
-  return {
-    kind: 'coupon',
-    sourceId: campaign.campaignId,
-    place: at,
-    formerAddresses: [],
-    codes,
-    name: campaign.name || campaign.identifier || '',
-    type: kindOf(campaign)!,
-    amount: text(type?.amount),
-    currency: campaign.currency ?? '',
-    isShippingFree: type?.waiveShippingCosts ?? false,
-    minimum: amountOf(campaign.minimumOrderValue),
-    usesPerCode: text(campaign.usageLimit),
-    uses: text(campaign.campaignUsageLimit),
-    validFrom: momentIn(campaign.validFrom ?? ''),
-    validTo: momentIn(campaign.validTo ?? ''),
-    products: productIds && productIds.length > 0 ? productIds : undefined,
-    remarks: [],
-  };
 }
 
 /** The texts that are set, in all languages of the other shop. */
