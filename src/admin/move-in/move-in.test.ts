@@ -76,7 +76,9 @@ test('files are checked, then imported, with a report of what was left out', asy
   const first = await send('/shopify', 'products export.csv', PRODUCTS);
   expect(first.status).toBe(303);
   const path = pathIn(first.location);
-  expect((await send(`${path.replace('/move-in', '')}/files`, 'all.zip', zipOf({ 'orders.csv': ORDERS }))).status).toBe(303);
+  expect(
+    (await send(`${path.replace('/move-in', '')}/files`, 'all.zip', zipOf({ 'orders.csv': ORDERS }))).status,
+  ).toBe(303);
   const open = await merchant.get(path);
   expect(open.text).toContain('1-products_export.csv'.slice(2));
   expect(open.text).toContain('all.zip');
@@ -106,7 +108,12 @@ test('files are checked, then imported, with a report of what was left out', asy
   expect(await latest()).toMatchObject({ state: 'done', recordsDone: 3, lines: 1 });
   const { text, headers } = await merchant.get(`${path}/report.csv`);
   expect(headers['content-type']).toContain('text/csv');
-  expect(text.replace('\uFEFF', '').split('\n').map((line) => line.trim())).toEqual([
+  expect(
+    text
+      .replace('\uFEFF', '')
+      .split('\n')
+      .map((line) => line.trim()),
+  ).toEqual([
     'kind;file;line;name;reason',
     'product;1-products_export.csv;3;;is a gift card, which this shop does not sell',
     '',

@@ -123,7 +123,8 @@ async function showStart(visit: ShopVisit): Promise<AdminPage> {
           ${systems.map(
             (system) =>
               html`<a class="card" href="${adminPath(visit, `${PATH}/${system}`)}"
-                ><strong>${words.systems[system]}</strong> <span class="quiet">${words.about[system]}</span></a
+                ><strong>${words.systems[system]}</strong>
+                <span class="quiet">${words.about[system]}</span></a
               >`,
           )}
         </nav>
@@ -224,9 +225,7 @@ async function addFile(
   const bytes = files.reduce((sum, file) => sum + file.bytes, size);
   if (size === 0) throw badRequest(words.emptyFile);
   if (files.length >= MAX_FILES || bytes > MOVE_LIMIT)
-    throw badRequest(
-      words.tooMuch({ files: String(MAX_FILES), megabytes: String(MOVE_LIMIT / 1_048_576) }),
-    );
+    throw badRequest(words.tooMuch({ files: String(MAX_FILES), megabytes: String(MOVE_LIMIT / 1_048_576) }));
   const fileName = plainName(name);
   const fileNumber = (files.at(-1)?.number ?? 0) + 1;
   let partNumber = 1;
@@ -324,7 +323,9 @@ async function optionsForm(visit: ShopVisit, move: ShopMove, draft: Draft | unde
                 ({ name, bytes }) =>
                   html`<li>
                     <span>${name}</span>
-                    <span class="quiet">${Math.max(1, Math.round(bytes / 1_024)).toLocaleString(visit.language)} KB</span>
+                    <span class="quiet"
+                      >${Math.max(1, Math.round(bytes / 1_024)).toLocaleString(visit.language)} KB</span
+                    >
                   </li>`,
               )}
             </ul>
@@ -343,7 +344,12 @@ async function optionsForm(visit: ShopVisit, move: ShopMove, draft: Draft | unde
           ${IMPORTED.map(
             (kind) =>
               html`<label
-                ><input type="checkbox" name="only" value="${kind}" ${chosen.includes(kind) && html`checked`} />
+                ><input
+                  type="checkbox"
+                  name="only"
+                  value="${kind}"
+                  ${chosen.includes(kind) && html`checked`}
+                />
                 ${words.imported[kind]}</label
               >`,
           )}
@@ -404,6 +410,8 @@ async function start(
 ): Promise<void> {
   await visit.db.transaction(async (tx) => {
     if (!(await startMove(tx, visit.shopId, moveId, given))) throw conflict(visit.messages.moveIn.busy);
-    await recordAction(tx, visit, `${PATH}/:moveId${given.state === 'importing' ? '/start' : ''}`, { moveId });
+    await recordAction(tx, visit, `${PATH}/:moveId${given.state === 'importing' ? '/start' : ''}`, {
+      moveId,
+    });
   });
 }

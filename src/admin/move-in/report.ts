@@ -95,7 +95,9 @@ function countsTable(visit: ShopVisit, { counts }: ShopMove): Markup | false {
               <td data-title="${words.kind}">${words.records[kind]}</td>
               ${COUNTED.map(
                 (what) =>
-                  html`<td data-title="${words.counts[what]}" class="number">${numberText(visit, count[what])}</td>`,
+                  html`<td data-title="${words.counts[what]}" class="number">
+                    ${numberText(visit, count[what])}
+                  </td>`,
               )}
             </tr>`,
         )}
@@ -123,7 +125,9 @@ function linesCard(visit: ShopVisit, move: ShopMove, lines: readonly MoveLine[],
           ${lines.map(
             ({ kind, place, line, name, reason }) =>
               html`<tr>
-                <td data-title="${words.place}">${line === null ? place : words.lineOf({ file: place, line: String(line) })}</td>
+                <td data-title="${words.place}">
+                  ${line === null ? place : words.lineOf({ file: place, line: String(line) })}
+                </td>
                 <td data-title="${words.kind}">${words.records[kind as RecordKind]}</td>
                 <td data-title="${words.name}">${name}</td>
                 <td data-title="${words.reason}" lang="en">${reason}</td>
@@ -149,7 +153,7 @@ export function reportFile(visit: ShopVisit, move: ShopMove): AdminFile {
 async function* reportLines({ db, shopId }: ShopVisit, { moveId }: ShopMove): AsyncGenerator<string> {
   const pause = newPauses();
   yield `\u{feff}${csvLine(['kind', 'file', 'line', 'name', 'reason'])}`;
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const rows = await findMoveLines(db, shopId, moveId, { after, limit: LINES_AT_ONCE });
     for (const { kind, place, line, name, reason } of rows) {
       yield csvLine([kind, place, line === null ? '' : String(line), name, reason].map(escapeFormula));

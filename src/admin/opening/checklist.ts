@@ -22,7 +22,8 @@ export function checklist(visit: ShopVisit, { ready, steps }: Readiness): Markup
       <span>${progress}</span>
     </p>
     <ol>
-      ${!isOpen && visit.may('settings_write') && moveInItem(visit)} ${steps.map((step) => stepItem(visit, step))}
+      ${!isOpen && visit.may('settings_write') && moveInItem(visit)}
+      ${steps.map((step) => stepItem(visit, step))}
     </ol>
     <p><a href="${adminPath(visit, '/settings/law')}">${messages.law}</a></p>
     ${

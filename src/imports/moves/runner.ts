@@ -125,9 +125,7 @@ async function runMove(
     await progress.save();
     const { message } = error as Error;
     const { recordsAll } = taken;
-    await db.transaction((tx) =>
-      endMove(tx, shopId, taken, { state: 'failed', recordsAll, error: message }),
-    );
+    await db.transaction((tx) => endMove(tx, shopId, taken, { state: 'failed', recordsAll, error: message }));
   }
 }
 
@@ -200,7 +198,17 @@ async function withMoveSource<Result>(
   if (system === 'epages') {
     if (address === null || tokenSealed === null) throw new ClientProblem('The access token is missing');
     const token = unseal(await loadKey(), tokenSealed, MOVE_TOKENS);
-    return work(epagesSource(createClient({ url: address, token, policy, maxBytes: MAX_ANSWER, ...(pause !== undefined && { pause }) })));
+    return work(
+      epagesSource(
+        createClient({
+          url: address,
+          token,
+          policy,
+          maxBytes: MAX_ANSWER,
+          ...(pause !== undefined && { pause }),
+        }),
+      ),
+    );
   }
   const { defaultCurrency: currency, taxModel } = await shopSettings(db, shopId);
   const folder = await mkdtemp(path.join(tmpdir(), 'kontor-move-'));

@@ -13,7 +13,11 @@ export async function* shopifyCoupons(file: ProductFile): AsyncGenerator<Read<Co
   }
 }
 
-const valueTypeOf = (row: TableRow) => row.cell('Value Type').toLowerCase().replaceAll(/[\s-]+/g, '_');
+const valueTypeOf = (row: TableRow) =>
+  row
+    .cell('Value Type')
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
 const isShipping = (row: TableRow) =>
   /shipping/i.test(`${row.cell('Discount Class')} ${row.cell('Type')} ${row.cell('Value Type')}`);
 
@@ -68,6 +72,8 @@ function toCoupon(row: TableRow, place: CouponRecord['place']): CouponRecord {
     validFrom: momentIn(row.cell('Start')),
     validTo: momentIn(row.cell('End')),
     products: undefined,
-    remarks: isYes(row.cell('Applies Once Per Customer')) ? ['its limit of once per customer is left out'] : [],
+    remarks: isYes(row.cell('Applies Once Per Customer'))
+      ? ['its limit of once per customer is left out']
+      : [],
   };
 }

@@ -11,9 +11,7 @@ export interface ShopwareFiles {
   codes: readonly SourceFile[];
 }
 
-export async function* rowsIn(
-  files: readonly SourceFile[],
-): AsyncGenerator<{ row: TableRow; place: Place }> {
+export async function* rowsIn(files: readonly SourceFile[]): AsyncGenerator<{ row: TableRow; place: Place }> {
   for (const { file } of files) {
     for await (const row of tableRows(file)) yield { row, place: { file: file.name, line: row.line } };
   }

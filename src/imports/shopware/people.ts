@@ -101,9 +101,11 @@ function toOrder(
   const isPaid = PAID.has(paid);
   const billing = addressOf(row, 'billing');
   const shippingAddress = addressOf(row, 'shipping');
-  const isElsewhere =
-    shippingAddress.street && JSON.stringify(shippingAddress) !== JSON.stringify(billing);
-  const names = { firstName: row.cell('customer_firstname') || null, lastName: row.cell('customer_lastname') || null };
+  const isElsewhere = shippingAddress.street && JSON.stringify(shippingAddress) !== JSON.stringify(billing);
+  const names = {
+    firstName: row.cell('customer_firstname') || null,
+    lastName: row.cell('customer_lastname') || null,
+  };
   return {
     kind: 'order',
     sourceId: row.cell('id') || number,

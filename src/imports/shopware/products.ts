@@ -163,10 +163,7 @@ function offerOf(row: TableRow, taxModel: 'GROSS' | 'NET'): OfferRecord {
 /** Net prices have eleven decimals there. */
 const rounded = (price: string): string => String(Math.round(Number(price) * 10_000) / 10_000);
 
-function attributesOf(
-  ids: readonly string[],
-  properties: ReadonlyMap<string, Property>,
-): AttributeRecord[] {
+function attributesOf(ids: readonly string[], properties: ReadonlyMap<string, Property>): AttributeRecord[] {
   const groups = new Map<string, string[]>();
   for (const id of ids) {
     const property = properties.get(id);

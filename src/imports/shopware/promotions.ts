@@ -108,7 +108,9 @@ function toCoupon(id: string, promotion: Promotion, discounts: readonly Discount
     products: undefined,
     remarks: [
       'its dates are not in the export',
-      ...(knowsUses ? [] : ['the export does not say which of its codes are used, so all of them count again']),
+      ...(knowsUses
+        ? []
+        : ['the export does not say which of its codes are used, so all of them count again']),
     ],
   };
 }

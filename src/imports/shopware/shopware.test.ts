@@ -52,7 +52,12 @@ const FILES = {
     'id;order_number;customer_firstname;customer_lastname;customer_email;billing_address_street;billing_address_zipcode;billing_address_city;billing_address_country;amount_total;amount_net;shipping_total;currency;tax_status;order_state;payment_state;delivery_state;line_items;order_date_time',
     `o3;10012;Ada;Brennan;ada@mail.example;Speicherweg 4;20457;Hamburg;DE;23.9;20.08;4.9;EUR;gross;completed;paid;shipped;2x ${MUG};2025-11-01T10:00:00.000+00:00`,
   ],
-  'promotion_codes.csv': ['id;promotion_id;code;payload', '1;p1;ONE-A;', '2;p1;ONE-B;"{""orderId"":""o1""}"', '3;p2;SET-A;'],
+  'promotion_codes.csv': [
+    'id;promotion_id;code;payload',
+    '1;p1;ONE-A;',
+    '2;p1;ONE-B;"{""orderId"":""o1""}"',
+    '3;p2;SET-A;',
+  ],
   'promotion_discounts.csv': [
     'id;promotion_id;scope;type;value;consider_advanced_rules;max_value;sorter_key;applier_key;usage_key;picker_key;discount_rules',
     'd1;p1;cart;percentage;10;0;;;;;;',

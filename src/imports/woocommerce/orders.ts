@@ -48,10 +48,7 @@ export async function* wooCommerceOrders(
 
 const NO_ORDER = new Set(['trash', 'auto-draft', 'checkout-draft', 'draft']);
 const PAID = new Set(['processing', 'completed', 'refunded']);
-const statusOf = (row: TableRow) =>
-  cellOf(row, 'status')
-    .toLowerCase()
-    .replace(/^wc-/, '');
+const statusOf = (row: TableRow) => cellOf(row, 'status').toLowerCase().replace(/^wc-/, '');
 
 /** A line as it was charged, without tax. */
 interface Item {
@@ -112,8 +109,7 @@ function toOrder(
     paidAmount: isPaid ? total : '0',
     refundedAmount: refunded,
     paidAt: isPaid ? (momentIn(cellOf(first, 'paidAt')) ?? createdAt) : undefined,
-    dispatchedAt:
-      status === 'completed' ? (momentIn(cellOf(first, 'completedAt')) ?? createdAt) : undefined,
+    dispatchedAt: status === 'completed' ? (momentIn(cellOf(first, 'completedAt')) ?? createdAt) : undefined,
     cancelledAt: status === 'cancelled' || status === 'failed' ? createdAt : undefined,
     billingAddress: { ...billing, emailAddress: cellOf(first, 'email') || null },
     shippingAddress:

@@ -11,7 +11,13 @@ import { decimalIn, isYes, listIn, momentIn, namesIn } from '../values.ts';
  */
 
 const EMAIL = ['billing_email', 'user_email', 'customer_email', 'email'] as const;
-const REGISTERED = ['user_registered', 'date_registered', 'registered', 'Sign up', 'Date registered'] as const;
+const REGISTERED = [
+  'user_registered',
+  'date_registered',
+  'registered',
+  'Sign up',
+  'Date registered',
+] as const;
 
 export const isCustomerTable = ({ columns }: SourceFile): boolean =>
   EMAIL.some((name) => columns.has(name)) &&
@@ -104,7 +110,8 @@ const SWITCHES = [
   ['exclude_sale_items', 'Exclude sale items'],
 ] as const;
 
-const isSet = (text: string) => text !== '' && decimalNumber(text) !== 0 && !/^(?:no|false|a:0:\{\}|\[\])$/i.test(text);
+const isSet = (text: string) =>
+  text !== '' && decimalNumber(text) !== 0 && !/^(?:no|false|a:0:\{\}|\[\])$/i.test(text);
 const decimalNumber = (text: string) => (decimalIn(text) === text ? Number(text) : Number.NaN);
 
 export async function* wooCommerceCoupons(file: ProductFile): AsyncGenerator<Read<CouponRecord>> {
@@ -117,7 +124,10 @@ export async function* wooCommerceCoupons(file: ProductFile): AsyncGenerator<Rea
 }
 
 const typeOf = (row: TableRow) =>
-  row.cell('discount_type', 'Discount type', 'type').toLowerCase().replaceAll(/[\s-]+/g, '_');
+  row
+    .cell('discount_type', 'Discount type', 'type')
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
 
 function couponProblem(row: TableRow): string | undefined {
   const code = row.cell(...CODE);
@@ -147,7 +157,9 @@ function toCoupon(row: TableRow, place: CouponRecord['place']): CouponRecord {
   const isShippingFree = isYes(row.cell('free_shipping', 'Allow free shipping', 'enable_free_shipping'));
   const isOnlyShipping = isShippingFree && !(Number(amount) > 0);
   const products = listIn(
-    (row.cell('product_ids', 'Product IDs', 'products') || row.cell('product_SKUs', 'Product SKUs')).replaceAll('|', ','),
+    (
+      row.cell('product_ids', 'Product IDs', 'products') || row.cell('product_SKUs', 'Product SKUs')
+    ).replaceAll('|', ','),
   );
   const left = usesLeft(row);
   return {

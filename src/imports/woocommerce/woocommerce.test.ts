@@ -402,7 +402,9 @@ describe('the files of extensions', () => {
       order: { created: 3, changed: 0, unchanged: 0, kept: 0, refused: 1 },
       coupon: { created: 3, changed: 0, unchanged: 0, kept: 0, refused: 3 },
     });
-    expect(report.lines.map(({ place, name, text }) => `${place.file}:${place.line} ${name} ${text}`)).toEqual([
+    expect(
+      report.lines.map(({ place, name, text }) => `${place.file}:${place.line} ${name} ${text}`),
+    ).toEqual([
       'users.csv:3  is a user of the admin, not a customer',
       'orders.csv:4  has the status checkout-draft, so it is no order',
       'coupons.csv:4  ADAONLY is limited by customer_email, which this shop does not have',
@@ -484,8 +486,24 @@ describe('the files of extensions', () => {
     const any = { minimum: null, uses: null, until: null, free: false, products: null };
     expect(coupons).toEqual([
       { ...any, code: 'FIVE', kind: 'FIX', amount: 500, free: true, products: 1 },
-      { ...any, code: 'FREE', kind: 'SHIPPING', amount: null, free: true, uses: 1, until: new Date(1_830_000_000_000) },
-      { ...any, code: 'SPRING', kind: 'PERCENT', amount: 1000, minimum: 5000, uses: 7, until: new Date('2027-01-31') },
+      {
+        ...any,
+        code: 'FREE',
+        kind: 'SHIPPING',
+        amount: null,
+        free: true,
+        uses: 1,
+        until: new Date(1_830_000_000_000),
+      },
+      {
+        ...any,
+        code: 'SPRING',
+        kind: 'PERCENT',
+        amount: 1000,
+        minimum: 5000,
+        uses: 7,
+        until: new Date('2027-01-31'),
+      },
     ]);
   });
 

@@ -11,11 +11,7 @@ const isCustomers = (file: SourceFile) => isCustomerTable(file) && !isOrderTable
  * The export files of a WooCommerce shop. Whether a reduction counts is a question of `now`; some files of orders leave
  * out their currency, and it is that of the shop.
  */
-export function wooCommerceSource(
-  files: readonly SourceFile[],
-  now: Date,
-  currency: string,
-): ImportSource {
+export function wooCommerceSource(files: readonly SourceFile[], now: Date, currency: string): ImportSource {
   const products = files.filter(isProductTable);
   return {
     name: 'woocommerce',

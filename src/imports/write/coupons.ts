@@ -8,12 +8,7 @@ import {
   MAX_USES,
   type Campaign,
 } from '../../coupons/campaign.ts';
-import {
-  insertCampaign,
-  insertCoupons,
-  lockCampaign,
-  replaceCampaigns,
-} from '../../coupons/queries.ts';
+import { insertCampaign, insertCoupons, lockCampaign, replaceCampaigns } from '../../coupons/queries.ts';
 import type { Transaction } from '../../db/database.ts';
 import { newId } from '../../kernel/ids.ts';
 import { toMinor } from '../../kernel/money.ts';
@@ -30,7 +25,10 @@ const MAX_PRODUCTS = 1_000;
  * Coupons with their terms. One whose limits can't be kept here is refused: without them it would be worth more than
  * the merchant has promised.
  */
-export async function writeCoupons(run: ImportRun, records: AsyncIterable<Read<CouponRecord>>): Promise<void> {
+export async function writeCoupons(
+  run: ImportRun,
+  records: AsyncIterable<Read<CouponRecord>>,
+): Promise<void> {
   const { db, shopId, source, report } = run;
   for await (const batch of batches(run, records, BATCH)) {
     const settings = await shopSettings(db, shopId);
@@ -107,7 +105,8 @@ function termsOf(
   const currency = record.currency || defaultCurrency;
   if (!currencies.includes(currency)) return `is in ${currency}, which this shop does not take`;
   const value = type === 'PERCENT' ? Math.round(Number(amount) * 100) : toMinor(amount, currency);
-  if (type !== 'SHIPPING' && !(value !== undefined && value > 0)) return `has the value ${JSON.stringify(amount)}`;
+  if (type !== 'SHIPPING' && !(value !== undefined && value > 0))
+    return `has the value ${JSON.stringify(amount)}`;
   if (type === 'PERCENT' && value! > 10_000) return 'takes off more than 100 %';
   const least = minimum === '' ? null : toMinor(minimum, currency);
   if (least === undefined || (least !== null && least < 0))
@@ -198,5 +197,7 @@ function hashOfTerms({ campaignId: _id, name, ...terms }: Campaign): string {
   const values = Object.entries({ ...terms, productIds: ids }).toSorted(([one], [other]) =>
     one < other ? -1 : 1,
   );
-  return createHash('sha256').update(JSON.stringify([names, values])).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify([names, values]))
+    .digest('hex');
 }
