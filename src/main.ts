@@ -141,7 +141,7 @@ export async function serve(
       await app.shopHosts.refresh();
       await demoAccess.refresh();
       ready = true;
-      background = startBackground(db, config, log);
+      background = startBackground(db, config, app.demoAccess, log);
       // Not awaited: the shop sells without its pictures, and a store that is down now may be back soon.
       void openMediaStorage(config)
         .problem()

@@ -64,7 +64,7 @@ const TABLES: Readonly<Record<string, string>> = {
     order_document, order_event, order_line, order_payment, order_return, order_shipment, payment_account, payment_attempt,
     report_day, report_month, report_month_state, report_run, report_state, transport_account`,
   carts: 'cart, cart_day, cart_day_run',
-  imports: 'import_record',
+  imports: 'import_record, shop_move, shop_move_line, shop_move_part',
   content: 'page, page_text, page_version',
   storefront: 'wish',
   admin: `admin_link, admin_passkey, admin_recovery_code, admin_session, admin_user, saved_view, shop_user`,

@@ -38,6 +38,7 @@ import { printPages } from './orders/print.ts';
 import { createPages } from './page-routes.ts';
 import { sendFailure } from './responses.ts';
 import { attributes } from './products/attributes.ts';
+import { moveInPages } from './move-in/move-in.ts';
 import { redirectPages } from './redirects/redirects.ts';
 import { reportPages } from './reports/reports.ts';
 import { taxReportPages } from './reports/taxes.ts';
@@ -111,6 +112,7 @@ export async function adminRoutes(
     categoryTreePages(shopPages);
     categoryPages(shopPages);
     redirectPages(shopPages);
+    moveInPages(shopPages);
     orderListPages(shopPages);
     accountingPages(shopPages);
     bankPages(shopPages);

@@ -4,11 +4,11 @@ import { IMPORTED, importShop, type Imported, type ShopImport } from '../imports
 import type { ImportReport, ReportLine } from '../imports/run.ts';
 import { ClientProblem, createClient } from '../imports/epages/client.ts';
 import { epagesSource } from '../imports/epages/epages.ts';
-import { shopifySource } from '../imports/shopify/shopify.ts';
-import { withSourceFiles, type SourceFile } from '../imports/source-files.ts';
+import { EXPORT_NAMES, EXPORTS, exportSource, type ExportOptions } from '../imports/exports.ts';
+import { withSourceFiles } from '../imports/source-files.ts';
 import type { ImportSource } from '../imports/source.ts';
-import { wooCommerceSource } from '../imports/woocommerce/woocommerce.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
+import { shopSettings } from '../shops/settings/settings.ts';
 import {
   counted,
   print,
@@ -31,8 +31,9 @@ export const runs = {
       nextInvoiceNumber: numberOf(options, 'next-invoice-number'),
     };
     const isCheck = options['dry-run'] === true;
-    await withSource(system!, place, options, (source) =>
-      withShop(config, shopId!, async (db) => {
+    await withShop(config, shopId!, async (db) => {
+      const { defaultCurrency: currency, taxModel } = await shopSettings(db, shopId!);
+      await withSource(system!, { place, options, currency, taxModel }, async (source) => {
         const progress = startProgress('records', 0);
         const report = await importShop({
           db,
@@ -54,8 +55,8 @@ export const runs = {
         if (typeof file === 'string')
           await writeFile(file, report.lines.map((line) => `${lineText(line)}\n`).join(''));
         printReport(report, source, isCheck, typeof file === 'string' ? file : undefined);
-      }),
-    ).catch((error: unknown) => {
+      });
+    }).catch((error: unknown) => {
       if (error instanceof FileProblem || error instanceof ClientProblem)
         throw new CommandProblem(error.message);
       throw error;
@@ -66,40 +67,31 @@ export const runs = {
 /** Opens what is imported, which is closed when `work` ends. */
 async function withSource(
   system: string,
-  place: string | undefined,
-  options: CommandCall['options'],
+  {
+    place,
+    options,
+    ...shop
+  }: { place: string | undefined; options: CommandCall['options'] } & Omit<ExportOptions, 'now'>,
   work: (source: ImportSource) => Promise<void>,
 ): Promise<void> {
-  switch (system) {
-    case 'shopify':
-      return withExport('Shopify', place, shopifySource, work);
-    case 'woocommerce':
-      return withExport('WooCommerce', place, (files) => wooCommerceSource(files, new Date()), work);
-    case 'epages': {
-      const { url, token } = options;
-      if (typeof url !== 'string' || typeof token !== 'string') {
-        throw new UsageProblem('Name the shop: --url https://shop.example/rs/shops/MyShop --token TOKEN');
-      }
-      return work(epagesSource(createClient({ url, token })));
+  if (system === 'epages') {
+    const { url, token } = options;
+    if (typeof url !== 'string' || typeof token !== 'string') {
+      throw new UsageProblem('Name the shop: --url https://shop.example/rs/shops/MyShop --token TOKEN');
     }
-    default:
-      throw new UsageProblem(
-        `There is no import from ${JSON.stringify(system)}, only from shopify, woocommerce and epages.`,
-      );
+    return work(epagesSource(createClient({ url, token })));
   }
-}
-
-async function withExport(
-  system: string,
-  place: string | undefined,
-  open: (files: readonly SourceFile[]) => ImportSource,
-  work: (source: ImportSource) => Promise<void>,
-): Promise<void> {
+  const known = EXPORTS.find((one) => one === system);
+  if (!known) {
+    throw new UsageProblem(
+      `There is no import from ${JSON.stringify(system)}, only from ${[...EXPORTS, 'epages'].join(', ')}.`,
+    );
+  }
   if (place === undefined) throw new UsageProblem('Name the export: a file, a folder or a zip.');
   await withSourceFiles(place, async (files) => {
-    const source = open(files);
+    const source = exportSource(known, files, { ...shop, now: new Date() });
     if (source.unknownFiles.length === files.length)
-      throw new CommandProblem(`${place} holds no table of an export of ${system}.`);
+      throw new CommandProblem(`${place} holds no table of an export of ${EXPORT_NAMES[known]}.`);
     await work(source);
   });
 }

@@ -135,6 +135,18 @@ export const shopCommands: readonly Command[] = [
     run: async (call) => (await import('./backup/commands.ts')).runs['shop backup'](call),
   },
   {
+    name: 'shop export',
+    arguments: ['ID', 'FOLDER'],
+    summary: 'Write a shop in open formats, to be read elsewhere.',
+    details:
+      'JSON Lines for all data of the merchant, invoices as PDF and XML, and pictures: docs/open-export.md says what is in\n' +
+      'them. The shop as it is in one moment, while it goes on selling. Secrets are left out, so it is no backup. The folder\n' +
+      'must be empty; it holds the data of all customers and is readable for its owner only.',
+    example: 'shop export MyShop my-shop --open',
+    options: { open: { type: 'boolean', summary: 'In open formats. There are no others.' } },
+    run: async (call) => (await import('./backup/commands.ts')).runs['shop export'](call),
+  },
+  {
     name: 'shop restore',
     arguments: ['FILE'],
     summary: 'Restore a shop from a backup.',

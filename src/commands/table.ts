@@ -120,9 +120,9 @@ export const COMMANDS: readonly Command[] = [
     arguments: ['SHOP', 'SYSTEM', '[SOURCE]'],
     summary: 'Bring a shop from another system.',
     details:
-      'From shopify and woocommerce, SOURCE is what they export: a CSV file, a folder with several, or a zip. Files are\n' +
-      'known by their columns. WooCommerce exports products only. From epages, the shop is read by its REST API: --url and --token. Run it again whenever the old shop has changed: what is the same is left alone, and what was edited here is\n' +
-      'kept and listed. Orders are history: they take no stock, send no email and get no invoice. Old addresses of products\n' +
+      'From shopify, woocommerce and shopware, SOURCE is what they export: a CSV file, a folder with several, or a zip. Files are\n' +
+      'known by their columns. From epages, the shop is read by its REST API: --url and --token. Run it again whenever\n' +
+      'the old shop has changed: what is the same is left alone, and what was edited here is kept and listed. Orders are history: they take no stock, send no email and get no invoice. Old addresses of products\n' +
       'are redirected. Everything that could not be taken is listed with its file and line.',
     example: 'import MyShop shopify export.zip --dry-run',
     options: {
@@ -130,7 +130,7 @@ export const COMMANDS: readonly Command[] = [
       only: {
         type: 'string',
         value: 'A,B',
-        summary: 'Only these: categories, products, customers, orders, redirects.',
+        summary: 'Only these: categories, products, customers, orders, coupons, legal, redirects.',
       },
       url: {
         type: 'string',

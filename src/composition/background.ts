@@ -5,6 +5,7 @@ import { runDueRebuilds } from '../catalogue/products/listing-rebuild.ts';
 import { cleanupSteps } from './cleanup-steps.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import { runDueMoves } from '../imports/moves/runner.ts';
 import type { DemoAccess } from '../http/demo-access.ts';
 import { repeat, type Background } from '../platform/background.ts';
 import { runCleanup } from '../platform/cleanup.ts';
@@ -24,13 +25,24 @@ const CHECK_CLEANUP = 60_000;
 const CHECK_IMPORTS = 1_000;
 
 /** Starts the background work. Every process checks for it; leases in the database decide which one runs it. */
-export function startBackground(db: Database, config: Config, log: FastifyBaseLogger): Background {
+export function startBackground(
+  db: Database,
+  config: Config,
+  demoAccess: DemoAccess,
+  log: FastifyBaseLogger,
+): Background {
   const steps = cleanupSteps(config, log);
   const media = openMediaStorage(config);
+  const policy = receiverPolicy(config, demoAccess);
+  let key: Promise<Buffer> | undefined;
+  const loadKey = () => (key ??= installationKey(config));
   const works = [
     repeat('the rebuild of lists', CHECK_REBUILDS, log, (signal) => runDueRebuilds(db, signal)),
     repeat('the import of products', CHECK_IMPORTS, log, (signal) =>
       runDueImports({ db, config, media, log }, signal),
+    ),
+    repeat('the import of shops', CHECK_IMPORTS, log, (signal) =>
+      runDueMoves({ db, config, media, log, policy, loadKey }, signal),
     ),
     repeat('the bulk edits of products', CHECK_IMPORTS, log, (signal) => runDueEdits({ db, log }, signal)),
     repeat('the clean-up', CHECK_CLEANUP, log, (signal) => runCleanup(db, steps, { log, signal })),

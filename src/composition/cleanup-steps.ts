@@ -15,6 +15,7 @@ import { answerCleanup } from '../http/idempotency.ts';
 import { windowCleanup } from '../http/rate-limit.ts';
 import { emailCountCleanup } from '../platform/email/daily-limit.ts';
 import { eventCleanup } from '../platform/events/queries.ts';
+import { moveCleanup } from '../imports/moves/queries.ts';
 import { failedJobCleanup } from '../platform/jobs/queries.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { mediaCleanup } from '../platform/media/sweep.ts';
@@ -51,6 +52,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     emailCountCleanup,
     failedJobCleanup,
     importCleanup,
+    moveCleanup,
     missedAddressCleanup,
     bulkEditCleanup,
     sentPictureCleanup,

@@ -3,17 +3,29 @@ import type { ImportSource } from './source.ts';
 import { findRecords } from './queries.ts';
 import { ImportReport, type ImportRun } from './run.ts';
 import { writeCategories } from './write/categories.ts';
+import { writeCoupons } from './write/coupons.ts';
 import { writeCustomers } from './write/customers.ts';
+import { writeLegal } from './write/legal.ts';
 import { writeOrders } from './write/orders.ts';
 import { writeProducts } from './write/products.ts';
 import { writeRedirects } from './write/redirects.ts';
 
 /** What can be imported, as people name it, in the order in which it is: orders need their customers and products. */
-export const IMPORTED = ['categories', 'products', 'customers', 'orders', 'redirects'] as const;
+export const IMPORTED = [
+  'categories',
+  'products',
+  'customers',
+  'orders',
+  'coupons',
+  'legal',
+  'redirects',
+] as const;
 export type Imported = (typeof IMPORTED)[number];
 
 export interface ShopImport extends Omit<ImportRun, 'report' | 'source'> {
   source: ImportSource;
+  /** Where it is written; absent: a new one. */
+  report?: ImportReport | undefined;
   only: readonly Imported[];
   /** The numbers with which this shop goes on; undefined: behind the last imported order. */
   nextOrderNumber?: number | undefined;
@@ -30,10 +42,11 @@ export async function importShop({
   only,
   nextOrderNumber,
   nextInvoiceNumber,
+  report = new ImportReport(),
   ...given
 }: ShopImport): Promise<ImportReport> {
   const { db, shopId, isCheck } = given;
-  const run: ImportRun = { ...given, source: source.name, report: new ImportReport() };
+  const run: ImportRun = { ...given, source: source.name, report };
   const takes = (kind: Imported) => only.includes(kind);
   if (takes('categories') && source.category) await writeCategories(run, source.category());
   if (takes('products') && source.product) await writeProducts(run, source.product());
@@ -43,6 +56,8 @@ export async function importShop({
       run,
       source.order((sourceIds) => knownOrders(run, sourceIds)),
     );
+  if (takes('coupons') && source.coupon) await writeCoupons(run, source.coupon());
+  if (takes('legal') && source.legal) await writeLegal(run, source.legal());
   if (takes('redirects') && source.redirect) {
     await writeRedirects(run, source.redirect(), async (tx, target) =>
       source.resolve ? source.resolve(tx, shopId, target) : { kind: 'address', target },

@@ -1,4 +1,6 @@
+import type { Kind as CouponKind } from '../coupons/campaign.ts';
 import type { Address } from '../shops/countries/address.ts';
+import type { LegalContent, PageName } from '../shops/legal/schema.ts';
 
 /*
  * What any shop has, as the readers of files and APIs say it and the writers take it. Amounts, rates and quantities are
@@ -128,6 +130,38 @@ export interface OrderRecord extends AnyRecord {
   shippingAddress: Partial<Address> | undefined;
   comment: string;
   note: string;
+  /** What of it is not in the source; it is reported with its place. */
+  remarks?: readonly string[];
+}
+
+export interface CouponRecord extends AnyRecord {
+  kind: 'coupon';
+  /** Codes with the same terms. */
+  codes: readonly string[];
+  name: string;
+  type: CouponKind;
+  /** Of a price or in percent; '' for free delivery. */
+  amount: string;
+  /** '': the default currency of the shop here. */
+  currency: string;
+  isShippingFree: boolean;
+  /** '': none, as of the uses. */
+  minimum: string;
+  usesPerCode: string;
+  uses: string;
+  validFrom: Date | undefined;
+  validTo: Date | undefined;
+  /** Ids in the source, or numbers; undefined: all. */
+  products: readonly string[] | undefined;
+  /** What of it does not come along; it is reported with its place. */
+  remarks: readonly string[];
+}
+
+export interface LegalRecord extends AnyRecord {
+  kind: 'legal';
+  page: PageName;
+  locale: string;
+  content: LegalContent;
 }
 
 export interface RedirectRecord extends AnyRecord {
@@ -136,7 +170,14 @@ export interface RedirectRecord extends AnyRecord {
   target: string;
 }
 
-export type ImportRecord = ProductRecord | CategoryRecord | CustomerRecord | OrderRecord | RedirectRecord;
+export type ImportRecord =
+  | ProductRecord
+  | CategoryRecord
+  | CustomerRecord
+  | OrderRecord
+  | CouponRecord
+  | LegalRecord
+  | RedirectRecord;
 export type RecordKind = ImportRecord['kind'];
 
 /** A record that can't be read; it is reported with its place. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import { newPauses } from '../http/pauses.ts';
 import type { MediaStorage } from '../platform/media/storage.ts';
 import type { ImportRecord, Place, Read, RecordKind, RecordProblem } from './records.ts';
 
@@ -60,6 +61,10 @@ export interface ImportRun {
   isCheck: boolean;
   report: ImportReport;
   onProgress: (records: number) => void;
+  /** Ends the import between two records. */
+  signal?: AbortSignal | undefined;
+  /** The process serves requests meanwhile, so batches are small. */
+  isInService?: boolean | undefined;
 }
 
 /** Of a record, wherever it was read. */
@@ -75,15 +80,23 @@ export interface BatchLimits {
   characters: number;
 }
 
+/** Each batch is prepared at once, while requests wait. */
+const IN_SERVICE: BatchLimits = { records: 50, characters: 200_000 };
+
 /** The readable records in batches; the others are reported, as is a record that comes a second time. */
 export async function* batches<Kind extends ImportRecord>(
-  { report, onProgress }: ImportRun,
+  { report, onProgress, signal, isInService }: ImportRun,
   records: AsyncIterable<Read<Kind>>,
   limits: BatchLimits,
 ): AsyncGenerator<Kind[]> {
+  const pause = newPauses();
+  const maxRecords = isInService ? Math.min(IN_SERVICE.records, limits.records) : limits.records;
+  const maxCharacters = isInService ? IN_SERVICE.characters : limits.characters;
   let batch = new Map<string, Kind>();
   let characters = 0;
   for await (const record of records) {
+    signal?.throwIfAborted();
+    await pause();
     onProgress(1);
     if (isProblem(record)) {
       report.refuse({ kind: record.of, place: record.place, name: '', text: record.text });
@@ -97,7 +110,7 @@ export async function* batches<Kind extends ImportRecord>(
     }
     batch.set(name, record);
     characters += JSON.stringify(record).length;
-    if (batch.size < limits.records && characters < limits.characters) continue;
+    if (batch.size < maxRecords && characters < maxCharacters) continue;
     yield [...batch.values()];
     batch = new Map();
     characters = 0;

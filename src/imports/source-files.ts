@@ -21,32 +21,36 @@ const MAX_FILES = 1_000;
 const MAX_ENTRIES = 5_000;
 /** Bytes that an archive may unpack to. */
 const MAX_UNPACKED = 8 * 1024 ** 3;
+const ZIP = /\.zip$/i;
 const TABLE = /\.(?:csv|tsv|txt)$/i;
 
 /**
- * Opens the tables of an export: a file, a folder, or a zip, which is unpacked into a folder that `work` leaves behind
- * for its deletion.
+ * Opens the tables of an export: a file, a folder, or a zip; zips are unpacked into a folder, which is deleted when
+ * `work` ends.
  */
 export async function withSourceFiles<Result>(
   place: string,
   work: (files: readonly SourceFile[]) => Promise<Result>,
+  { maxUnpacked = MAX_UNPACKED } = {},
 ): Promise<Result> {
   const found = await stat(place).catch(() => undefined);
   if (!found) throw new FileProblem(`${place} does not exist`);
-  if (found.isDirectory()) return work(await openAll(await tablesIn(place)));
-  if (!/\.zip$/i.test(place)) return work(await openAll([place]));
+  const zips = found.isDirectory() ? await filesIn(place, ZIP) : ZIP.test(place) ? [place] : [];
+  const tables = found.isDirectory() ? await filesIn(place, TABLE) : zips.length > 0 ? [] : [place];
+  if (zips.length === 0) return work(await openAll(tables));
   const folder = await mkdtemp(path.join(tmpdir(), 'kontor-import-'));
   try {
-    await unpack(place, folder);
-    return await work(await openAll(await tablesIn(folder)));
+    const unpacking = { bytes: 0, files: 0, maxBytes: maxUnpacked };
+    for (const zip of zips) await unpack(zip, folder, unpacking);
+    return await work(await openAll([...tables, ...(await filesIn(folder, TABLE))]));
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-async function tablesIn(folder: string): Promise<string[]> {
-  const names = (await readdir(folder)).filter((name) => TABLE.test(name)).toSorted();
-  if (names.length > MAX_FILES) throw new FileProblem(`${folder} has more than ${MAX_FILES} tables`);
+async function filesIn(folder: string, kind: RegExp): Promise<string[]> {
+  const names = (await readdir(folder)).filter((name) => kind.test(name)).toSorted();
+  if (names.length > MAX_FILES) throw new FileProblem(`The export has more than ${MAX_FILES} files`);
   return names.map((name) => path.join(folder, name));
 }
 
@@ -64,25 +68,29 @@ async function openAll(places: readonly string[]): Promise<SourceFile[]> {
 }
 
 /** Files are named by their order in the archive, so no name of the archive becomes a path of this machine. */
-async function unpack(archive: string, folder: string): Promise<void> {
+async function unpack(
+  archive: string,
+  folder: string,
+  /** Of all archives together. */
+  unpacking: { bytes: number; files: number; maxBytes: number },
+): Promise<void> {
+  const name = path.basename(archive);
   const zip = await openPromise(archive).catch((error: unknown) => {
-    throw new FileProblem(`${archive} is no readable zip: ${(error as Error).message}`);
+    throw new FileProblem(`${name} is no readable zip: ${(error as Error).message}`);
   });
-  if (zip.entryCount > MAX_ENTRIES) throw new FileProblem(`${archive} holds more than ${MAX_ENTRIES} files`);
-  let unpacked = 0;
-  let number = 0;
+  if (zip.entryCount > MAX_ENTRIES) throw new FileProblem(`${name} holds more than ${MAX_ENTRIES} files`);
   for await (const entry of zip.eachEntry()) {
-    const name = path.posix.basename(entry.fileName);
-    if (entry.fileName.startsWith('__MACOSX/') || !TABLE.test(name)) continue;
+    const entryName = path.posix.basename(entry.fileName);
+    if (entry.fileName.startsWith('__MACOSX/') || !TABLE.test(entryName)) continue;
     const bound = new Transform({
       transform(chunk: Buffer, _encoding, done) {
-        unpacked += chunk.length;
-        if (unpacked > MAX_UNPACKED) done(new FileProblem(`${archive} unpacks to too many bytes`));
+        unpacking.bytes += chunk.length;
+        if (unpacking.bytes > unpacking.maxBytes) done(new FileProblem(`${name} unpacks to too many bytes`));
         else done(null, chunk);
       },
     });
-    const plain = name.replaceAll(/[^\w.-]+/g, '_').slice(-80);
-    const target = path.join(folder, `${String(number++).padStart(4, '0')}-${plain}`);
+    const plain = entryName.replaceAll(/[^\w.-]+/g, '_').slice(-80);
+    const target = path.join(folder, `${String(unpacking.files++).padStart(4, '0')}-${plain}`);
     await pipeline(await zip.openReadStreamPromise(entry), bound, createWriteStream(target, { flags: 'wx' }));
   }
 }

@@ -2,7 +2,9 @@ import type { Transaction } from '../db/database.ts';
 import type { GivenRedirect } from '../catalogue/redirects/save.ts';
 import type {
   CategoryRecord,
+  CouponRecord,
   CustomerRecord,
+  LegalRecord,
   OrderRecord,
   ProductRecord,
   Read,
@@ -20,6 +22,8 @@ export interface ImportSource {
   order?: (
     skip: (sourceIds: readonly string[]) => Promise<ReadonlySet<string>>,
   ) => AsyncIterable<Read<OrderRecord>>;
+  coupon?: () => AsyncIterable<Read<CouponRecord>>;
+  legal?: () => AsyncIterable<Read<LegalRecord>>;
   redirect?: () => AsyncIterable<Read<RedirectRecord>>;
   /** What the target of a redirect there is here. */
   resolve?: (

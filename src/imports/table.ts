@@ -1,3 +1,4 @@
+import { newPauses } from '../http/pauses.ts';
 import { rowsOf, type ProductFile } from '../catalogue/products/csv-file.ts';
 
 /** A row of a table with a header: its cells by the names of their columns in lower case. */
@@ -13,10 +14,12 @@ export interface TableRow {
 /** Reads the rows of a table one by one, whatever its size. */
 export async function* tableRows(file: ProductFile): AsyncGenerator<TableRow> {
   let columns: ReadonlyMap<string, number> | undefined;
+  const pause = newPauses();
   for await (const { header, row, bytes } of rowsOf(file)) {
     if (header) columns = columnsOf(header);
     if (!row || !columns) continue;
     const known = columns;
+    await pause();
     const { line, cells } = row;
     yield {
       line,

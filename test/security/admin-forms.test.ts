@@ -99,6 +99,17 @@ async function givenThings(): Promise<void> {
   await service.db.run(sql`
     insert into missed_address (shop_id, day, address, referrer, hits)
     values ('DemoShop', ${new Date()}, '/older.html', '', 3)`);
+  // Shops that move in: one waits for its files, the other one for the word to begin.
+  for (const [state, counts] of [
+    ['open', '{}'],
+    ['checked', '{"product":{"created":1,"changed":0,"unchanged":0,"kept":0,"refused":0}}'],
+  ]) {
+    await service.db.run(sql`
+      insert into shop_move (shop_id, move_id, author, system, state, options, counts, pictures, records_done, lines,
+        unknown_files, attempts)
+      values ('DemoShop', ${newId(new Date())}, 'owner@demoshop.example', 'shopify', ${state}, '{"only":["products"]}',
+        ${counts}::jsonb, 0, 0, 0, '[]', 0)`);
+  }
   // Money that belongs to no order.
   await service.db.run(sql`
     insert into bank_entry (shop_id, entry_id, key, booked_on, amount, currency, created_at)

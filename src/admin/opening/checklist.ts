@@ -22,6 +22,7 @@ export function checklist(visit: ShopVisit, { ready, steps }: Readiness): Markup
       <span>${progress}</span>
     </p>
     <ol>
+      ${!isOpen && visit.may('settings_write') && moveInItem(visit)}
       ${steps.map((step) => stepItem(visit, step))}
     </ol>
     <p><a href="${adminPath(visit, '/settings/law')}">${messages.law}</a></p>
@@ -32,6 +33,16 @@ export function checklist(visit: ShopVisit, { ready, steps }: Readiness): Markup
       buttonForm({ action: adminPath(visit, '/settings/opening/open'), text: messages.open, kind: 'main' })
     }
   </section>`;
+}
+
+/** Who has a shop elsewhere brings it first: it saves most of the other steps. */
+function moveInItem(visit: ShopVisit): Markup {
+  const { moveIn, optional } = visit.messages.opening;
+  return html`<li id="step-moveIn">
+    <h3>${moveIn.title} ${chip(optional)}</h3>
+    <p class="quiet">${moveIn.reason}</p>
+    <p><a class="button" href="${adminPath(visit, '/move-in')}">${moveIn.action}</a></p>
+  </li>`;
 }
 
 function stepItem(visit: ShopVisit, { key, required, done, missing, path }: ReadinessStep): Markup {

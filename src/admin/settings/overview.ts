@@ -13,7 +13,7 @@ const GROUPS: readonly {
   name: keyof ShopVisit['messages']['settings']['groups'];
   pages: readonly PageName[];
 }[] = [
-  { name: 'shop', pages: ['opening', 'shop', 'invoices', 'languages', 'domains', 'redirects'] },
+  { name: 'shop', pages: ['opening', 'shop', 'invoices', 'languages', 'domains', 'redirects', 'moveIn'] },
   { name: 'selling', pages: ['taxes', 'shipping', 'payments', 'orders', 'catalogue', 'customers', 'feeds'] },
   { name: 'look', pages: ['theme', 'home', 'menus', 'media', 'emails', 'legal', 'law', 'privacy'] },
   { name: 'behind', pages: ['users', 'file', 'history', 'data'] },
@@ -81,6 +81,7 @@ function mayOpen({ may }: ShopVisit, page: PageName): boolean {
   if (page === 'data') return may('shop_write');
   if (page === 'media') return may('products_read');
   if (page === 'redirects') return may('products_write');
+  if (page === 'moveIn') return may('settings_write');
   if (page === 'legal') return may('legal_read');
   return true;
 }
@@ -92,7 +93,12 @@ function pageCard(visit: ShopVisit, page: PageName): Markup {
 
 function placeOf(visit: ShopVisit, page: PageName) {
   const { pages, about } = visit.messages.settings;
-  const path = ['users', 'media', 'redirects'].includes(page) ? `/${page}` : `/settings/${page}`;
+  const path =
+    page === 'moveIn'
+      ? '/move-in'
+      : ['users', 'media', 'redirects'].includes(page)
+        ? `/${page}`
+        : `/settings/${page}`;
   return { href: adminPath(visit, path), text: pages[page], note: about[page] };
 }
 

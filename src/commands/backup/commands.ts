@@ -1,7 +1,7 @@
 import { findShop } from '../../shops/shop/queries.ts';
 import { installationKey, keyFromFile } from '../../platform/sealing.ts';
-import { print, withDatabase, withShop, type Runs } from '../command.ts';
-import { CommandProblem } from '../problem.ts';
+import { noSuchShop, print, recordCommand, withDatabase, withShop, type Runs } from '../command.ts';
+import { CommandProblem, UsageProblem } from '../problem.ts';
 import { duration, startProgress, type Progress } from '../progress.ts';
 import { checkBackup, type Manifest } from '../../platform/backup/manifest.ts';
 
@@ -20,6 +20,40 @@ export const runs = {
       progress?.end();
       print(`Shop ${shopId} is in ${file}: ${contents(manifest, files)}, ${size(bytes)}, ${since(began)}.`);
       if (missingFiles > 0) print(`Removed while the backup was made: ${counted(missingFiles, 'file')}.`);
+    }),
+  'shop export': ({ config, arguments: [shopId, folder], options }) =>
+    withShop(config, shopId!, async (db) => {
+      if (options['open'] !== true)
+        throw new UsageProblem(
+          'Say --open: an export in open formats can be read elsewhere, but not restored.',
+        );
+      const began = performance.now();
+      const { FolderInUse, writeOpenExport } = await import('../../platform/backup/open-export.ts');
+      // It discloses the data of all customers, which the merchant should see.
+      await db.transaction((tx) => recordCommand(tx, shopId!, 'shop export'));
+      const progress = startProgress('rows and files', 0);
+      const done = await db
+        .transaction(
+          (tx) =>
+            writeOpenExport(tx, config, {
+              shopId: shopId!,
+              folder: folder!,
+              onProgress: (entries) => progress.advance(entries),
+            }),
+          { isolation: 'repeatable read' },
+        )
+        .catch((error: unknown) => {
+          throw error instanceof FolderInUse ? new CommandProblem(error.message) : error;
+        });
+      progress.end();
+      if (!done) throw noSuchShop(shopId!);
+      const rows = done.tables.reduce((sum, table) => sum + table.rows, 0);
+      const parts = [
+        `${rows} rows of ${done.tables.length} tables`,
+        `${done.documents} documents`,
+        `${done.pictures} picture files`,
+      ];
+      print(`Shop ${shopId} is in ${folder}: ${parts.join(', ')}, ${since(began)}.`);
     }),
   'shop restore': async ({ config, arguments: [file], options }) => {
     const began = performance.now();

@@ -2,16 +2,20 @@ import type { Address } from '../../shops/countries/address.ts';
 import type {
   CategoryRecord,
   CustomerRecord,
+  LegalRecord,
   OfferRecord,
   OrderRecord,
   PictureRecord,
   ProductRecord,
+  Read,
   Text,
   VariantRecord,
 } from '../records.ts';
+import { MAX_TEXT_LENGTH, PAGES } from '../../shops/legal/schema.ts';
+import { decimal, taxesOf } from '../order-taxes.ts';
 import type { ImportSource } from '../source.ts';
 import { momentIn } from '../values.ts';
-import type { Client } from './client.ts';
+import { ClientProblem, type Client } from './client.ts';
 
 /* The answers of the API, as far as they are read. Servers differ, so nothing of them is taken for granted. */
 
@@ -125,6 +129,7 @@ export function epagesSource(client: Client): ImportSource {
     product: () => products(client),
     customer: () => customers(client),
     order: (skip) => orders(client, skip),
+    legal: () => offeredTexts(client),
     unknownFiles: [],
   };
 }
@@ -407,27 +412,42 @@ function toOrder(order: Order, createdAt: Date, at: OrderRecord['place']): Order
   };
 }
 
-const decimal = (value: number) => value.toFixed(4).replace(/\.?0+$/, '') || '0';
-
-/** The tax of the order, shared among the rates of its lines by their prices. */
-function taxesOf(
-  lines: readonly { price: number; rate: number }[],
-  total: number,
-  isTaxIncluded: boolean,
-): OrderRecord['taxes'] {
-  if (!(total > 0)) return [];
-  const weights = new Map<number, number>();
-  for (const { price, rate } of lines) {
-    const tax = isTaxIncluded ? (price * rate) / (100 + rate) : (price * rate) / 100;
-    if (rate > 0) weights.set(rate, (weights.get(rate) ?? 0) + tax);
+/** Not every server has them, and not every token may read them: that is reported and does not end the import. */
+async function* offeredTexts(client: Client): AsyncGenerator<Read<LegalRecord>> {
+  try {
+    yield* legalTexts(client);
+  } catch (error) {
+    if (!(error instanceof ClientProblem) || error.status === undefined || error.status >= 429) throw error;
+    const text = `cannot be read: the other shop answers ${error.status}. Its token may lack a scope`;
+    yield { kind: 'problem', of: 'legal', place: place(client, '/legal'), text };
   }
-  const sum = [...weights.values()].reduce((all, one) => all + one, 0);
-  if (sum === 0) return [{ rate: '', tax: decimal(total) }];
-  const cents = Math.round(total * 100);
-  let left = cents;
-  return [...weights].map(([rate, weight], index) => {
-    const part = index === weights.size - 1 ? left : Math.round((cents * weight) / sum);
-    left -= part;
-    return { rate: String(rate), tax: decimal(part / 100) };
-  });
+}
+
+/** The texts that are set, in all languages of the other shop. */
+async function* legalTexts(client: Client): AsyncGenerator<LegalRecord> {
+  const { standard, others } = await localesOf(client);
+  for (const { page, request } of PAGES) {
+    for (const locale of [standard, ...others]) {
+      const path = `/legal/${page}?locale=${locale}`;
+      const given = ((await client.get(path)) ?? {}) as Record<string, unknown>;
+      const content = Object.fromEntries(
+        Object.entries(request.properties).flatMap(([key]) => {
+          const value = given[key];
+          return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_TEXT_LENGTH
+            ? [[key, value]]
+            : [];
+        }),
+      );
+      if (Object.keys(content).length === 0) continue;
+      yield {
+        kind: 'legal',
+        sourceId: `${page} ${locale}`,
+        place: place(client, path),
+        formerAddresses: [],
+        page,
+        locale,
+        content,
+      };
+    }
+  }
 }

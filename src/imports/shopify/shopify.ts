@@ -3,6 +3,7 @@ import type { GivenRedirect } from '../../catalogue/redirects/save.ts';
 import { findProducts, findRecords } from '../queries.ts';
 import type { ImportSource } from '../source.ts';
 import { filesWith, type SourceFile } from '../source-files.ts';
+import { shopifyCoupons } from './coupons.ts';
 import { shopifyCustomers, shopifyOrders, shopifyRedirects } from './people.ts';
 import { shopifyProducts } from './products.ts';
 
@@ -13,6 +14,8 @@ const isOrders = ({ columns }: SourceFile) => columns.has('lineitem name') && co
 const isCustomers = ({ columns }: SourceFile) => columns.has('email') && columns.has('first name');
 const isRedirects = ({ columns }: SourceFile) => columns.has('redirect from') || columns.has('redirect to');
 
+const isCoupons = ({ columns }: SourceFile) => columns.has('value type') && columns.has('name');
+
 /** The export files of a Shopify shop. */
 export function shopifySource(files: readonly SourceFile[]): ImportSource {
   return {
@@ -20,10 +23,11 @@ export function shopifySource(files: readonly SourceFile[]): ImportSource {
     product: () => filesWith(files, isProducts, shopifyProducts),
     customer: () => filesWith(files, (file) => isCustomers(file) && !isOrders(file), shopifyCustomers),
     order: () => filesWith(files, isOrders, shopifyOrders),
+    coupon: () => filesWith(files, isCoupons, shopifyCoupons),
     redirect: () => filesWith(files, isRedirects, shopifyRedirects),
     resolve: shopifyTarget,
     unknownFiles: files
-      .filter((file) => ![isProducts, isOrders, isCustomers, isRedirects].some((is) => is(file)))
+      .filter((file) => ![isProducts, isOrders, isCustomers, isCoupons, isRedirects].some((is) => is(file)))
       .map(({ file }) => file.name),
   };
 }

@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { givenShop } from '../../../test/builders.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { givenVisitor } from '../../../test/visitor.ts';
@@ -189,7 +189,7 @@ const run = (place: string, { shopId = 'Moved', isCheck = false } = {}): Promise
       config: service.config,
       media: openMediaStorage(service.config),
       shopId,
-      source: wooCommerceSource(files, new Date('2026-11-15T12:00:00Z')),
+      source: wooCommerceSource(files, new Date('2026-11-15T12:00:00Z'), 'EUR'),
       only: IMPORTED,
       isCheck,
       onProgress: () => {},
@@ -352,4 +352,180 @@ test('a zip with the German titles of the exporter, its variants in another file
     { number: 'BECHER', price: 950 },
     { number: 'BECHER-R', price: 950 },
   ]);
+});
+
+describe('the files of extensions', () => {
+  const USERS = [
+    'ID,user_login,user_email,user_registered,roles,first_name,last_name,billing_first_name,billing_last_name,billing_address_1,billing_postcode,billing_city,billing_country,billing_phone',
+    '7,ada,ada@mail.example,2024-03-01 09:30:00,customer,Ada,Brennan,Ada,Brennan,Speicherweg 4,20457,Hamburg,DE,+49 40 1',
+    '1,root,root@mail.example,2020-01-01 00:00:00,administrator,Root,Admin,,,,,,,',
+  ].join('\n');
+
+  const ORDERS = [
+    'order_id,order_number,order_date,paid_date,status,shipping_total,shipping_tax_total,fee_total,fee_tax_total,tax_total,order_total,order_currency,payment_method_title,shipping_method,billing_first_name,billing_last_name,billing_email,billing_address_1,billing_postcode,billing_city,billing_country,customer_note,refund_items,line_item_1,line_item_2',
+    '501,501,2025-04-02 10:00:00,2025-04-02T10:05:00+00:00,completed,4.12,0.78,0.00,0.00,19.78,123.90,EUR,Invoice,Parcel,Ada,Brennan,ada@mail.example,Speicherweg 4,20457,Hamburg,DE,Ring twice,,name:Deck chair - Blue|product_id:11|sku:DECK-B|quantity:2|total:90.00|sub_total:100.00|tax:17.10,name:Rope|product_id:9|sku:ROPE|quantity:1|total:10.00|sub_total:10.00|tax:1.90',
+    '502,502,2025-04-03 10:00:00,,cancelled,0.00,0.00,0.00,0.00,1.90,11.90,EUR,PayPal,,Ada,Brennan,ada@mail.example,Speicherweg 4,20457,Hamburg,DE,,,name:Rope|sku:ROPE|quantity:1|total:10.00|sub_total:10.00|tax:1.90,',
+    '503,503,2025-04-04 10:00:00,,checkout-draft,0,0,0,0,0,1.00,EUR,,,,,,,,,,,,,',
+  ].join('\n');
+
+  /** A row for each line, and no tax of them. */
+  const ROWS_OF_LINES = [
+    'Order Number,Order Status,Order Date,First Name (Billing),Last Name (Billing),Email (Billing),Address 1&2 (Billing),Postcode (Billing),City (Billing),Country Code (Billing),Payment Method Title,Order Shipping Amount,Order Total Amount,Order Total Tax Amount,SKU,Item Name,Quantity (- Refund),Item Cost',
+    '601,Processing,2025-05-01 08:00,Bo,Lind,bo@mail.example,Kaj 1,21120,Malmö,SE,Card,5.00,31.25,6.25,ROPE,Rope,2,5.00',
+    '601,Processing,2025-05-01 08:00,Bo,Lind,bo@mail.example,Kaj 1,21120,Malmö,SE,Card,5.00,31.25,6.25,HOOK,Hook,1,10.00',
+  ].join('\n');
+
+  const COUPONS = [
+    'ID,post_title,post_excerpt,post_status,discount_type,coupon_amount,individual_use,product_ids,usage_count,usage_limit,date_expires,free_shipping,minimum_amount,customer_email,product_categories',
+    '31,SPRING,Ten off,publish,percent,10,yes,,3,10,2027-01-31,no,50,,',
+    '32,FIVE,,publish,fixed_cart,5,no,11,0,,,yes,,,',
+    '33,ADAONLY,,publish,percent,20,no,,0,,,no,,ada@mail.example,',
+    '34,GONE,,publish,percent,20,no,,4,4,,no,,,',
+    '35,FREE,,publish,fixed_cart,0,no,,0,1,1830000000,yes,,,',
+    '36,EACH,,publish,fixed_product,2,no,,0,,,no,,,',
+  ].join('\n');
+
+  async function take(): Promise<ImportReport> {
+    const place = path.join(folder, 'people');
+    await mkdir(place, { recursive: true });
+    await writeFile(path.join(place, 'users.csv'), USERS);
+    await writeFile(path.join(place, 'orders.csv'), ORDERS);
+    await writeFile(path.join(place, 'lines.csv'), ROWS_OF_LINES);
+    await writeFile(path.join(place, 'coupons.csv'), COUPONS);
+    return run(place);
+  }
+
+  test('customers, orders and coupons come along', async () => {
+    const report = await take();
+    expect(Object.fromEntries(report.counts)).toEqual({
+      customer: { created: 1, changed: 0, unchanged: 0, kept: 0, refused: 1 },
+      order: { created: 3, changed: 0, unchanged: 0, kept: 0, refused: 1 },
+      coupon: { created: 3, changed: 0, unchanged: 0, kept: 0, refused: 3 },
+    });
+    expect(
+      report.lines.map(({ place, name, text }) => `${place.file}:${place.line} ${name} ${text}`),
+    ).toEqual([
+      'users.csv:3  is a user of the admin, not a customer',
+      'orders.csv:4  has the status checkout-draft, so it is no order',
+      'coupons.csv:4  ADAONLY is limited by customer_email, which this shop does not have',
+      'coupons.csv:5  GONE is used up',
+      'coupons.csv:7  EACH takes off from each piece, which no coupon does here',
+      'coupons.csv:2 SPRING its limit individual_use is left out',
+    ]);
+    const customers = await service.db.many(sql`
+      select email_key as email, created_at as "createdAt", billing_address ->> 'street' as street
+      from customer where shop_id = 'Moved' and email_key = 'ada@mail.example'`);
+    expect(customers).toEqual([
+      { email: 'ada@mail.example', createdAt: new Date('2024-03-01T09:30:00Z'), street: 'Speicherweg 4' },
+    ]);
+  });
+
+  test('orders have their lines with tax, their totals and states, and nothing happens', async () => {
+    const orders = await service.db.many(sql`
+      select order_number as number, grand_total as total, tax_model as model, paid_amount as paid,
+        content -> 'totalTax' as tax, content -> 'shippingPrice' as shipping,
+        (select json_agg(json_build_array(line ->> 'productNumber', line ->> 'quantity', line -> 'unitPrice',
+          line -> 'amount', line -> 'taxClass' -> 'rate')) from jsonb_array_elements(content -> 'lines') line) as lines,
+        dispatched_at is not null as sent, cancelled_at is not null as cancelled
+      from customer_order where shop_id = 'Moved' order by order_number`);
+    expect(orders).toEqual([
+      {
+        number: '501',
+        total: 12390,
+        model: 'GROSS',
+        paid: 12390,
+        tax: 1978,
+        shipping: 490,
+        lines: [
+          ['DECK-B', '2', 5950, 10710, 1900],
+          ['ROPE', '1', 1190, 1190, 1900],
+        ],
+        sent: true,
+        cancelled: false,
+      },
+      {
+        number: '502',
+        total: 1190,
+        model: 'GROSS',
+        paid: 0,
+        tax: 190,
+        shipping: 0,
+        lines: [['ROPE', '1', 1190, 1190, 1900]],
+        sent: false,
+        cancelled: true,
+      },
+      {
+        number: '601',
+        total: 3125,
+        model: 'NET',
+        paid: 3125,
+        tax: 625,
+        shipping: 500,
+        lines: [
+          ['ROPE', '2', 500, 1000, 2500],
+          ['HOOK', '1', 1000, 1000, 2500],
+        ],
+        sent: false,
+        cancelled: false,
+      },
+    ]);
+    expect(
+      await service.db.many(sql`
+        select type from event where shop_id = 'Moved' and type like 'ORDER%'
+        union all select queue from job where shop_id = 'Moved'
+        union all select 'document' from order_document where shop_id = 'Moved'`),
+    ).toEqual([]);
+  });
+
+  test('coupons have their limits, less what was used', async () => {
+    const coupons = await service.db.many(sql`
+      select code, kind, amount, minimum_order_value as minimum, usage_limit as uses, valid_to as until,
+        waive_shipping_costs as free, cardinality(product_ids) as products
+      from coupon join coupon_campaign campaign using (shop_id, campaign_id)
+      where shop_id = 'Moved' order by code`);
+    const any = { minimum: null, uses: null, until: null, free: false, products: null };
+    expect(coupons).toEqual([
+      { ...any, code: 'FIVE', kind: 'FIX', amount: 500, free: true, products: 1 },
+      {
+        ...any,
+        code: 'FREE',
+        kind: 'SHIPPING',
+        amount: null,
+        free: true,
+        uses: 1,
+        until: new Date(1_830_000_000_000),
+      },
+      {
+        ...any,
+        code: 'SPRING',
+        kind: 'PERCENT',
+        amount: 1000,
+        minimum: 5000,
+        uses: 7,
+        until: new Date('2027-01-31'),
+      },
+    ]);
+  });
+
+  test('a second run changes nothing, and what was edited here is kept', async () => {
+    await service.db.run(sql`
+      update coupon_campaign set amount = 1500 where shop_id = 'Moved' and identifier = 'SPRING'`);
+    const place = path.join(folder, 'people');
+    const same = await take();
+    expect(same.counts.get('coupon')).toEqual({ created: 0, changed: 0, unchanged: 3, kept: 0, refused: 3 });
+    expect(same.counts.get('order')).toEqual({ created: 0, changed: 0, unchanged: 3, kept: 0, refused: 1 });
+    await writeFile(
+      path.join(place, 'coupons.csv'),
+      COUPONS.replace('percent,10,yes', 'percent,12,yes').replace('fixed_cart,5', 'fixed_cart,6'),
+    );
+    const later = await run(place);
+    expect(later.counts.get('coupon')).toEqual({ created: 0, changed: 1, unchanged: 1, kept: 1, refused: 3 });
+    expect(
+      await service.db.many(sql`
+        select identifier, amount from coupon_campaign where shop_id = 'Moved' and amount is not null order by 1`),
+    ).toEqual([
+      { identifier: 'FIVE', amount: 600 },
+      { identifier: 'SPRING', amount: 1500 },
+    ]);
+  });
 });

@@ -102,6 +102,7 @@ async function writeBatch(
       return [];
     }
     report.count('order', 'created');
+    for (const text of record.remarks ?? []) report.add({ kind, place, name: number, text });
     return [
       { sourceId, targetId: orderId, sourceHash: hashOf(record), targetHash: null, importedAt: tx.now },
     ];
@@ -238,10 +239,9 @@ function contentOf(
     });
   }
   const basketDiscount = minor(record.discount) ?? 0;
-  const shares = allocate(
-    basketDiscount,
-    lines.map(({ amount }) => Math.max(0, amount)),
-  );
+  // Lines that cost nothing, or whose prices are unknown, can bear no share.
+  const weights = lines.map(({ amount }) => Math.max(0, amount));
+  const shares = weights.some((weight) => weight > 0) ? allocate(basketDiscount, weights) : [];
   for (const [index, line] of lines.entries()) line.discountShare = shares[index] ?? 0;
   const [shippingPrice, paymentPrice] = [minor(record.shipping.price) ?? 0, minor(record.payment.price) ?? 0];
   return {

@@ -30,6 +30,9 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   report_month_state: 'Reports are counted from the orders, in every installation by itself.',
   report_run: 'Reports are counted from the orders, in every installation by itself.',
   report_state: 'Reports are counted from the orders, in every installation by itself.',
+  shop_move: 'A shop is moved by the installation that was asked to; what came of it is in the shop.',
+  shop_move_line: 'A shop is moved by the installation that was asked to; what came of it is in the shop.',
+  shop_move_part: 'Files wait for a move by the installation that they were sent to.',
   sign_in_request:
     'A link or code that signs in is valid for 15 minutes, and is made with the key of the installation.',
   saved_view: 'Views belong to the people of this installation, as their roles do.',
