@@ -13,13 +13,18 @@ const GROWTH_PERCENT = 30;
  */
 export function limitHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
-  setFlagsFromString('--semi-space-growth-factor=2');
-  // V8 reads a limit in bytes only when a process begins, but this factor with every collection.
-  new PerformanceObserver((_entries, observer) => {
-    if (youngGeneration() < MAX_YOUNG_GENERATION) return;
-    setFlagsFromString('--semi-space-growth-factor=1');
-    observer.disconnect();
+  let factor = setGrowthFactor(2);
+  // V8 reads a limit in bytes only when a process begins, but this factor with every collection. A quiet process gives the
+  // young generation back, which must be able to grow again.
+  new PerformanceObserver(() => {
+    const next = youngGeneration() < MAX_YOUNG_GENERATION ? 2 : 1;
+    if (next !== factor) factor = setGrowthFactor(next);
   }).observe({ entryTypes: ['gc'] });
+}
+
+function setGrowthFactor(factor: number): number {
+  setFlagsFromString(`--semi-space-growth-factor=${factor}`);
+  return factor;
 }
 
 function youngGeneration(): number {
