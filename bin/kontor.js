@@ -10,7 +10,7 @@ import { setFlagsFromString } from 'node:v8';
 
 if (existsSync(new URL('../src', import.meta.url))) await buildWhatHasChanged();
 // Loading makes much garbage at once, and V8 would answer with 32 MB of young generation that an idle service
-// keeps for ever: 117 MB instead of 90. `serve` lets it grow again once it serves.
+// keeps for ever: 117 MB instead of 90. src/platform/heap-limits.ts lets it grow, but less, while a process is busy.
 setFlagsFromString('--semi-space-growth-factor=1');
 // Node 20 has no navigator. Without one, pg finds out whether it runs at Cloudflare by making a Response, which loads all
 // of Node's fetch: a tenth of the time that a short command takes.
