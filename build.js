@@ -96,7 +96,7 @@ export async function bundle(compiled, dist) {
     input: Object.fromEntries(ENTRIES.map((name) => [name, path.join(compiled, `${name}.js`)])),
     platform: 'node',
     external: isExternal,
-    plugins: [keepAddresses(compiled)],
+    plugins: [keepAddresses(compiled), escapeForeignCharacters()],
   });
   await joined.write({
     dir: dist,
@@ -131,6 +131,26 @@ function keepAddresses(compiled) {
       return code.replaceAll('import.meta.url', address);
     },
   };
+}
+
+/**
+ * V8 keeps a text in two bytes a character as soon as one of them is not Latin, and the whole text of a file that has run
+ * stays in memory. Escapes mean the same wherever they stand, except in `String.raw`, which nothing uses for such characters.
+ */
+function escapeForeignCharacters() {
+  return {
+    name: 'escape-foreign-characters',
+    generateBundle(_options, files) {
+      for (const file of Object.values(files)) {
+        if (file.type === 'chunk') file.code = file.code.replaceAll(/[^\0-\x7F]/g, escaped);
+      }
+    },
+  };
+}
+
+/** Takes half of a character that JavaScript counts as two. */
+function escaped(character) {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** The entry goes last: its age says that all others are there. */

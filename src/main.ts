@@ -20,7 +20,7 @@ import { openMediaStorage } from './platform/media/open-storage.ts';
 import { startReturningMemory } from './platform/return-memory.ts';
 import { terminalLines } from './platform/terminal-log.ts';
 import { installationKey } from './platform/sealing.ts';
-import { letYoungGenerationGrow } from './platform/young-generation.ts';
+import { limitHeap } from './platform/heap-limits.ts';
 import type { ProcessPlace } from './composition/processes.ts';
 import { countShops, findShop, findShops } from './shops/shop/queries.ts';
 
@@ -177,7 +177,7 @@ export async function serve(
         process.stdout.write(text);
       }
       place?.ready();
-      letYoungGenerationGrow();
+      limitHeap();
       startReturningMemory(db.caches);
       await signals.first;
       log.info('stopping');

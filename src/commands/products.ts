@@ -8,7 +8,7 @@ import { FileProblem } from '../catalogue/products/file-problem.ts';
 import { importPictures } from '../catalogue/products/import-pictures.ts';
 import { importProducts, openImport } from '../catalogue/products/import.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
-import { letYoungGenerationGrow } from '../platform/young-generation.ts';
+import { limitHeap } from '../platform/heap-limits.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { counted, print, recordCommand, withShop, type Runs } from './command.ts';
 import { CommandProblem } from './problem.ts';
@@ -43,7 +43,7 @@ export const runs = {
       const isCheck = options['dry-run'] === true;
       let [pictures, described] = [0, 0];
       const progress = startProgress('rows', found?.size ?? 0);
-      letYoungGenerationGrow();
+      limitHeap();
       const run = async () => {
         const opened = await openImport(db, shopId!, file!);
         const done = await importProducts(db, {

@@ -60,64 +60,6 @@ export function joinRawJson(fields: Readonly<Record<string, unknown>>): RawJson 
   return new RawJson(Buffer.concat(parts), etagOf(etags + text));
 }
 
-/**
- * An object with some fields that change more often than the others. The others are serialised once; all are joined and
- * hashed only when the changing ones have changed.
- */
-export class RawTemplate {
-  /** The texts before, between and after the values that change: parts of one buffer, that of `#filled` if there is one. */
-  #parts: readonly Buffer[];
-  readonly #changing: readonly string[];
-  readonly #etag: string;
-  #filled: { state: unknown; json: RawJson } | undefined;
-
-  constructor(fields: Readonly<Record<string, unknown>>, changing: readonly string[]) {
-    const texts = [''];
-    const found: string[] = [];
-    let separator = '{';
-    for (const [name, value] of Object.entries(fields)) {
-      if (value === undefined) continue;
-      const isChanging = changing.includes(name);
-      texts[texts.length - 1] +=
-        `${separator}${JSON.stringify(name)}:${isChanging ? '' : JSON.stringify(value)}`;
-      if (isChanging) texts.push('');
-      if (isChanging) found.push(name);
-      separator = ',';
-    }
-    texts[texts.length - 1] += separator === '{' ? '{}' : '}';
-    // One buffer for all parts: it is encoded and hashed in one go.
-    const bytes = Buffer.from(texts.join(''));
-    let end = 0;
-    this.#parts = texts.map((text) => bytes.subarray(end, (end += Buffer.byteLength(text))));
-    this.#changing = found;
-    this.#etag = etagOf(bytes);
-  }
-
-  /** Bytes without the values that change. */
-  get size(): number {
-    return this.#parts.reduce((sum, part) => sum + part.length, 0);
-  }
-
-  /** The object with the values of the changing fields, which `fields` derives from this state alone. */
-  fill(state: unknown, fields: () => Readonly<Record<string, unknown>>): RawJson {
-    if (this.#filled && this.#filled.state === state) return this.#filled.json;
-    const current = fields();
-    const values = this.#changing.map((name) => JSON.stringify(current[name]));
-    const pieces = this.#parts.flatMap((part, index) =>
-      index === 0 ? [part] : [Buffer.from(values[index - 1]!), part],
-    );
-    const bytes = Buffer.concat(pieces);
-    const json = new RawJson(bytes, etagOf(`${this.#etag} ${values.join()}`));
-    let end = 0;
-    // The parts are the pieces with even numbers. In the new buffer they take no memory of their own.
-    this.#parts = pieces
-      .map(({ length }) => bytes.subarray(end, (end += length)))
-      .filter((_, index) => index % 2 === 0);
-    this.#filled = { state, json };
-    return json;
-  }
-}
-
 function isRawList(value: unknown): value is RawJson[] {
   return Array.isArray(value) && value[0] instanceof RawJson;
 }

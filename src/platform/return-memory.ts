@@ -1,6 +1,5 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Caches } from '../db/cache.ts';
+import { collectGarbage } from './heap-limits.ts';
 
 const QUIET = 60_000;
 
@@ -10,11 +9,7 @@ const QUIET = 60_000;
  */
 export function startReturningMemory(caches: Caches): void {
   setInterval(() => {
-    if (caches.clearUnused()) collectGarbage();
+    // Of this flavor V8 also makes its heap smaller; that of Node 20 does not know it and collects as usual.
+    if (caches.clearUnused()) collectGarbage({ type: 'major', flavor: 'last-resort' });
   }, QUIET).unref();
-}
-
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
 }

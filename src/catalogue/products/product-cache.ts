@@ -2,7 +2,7 @@ import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import { paged, type PageRange } from '../../http/paging.ts';
 import { newPauses } from '../../http/pauses.ts';
-import { joinRawJson, RawTemplate, type RawJson } from '../../http/raw-json.ts';
+import { joinRawJson, toRawJson, type RawJson } from '../../http/raw-json.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { parseVersions, type ProductPage } from './listing-page.ts';
 import {
@@ -12,7 +12,7 @@ import {
   type ProductRow,
   type ProductVersion,
 } from './queries.ts';
-import { renderProduct, STOCK_FIELDS, stockFields, type RenderOptions } from './render.ts';
+import { renderProduct, type RenderOptions } from './render.ts';
 import type { Product } from './schema.ts';
 
 /*
@@ -28,10 +28,9 @@ interface Versioned {
 
 interface CachedProduct<Form> extends Versioned {
   version: string;
-  /** The product; every response gets its own current stock fields. */
+  /** Stock moves no version. */
+  stock: number | null;
   form: Form;
-  /** The input of the stock fields besides the stock. */
-  stockContext: Parameters<typeof stockFields>[0];
 }
 
 interface CachedPage extends Versioned {
@@ -39,7 +38,7 @@ interface CachedPage extends Versioned {
 }
 
 /** For the API. */
-const productJsonCache: CacheKind<CachedProduct<RawTemplate>> = {
+const productJsonCache: CacheKind<CachedProduct<RawJson>> = {
   name: 'products',
   limit: { megabytes: 48 },
 };
@@ -62,10 +61,6 @@ function optionsKey(options: RenderOptions, shopId: string): string {
   return ` ${shopId} ${variant} ${canWrite} ${locale} ${currency} ${origin} ${taxType} ${customerGroupId}`;
 }
 
-interface FoundProduct<Form> extends CachedProduct<Form> {
-  stock: number | null;
-}
-
 /**
  * These products in this order, in the form that this cache holds. One that was deleted in the meantime is left out.
  * `toForm` also returns the size of the form in bytes.
@@ -77,14 +72,14 @@ async function renderProducts<Form>(
   options: RenderOptions,
   kind: CacheKind<CachedProduct<Form>>,
   toForm: (product: Product) => { form: Form; bytes: number },
-): Promise<FoundProduct<Form>[]> {
+): Promise<CachedProduct<Form>[]> {
   const cache = db.caches.of(kind);
   const suffix = optionsKey(options, settings.shopId);
-  const products = new Map<string, FoundProduct<Form>>();
+  const products = new Map<string, CachedProduct<Form>>();
   for (const { productId, version, stock } of versions) {
     const cached = cache.get(productId + suffix);
-    if (cached?.version === version && isCurrent(cached, db, settings)) {
-      products.set(productId, { ...cached, stock });
+    if (cached?.version === version && cached.stock === stock && isCurrent(cached, db, settings)) {
+      products.set(productId, cached);
     }
   }
   const missing = versions.flatMap(({ productId }) => (products.has(productId) ? [] : [productId]));
@@ -106,42 +101,35 @@ function renderRow<Form>(
   options: RenderOptions,
   kind: CacheKind<CachedProduct<Form>>,
   toForm: (product: Product) => { form: Form; bytes: number },
-): FoundProduct<Form> {
+): CachedProduct<Form> {
   const { product, until } = renderProduct(row, settings, options, db.now);
   const { form, bytes } = toForm(product);
   const entry: CachedProduct<Form> = {
     version: row.version,
     settingsVersion: settings.version,
     until: until?.getTime() ?? Infinity,
+    stock: row.stock,
     form,
-    stockContext: { kind: row.kind, minStock: row.minStock, deliveryPeriod: product.deliveryPeriod },
   };
   if (db.caches.isCacheableOrigin(options.origin)) {
     const key = row.productId + optionsKey(options, settings.shopId);
     db.caches.of(kind).set(key, entry, bytes);
   }
-  return { ...entry, stock: row.stock };
+  return entry;
 }
 
-function toTemplate(product: Product): { form: RawTemplate; bytes: number } {
-  const form = new RawTemplate(product, STOCK_FIELDS);
-  return { form, bytes: form.size };
+function toJson(product: Product): { form: RawJson; bytes: number } {
+  const form = toRawJson(product);
+  return { form, bytes: form.bytes.length };
 }
 
-function renderTemplates(
+function renderJson(
   db: Queries,
   settings: Settings,
   versions: readonly ProductVersion[],
   options: RenderOptions,
-): Promise<FoundProduct<RawTemplate>[]> {
-  return renderProducts(db, settings, versions, options, productJsonCache, toTemplate);
-}
-
-function toJson(
-  { form, stockContext, stock }: FoundProduct<RawTemplate>,
-  { locale }: RenderOptions,
-): RawJson {
-  return form.fill(stock, () => stockFields(stockContext, stock, locale));
+): Promise<CachedProduct<RawJson>[]> {
+  return renderProducts(db, settings, versions, options, productJsonCache, toJson);
 }
 
 /** A product read at the same moment as the version of the settings. */
@@ -163,14 +151,14 @@ export async function readProductJson(
     const found = await findVersion(db, settings.shopId, productId);
     if (!found) return undefined;
     const { version, stock, visible, settingsVersion } = found;
-    if (version === cached.version) {
-      return { settingsVersion, visible, json: toJson({ ...cached, stock }, options) };
+    if (version === cached.version && stock === cached.stock) {
+      return { settingsVersion, visible, json: cached.form };
     }
   }
   const row = await findProduct(db, settings.shopId, productId);
   if (!row) return undefined;
-  const product = renderRow(db, settings, row, options, productJsonCache, toTemplate);
-  return { settingsVersion: row.settingsVersion, visible: row.visible, json: toJson(product, options) };
+  const { form } = renderRow(db, settings, row, options, productJsonCache, toJson);
+  return { settingsVersion: row.settingsVersion, visible: row.visible, json: form };
 }
 
 /** These products in this order as JSON. One that was deleted in the meantime is left out. */
@@ -180,8 +168,8 @@ export async function productJson(
   versions: readonly ProductVersion[],
   options: RenderOptions,
 ): Promise<RawJson[]> {
-  const products = await renderTemplates(db, settings, versions, options);
-  return products.map((product) => toJson(product, options));
+  const products = await renderJson(db, settings, versions, options);
+  return products.map(({ form }) => form);
 }
 
 /** The same as values. */
@@ -196,10 +184,7 @@ export async function productValues(
     // Each character of a text takes up to two bytes.
     bytes: 2 * JSON.stringify(product).length,
   }));
-  return products.map(({ form, stockContext, stock }) => ({
-    ...form,
-    ...stockFields(stockContext, stock, options.locale),
-  }));
+  return products.map(({ form }) => form);
 }
 
 /** A whole page of a list: frequent pages are not even joined again. */
@@ -217,8 +202,8 @@ export async function renderProductListPage(
   if (cached && isCurrent(cached, db, settings)) return cached.json;
 
   const versions = parseVersions(found.versions);
-  const products = await renderTemplates(db, settings, versions, options);
-  const items = products.map((product) => toJson(product, options));
+  const products = await renderJson(db, settings, versions, options);
+  const items = products.map(({ form }) => form);
   const json = joinRawJson({ ...paged(page, found.results, items), ...more });
   // A product that changed between the two statements must not be cached under the version read first.
   const isAsFound =

@@ -14,7 +14,7 @@ import { inheritedFacts, type Prices, type ProductFacts } from './facts.ts';
 import { isForSale, maxOrderOf, ORDER_UNIT } from './orderable.ts';
 import { rowInView, type PriceView } from './price-view.ts';
 import { priceIn, pricedTiers, priceRange, referencePrice, type PricedTier } from './prices.ts';
-import type { ProductRow, StoredProduct } from './queries.ts';
+import type { ProductRow } from './queries.ts';
 import { LOWEST_BASE_PRICE, type Product } from './schema.ts';
 import { unitNames, unitSign } from './units.ts';
 
@@ -63,12 +63,7 @@ export function renderProduct(
     options,
   );
   const tiers = options.variant === 'search' ? {} : tierPrices(facts, settings, options);
-  const { kind, minStock } = row;
-  const stock = stockFields(
-    { kind, minStock, deliveryPeriod: facts.deliveryPeriod ?? null },
-    row.stock,
-    locale,
-  );
+  const stock = stockFields(row, facts.deliveryPeriod ?? null, locale);
   const legalInfo = legalInfoOf(facts, locale, settings);
   const product: Product = {
     productId: row.productId,
@@ -163,19 +158,12 @@ function safetyInfo(
   return { safetyInfo: { ...parties, ...(shown !== null && { text: shown }) } };
 }
 
-/** The fields that change with every order of the product. */
-export const STOCK_FIELDS = ['availabilityText', 'availability', 'stocklevel'] as const;
-
 /** A master has no stock: only its variations do. */
-export function stockFields(
-  {
-    kind,
-    minStock,
-    deliveryPeriod,
-  }: Pick<StoredProduct, 'kind' | 'minStock'> & Pick<Product, 'deliveryPeriod'>,
-  stock: number | null,
+function stockFields(
+  { kind, minStock, stock }: ProductRow,
+  deliveryPeriod: Product['deliveryPeriod'],
   locale: string,
-): Pick<Product, (typeof STOCK_FIELDS)[number]> {
+): Pick<Product, 'availabilityText' | 'availability' | 'stocklevel'> {
   const stocklevel = kind === 'master' ? null : stock;
   const availability = availabilityOf(stocklevel, minStock);
   return {
