@@ -20,7 +20,7 @@ const has = ({ columns }: SourceFile, column: Column) =>
 
 export const isOrderTable = (file: SourceFile): boolean => has(file, 'number') && has(file, 'total');
 
-/** Columns `line_item_1`, `line_item_2` and so on. */
+/** Columns `line_item_1`, `line_item_2` and so on, or rows of one order. */
 const MAX_LINES = 1_000;
 
 /** A row for each order with its lines in some cells, or a row for each line. */
@@ -29,7 +29,7 @@ export async function* wooCommerceOrders(
   currency: string,
 ): AsyncGenerator<Read<OrderRecord>> {
   const keyOf = (row: TableRow) => cellOf(row, 'id') || cellOf(row, 'number');
-  for await (const rows of groupedRows(tableRows(file), keyOf)) {
+  for await (const rows of groupedRows(tableRows(file), keyOf, MAX_LINES)) {
     const first = rows[0]!;
     const place = { file: file.name, line: first.line };
     const number = cellOf(first, 'number').replace(/^#/, '');
@@ -40,7 +40,8 @@ export async function* wooCommerceOrders(
       (one) => one !== false,
     );
     const status = statusOf(first);
-    if (missing.length > 0 || !createdAt) yield problem(`lacks ${missing.join(', ')}`);
+    if (rows.length > MAX_LINES) yield problem(`has more than ${MAX_LINES} rows`);
+    else if (missing.length > 0 || !createdAt) yield problem(`lacks ${missing.join(', ')}`);
     else if (NO_ORDER.has(status)) yield problem(`has the status ${status}, so it is no order`);
     else yield toOrder(rows, { place, number, createdAt, total, currency });
   }
