@@ -11,6 +11,7 @@ import type { Transaction } from '../../db/database.ts';
 import type { RowProblem } from '../../catalogue/products/row-problem.ts';
 import { addNamedVariations } from '../../catalogue/products/variations.ts';
 import { isRefusal } from '../../http/errors.ts';
+import { takeTimeOfCommit } from '../../platform/events/log.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { findProducts, findRecords, saveRecords, type FoundProduct } from '../queries.ts';
 import type { AttributeRecord, OfferRecord, ProductRecord, Read, Text } from '../records.ts';
@@ -121,15 +122,6 @@ async function writeBatch(run: ImportRun, planned: readonly PlannedProduct[]): P
   await db.transaction(async (tx) => {
     for (const { record, number } of written)
       await saveAttributes(tx, settings, ids.get(number), record.attributes);
-    // The time of the transaction that saves the attributes: a product that changes later was edited here.
-    const importedAt = tx.now;
-    const records = written.flatMap(({ record: { sourceId }, hash, number }) => {
-      const targetId = ids.get(number);
-      return targetId === undefined
-        ? []
-        : [{ sourceId, targetId, sourceHash: hash, targetHash: null, importedAt }];
-    });
-    await saveRecords(tx, shopId, { source: run.source, kind: 'product', records });
     await redirectTo(
       run,
       tx,
@@ -141,6 +133,16 @@ async function writeBatch(run: ImportRun, planned: readonly PlannedProduct[]): P
         })),
       ),
     );
+    // The time that this commit gives to the products it changes, which may be ahead of the clock: a product that
+    // changes later was edited here.
+    const importedAt = await takeTimeOfCommit(tx, shopId);
+    const records = written.flatMap(({ record: { sourceId }, hash, number }) => {
+      const targetId = ids.get(number);
+      return targetId === undefined
+        ? []
+        : [{ sourceId, targetId, sourceHash: hash, targetHash: null, importedAt }];
+    });
+    await saveRecords(tx, shopId, { source: run.source, kind: 'product', records });
   });
 }
 
