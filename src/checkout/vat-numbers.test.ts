@@ -476,9 +476,9 @@ describe('a correction', () => {
 });
 
 describe('an order by hand', () => {
-  const FIELDS = {
-    ...Object.fromEntries(Object.entries(FRENCH).map(([field, value]) => [`billing-${field}`, value])),
-  };
+  const FIELDS = Object.fromEntries(
+    Object.entries(FRENCH).map(([field, value]) => [`billing-${field}`, value]),
+  );
   const noticeOf = (headers: Record<string, unknown>) => {
     const cookie = String(
       [headers['set-cookie']].flat().find((one) => String(one).startsWith('admin-notice=')),
