@@ -108,6 +108,8 @@ export async function createFromAnswers(
     dialogue?.close();
   }
   const given = await readGiven(options);
+  // The file is applied last, so its name is the one that the logo and the drafts of legal texts should have.
+  shop.name = given.settings?.name ?? shop.name;
   let opening: Awaited<ReturnType<typeof readinessOfShop>> | undefined;
   await withDatabase(config, async (db) => {
     const deps = await readinessDeps(db, config);
