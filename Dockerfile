@@ -5,14 +5,15 @@ FROM node:24-bookworm AS build
 WORKDIR /source
 COPY . .
 RUN npm ci --no-audit --no-fund && deploy/assemble.sh /app
+# Node.js alone, without the names that only debuggers read: npm, headers and these are a third of its image.
+RUN strip --strip-unneeded -o /app/node /usr/local/bin/node
 
 FROM debian:bookworm-slim
-# Node.js alone: npm and the headers of the Node image are a fifth of it.
-COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /app /app
 # The program belongs to root, so that the service cannot change it.
-RUN useradd --system --uid 1000 --home-dir /data --shell /usr/sbin/nologin kontor \
+RUN useradd --uid 1000 --home-dir /data --shell /usr/sbin/nologin kontor \
   && install --directory --owner=kontor --group=kontor --mode=0700 /data \
+  && ln -s /app/node /usr/local/bin/node \
   && ln -s /app/bin/kontor.js /usr/local/bin/kontor
 WORKDIR /data
 USER kontor

