@@ -6390,7 +6390,7 @@ export interface components {
             done: boolean;
             /**
              * @description Why a shop needs it.
-             * @example The law wants the name and the postal address of the seller on the pages and on every invoice.
+             * @example The law requires the name and the postal address of the seller on the pages and on every invoice.
              */
             reason: string;
             /** @description The missing settings; empty when the step is done. */
@@ -6778,13 +6778,13 @@ export interface components {
              */
             status: number;
             /**
-             * @description Where it leads: to a product or a category, whose address may change later, or to an address. null when it is gone.
+             * @description Where it leads: to a product, a category or a page of its own, whose address may change later, or to an address. null when it is gone.
              * @example product
              * @enum {string|null}
              */
-            kind: "product" | "category" | "address" | null;
+            kind: "product" | "category" | "page" | "address" | null;
             /**
-             * @description The number of the product, the alias of the category, or the address; null when it is gone.
+             * @description The number of the product, the alias of the category, the path of the page, or the address; null when it is gone.
              * @example TE-100
              */
             target: string | null;
@@ -6834,13 +6834,13 @@ export interface components {
              */
             status: 301 | 410;
             /**
-             * @description Where it leads: to a product or a category, whose address may change later, or to an address. null when it is gone.
+             * @description Where it leads: to a product, a category or a page of its own, whose address may change later, or to an address. null when it is gone.
              * @example product
              * @enum {string|null}
              */
-            kind?: "product" | "category" | "address" | null;
+            kind?: "product" | "category" | "page" | "address" | null;
             /**
-             * @description The number of the product, the alias of the category, or the address; null when it is gone.
+             * @description The number of the product, the alias of the category, the path of the page, or the address; null when it is gone.
              * @example TE-100
              */
             target?: string | null;
