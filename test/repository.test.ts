@@ -108,9 +108,7 @@ describe('compose.yaml', () => {
 
   test('takes every secret from the environment, without a default, and the example has none either', () => {
     const asked = [...text.matchAll(/\$\{(\w+)(:[-?+])?([^}]*)\}/g)];
-    expect([...new Set(asked.map(([, name]) => name))].toSorted()).toEqual(
-      named.map(([, name]) => name).toSorted(),
-    );
+    expect(new Set(asked.map(([, name]) => name))).toEqual(new Set(named.map(([, name]) => name)));
     expect(named.filter(([, , value]) => value !== '')).toEqual([]);
     for (const [, name, kind, word] of asked) {
       const isOptional = ['SHOP_HOSTS', 'SMTP_URL', 'MAIL_FROM', 'SECURITY_CONTACT'].includes(name!);

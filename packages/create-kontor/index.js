@@ -35,16 +35,14 @@ async function main(words) {
     process.stdout.write(HELP);
     return;
   }
-  const canAsk = !options.yes && process.stdin.isTTY && process.stderr.isTTY;
-  const dialogue = canAsk ? createInterface({ input: process.stdin, output: process.stderr }) : undefined;
+  const dialogue = !options.yes && process.stdin.isTTY && process.stderr.isTTY ? openDialogue() : undefined;
   try {
-    const place = checkedFolder(await answer(dialogue, 'Folder', folder, 'my-shop'));
+    const ask = (question, given, standard, check) => answer(dialogue, { question, given, standard, check });
+    const place = await ask('Folder', folder, 'my-shop', checkedFolder);
     const shopId = path.basename(place);
-    const name = checkedName(await answer(dialogue, 'Name of the shop', options.name, shopId));
-    const country = checkedCountry(await answer(dialogue, 'Country, as two letters', options.country, 'DE'));
-    const language = checkedLanguage(
-      await answer(dialogue, 'Language', options.language, usualLanguage(country)),
-    );
+    const name = await ask('Name of the shop', options.name, shopId, checkedName);
+    const country = await ask('Country, as two letters', options.country, 'DE', checkedCountry);
+    const language = await ask('Language', options.language, usualLanguage(country), checkedLanguage);
     write(place, { shopId, name, country, language });
     process.stdout.write(nextSteps(path.relative('', place)));
   } finally {
@@ -74,10 +72,37 @@ function read(words) {
   }
 }
 
-async function answer(dialogue, question, given, standard) {
-  if (given !== undefined) return given.trim();
-  if (!dialogue) return standard;
-  return (await dialogue.question(`${question} [${standard}]: `)).trim() || standard;
+/** Questions go to stderr, so that stdout holds only what is to be done next. Ctrl+C and Ctrl+D end the command. */
+function openDialogue() {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new AbortController();
+  lines.once('close', () => ended.abort());
+  return {
+    async ask(question) {
+      try {
+        return (await lines.question(question, { signal: ended.signal })).trim();
+      } catch (error) {
+        if (!ended.signal.aborted) throw error;
+        throw new UsageProblem('nothing was made.');
+      }
+    },
+    close: () => lines.close(),
+  };
+}
+
+/** What was given, else what is typed, else the default. A wrong answer on the terminal is asked for again. */
+async function answer(dialogue, { question, given, standard, check }) {
+  if (given !== undefined) return check(given.trim());
+  if (!dialogue) return check(standard);
+  for (;;) {
+    const typed = await dialogue.ask(`${question} [${standard}]: `);
+    try {
+      return check(typed || standard);
+    } catch (error) {
+      if (!(error instanceof UsageProblem)) throw error;
+      process.stderr.write(`${error.message}\n`);
+    }
+  }
 }
 
 /** Its name becomes the id of the shop, the name of a package and part of a host name. */
@@ -158,7 +183,7 @@ name: ${JSON.stringify(name)}
 
 /** A name may have any characters, so those that Markdown reads are escaped. */
 function readme(shopId, name) {
-  return `# ${name.replaceAll(/[\\\`*_[\]<>#|!&]/g, String.raw`\$&`)}
+  return `# ${name.replaceAll(/[\\`*_[\]<>#|!&]/g, String.raw`\$&`)}
 
 - \`npm install\`, then \`npm run setup\` once: creates the shop, and says what it still needs before it opens.
 - \`npm start\`: the shop is at http://${shopId}.localhost:8080, the admin at http://localhost:8080/admin.
