@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { Environment } from '../src/config.ts';
+import { Environment, isPrivate, readConfig } from '../src/config.ts';
 
 /** Files that run elsewhere: they can be read, and name only what is there. */
 
@@ -115,6 +115,30 @@ describe('compose.yaml', () => {
       if (isOptional) expect([name, word]).toEqual([name, kind === ':+' ? ', ' : '']);
       else if (kind !== undefined) expect([name, kind, word]).toEqual([name, ':?', 'is missing in .env']);
     }
+  });
+
+  test('makes a configuration that the service starts with, from an example that is filled in', () => {
+    const filled: Record<string, string> = {
+      KONTOR_HOST: 'shops.example',
+      POSTGRES_PASSWORD: 'f'.repeat(64),
+      KONTOR_SECRET: '0'.repeat(64),
+      SECURITY_CONTACT: 'mailto:security@shops.example',
+    };
+    const environment = Object.fromEntries(
+      Object.entries(services.kontor.environment).map(([name, value]) => [
+        name,
+        value.replaceAll(/\$\{(\w+)[^}]*\}/g, (_, key: string) => filled[key] ?? ''),
+      ]),
+    );
+    const config = readConfig(environment);
+    expect(config).toMatchObject({
+      DATABASE_URL: `postgres://kontor:${'f'.repeat(64)}@database/kontor`,
+      PUBLIC_URL: 'https://shops.example',
+      SECURITY_CONTACT: 'mailto:security@shops.example',
+    });
+    // Left empty, they are absent.
+    expect([config.SMTP_URL, config.MAIL_FROM]).toEqual([undefined, undefined]);
+    expect(isPrivate(config)).toBe(false);
   });
 
   test('sets variables that the service knows, and opens the proxy only', () => {
