@@ -13,7 +13,8 @@ import { manifestIn, startRegistry } from './registry.ts';
  * depend on.
  */
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+// npm unpacks some 250 packages, on a machine that may be busy.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const ROOT = path.join(import.meta.dirname, '..');
 const run = promisify(execFile);

@@ -109,7 +109,8 @@ export async function createFromAnswers(
   }
   const given = await readGiven(options);
   // The file is applied last, so its name is the one that the logo and the drafts of legal texts should have.
-  shop.name = given.settings?.name ?? shop.name;
+  const { name = shop.name } = given.settings ?? {};
+  shop.name = typeof name === 'string' ? name : (name[shop.locale] ?? shop.name);
   let opening: Awaited<ReturnType<typeof readinessOfShop>> | undefined;
   await withDatabase(config, async (db) => {
     const deps = await readinessDeps(db, config);
