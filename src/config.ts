@@ -150,6 +150,13 @@ export const Environment = {
       description:
         'Folder with the official notice on the legal guarantee by language: de.svg, fr.svg. Absent: KONTOR_DATA/legal-guarantee.',
     },
+    SECURITY_CONTACT: {
+      type: 'string',
+      pattern: '^(mailto:[^\\s@<>]{1,64}@[^\\s@<>]{1,188}|https://[^\\s<>]{1,500})$',
+      expected: 'an address such as mailto:security@shop.example or https://shop.example/security',
+      description:
+        'Where to report a security problem, for /.well-known/security.txt. Absent: there is no such file.',
+    },
     METRICS_PORT: {
       type: 'integer',
       minimum: 0,

@@ -20,6 +20,7 @@ import { openMediaStorage } from './platform/media/open-storage.ts';
 import { startReturningMemory } from './platform/return-memory.ts';
 import { terminalLines } from './platform/terminal-log.ts';
 import { installationKey } from './platform/sealing.ts';
+import { noteVersion } from './platform/version.ts';
 import { limitHeap } from './platform/heap-limits.ts';
 import type { ProcessPlace } from './composition/processes.ts';
 import { countShops, findShop, findShops } from './shops/shop/queries.ts';
@@ -141,6 +142,12 @@ export async function serve(
       await app.shopHosts.refresh();
       await demoAccess.refresh();
       ready = true;
+      if (place?.isFirst ?? true) {
+        // A folder that is not writable is enough to serve from where images and emails are elsewhere.
+        await noteVersion(config.KONTOR_DATA).catch((error: unknown) =>
+          log.warn({ err: error }, 'the version could not be noted for kontor upgrade --check'),
+        );
+      }
       background = startBackground(db, config, app.demoAccess, log);
       // Not awaited: the shop sells without its pictures, and a store that is down now may be back soon.
       void openMediaStorage(config)

@@ -69,6 +69,7 @@ describe('without a database', () => {
     'demo open',
     'demo generate SHOP',
     'doctor',
+    'upgrade',
     'db migrate',
     'db status',
     'db distribute',
@@ -80,7 +81,7 @@ describe('without a database', () => {
     const rows = stdout.split('\n').filter((line) => line.startsWith('  '));
     expect(rows.map((row) => row.trim().split(/ {2,}/)[0])).toEqual(commands);
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    expect(await run()).toEqual(done(stdout));
+    expect(await run('help')).toEqual(done(stdout));
   });
 
   test('help, version and wrong calls load nothing of the application', async () => {
@@ -101,10 +102,10 @@ describe('without a database', () => {
       'commands/run.ts',
       'commands/table-of-shops.ts',
       'commands/table.ts',
-      'commands/version.ts',
       'db/failure.ts',
       'http/scopes.ts',
       'kernel/suggestion.ts',
+      'platform/version.ts',
     ]);
   });
 

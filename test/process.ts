@@ -69,14 +69,16 @@ export interface StartOptions {
   root?: string;
   /** The folder that it is started in. */
   cwd?: string;
+  /** Another command that serves. */
+  words?: string[];
 }
 
 /** Starts the service on a free port and waits until it says where it is. */
 export async function startKontor(
   environment: Record<string, string>,
-  { meanwhile = async () => {}, ...options }: StartOptions = {},
+  { meanwhile = async () => {}, words = ['serve'], ...options }: StartOptions = {},
 ): Promise<Running> {
-  const launched = launch(['serve'], { PORT: '0', LOG_LEVEL: 'warn', ...environment }, options);
+  const launched = launch(words, { PORT: '0', LOG_LEVEL: 'warn', ...environment }, options);
   const { child, stdout, stderr, ended } = launched;
   const kill = (signal: NodeJS.Signals) => void child.kill(signal);
   await meanwhile(kill);
@@ -106,7 +108,7 @@ export function addressIn(stdout: string): string | undefined {
 function launch(
   words: string[],
   environment: Record<string, string>,
-  { throughShell = false, root = ROOT, cwd = process.cwd() }: Omit<StartOptions, 'meanwhile'> = {},
+  { throughShell = false, root = ROOT, cwd = process.cwd() }: Omit<StartOptions, 'meanwhile' | 'words'> = {},
 ) {
   // Not our whole environment: a DATABASE_URL or PORT of the one who runs the tests is not meant.
   const { PATH = '', HOME = '', TMPDIR = '' } = process.env;

@@ -38,21 +38,26 @@ test('the first page about operations links all others', () => {
   expect(others.filter((page) => !index.includes(`](${page})`))).toEqual([]);
 });
 
-describe.each(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...guides, ...operations])('%s', (page) => {
-  const text = read(page);
+const COMMUNITY = ['SECURITY.md', 'ROADMAP.md', 'CODE_OF_CONDUCT.md', 'packages/create-kontor/README.md'];
 
-  test('has local links that lead somewhere', () => {
-    const links = [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link]) => link!);
-    expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([]);
-  });
+describe.each(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...COMMUNITY, ...guides, ...operations])(
+  '%s',
+  (page) => {
+    const text = read(page);
 
-  test('names files and folders that are there', () => {
-    const named = [...text.matchAll(/`((?:src|test|bench|proof|migrations|examples|docs)\/[\w./-]*)`/g)];
-    // The guide to a new endpoint makes up a name.
-    const files = named.map(([, file]) => file!).filter((file) => !file.includes('widgets'));
-    expect(files.filter((file) => !isThere(file) && !isThere(`${file}.test.ts`))).toEqual([]);
-  });
-});
+    test('has local links that lead somewhere', () => {
+      const links = [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link]) => link!);
+      expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([]);
+    });
+
+    test('names files and folders that are there', () => {
+      const named = [...text.matchAll(/`((?:src|test|bench|proof|migrations|examples|docs)\/[\w./-]*)`/g)];
+      // The guide to a new endpoint makes up a name.
+      const files = named.map(([, file]) => file!).filter((file) => !file.includes('widgets'));
+      expect(files.filter((file) => !isThere(file) && !isThere(`${file}.test.ts`))).toEqual([]);
+    });
+  },
+);
 
 /** The file is there, and the heading that the part after `#` names. */
 function leadsSomewhere(page: string, link: string): boolean {

@@ -357,7 +357,7 @@ describe('DATABASE_URL', () => {
 
     for (const service of services) expect((await service.stop()).code).toBe(0);
     // Nothing embedded was made; the pictures of the demo shop are files.
-    expect(await readdir(folder)).toEqual(['media', 'secret.key']);
+    expect(await readdir(folder)).toEqual(['media', 'secret.key', 'version']);
   });
 
   test('HOST=0.0.0.0 makes random tokens, shown once, and all works without named statements', async () => {

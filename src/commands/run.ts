@@ -2,11 +2,11 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { Config } from '../config.ts';
 import { isDatabaseAway } from '../db/failure.ts';
 import { suggestion } from '../kernel/suggestion.ts';
+import { programVersion } from '../platform/version.ts';
 import type { Command } from './command.ts';
 import { isPrintable, printable, shortened } from './printable.ts';
 import { UsageProblem } from './problem.ts';
 import { COMMANDS } from './table.ts';
-import { programVersion } from './version.ts';
 
 export interface Output {
   stdout: { write: (text: string) => unknown };
@@ -27,7 +27,8 @@ export async function runCommand(
       return 0;
     }
     const isHelp = given[0] === 'help';
-    const words = isHelp ? given.slice(1) : given;
+    // `npx kontor` alone is the shortest way to see it run.
+    const words = isHelp ? given.slice(1) : given.length === 0 ? ['serve'] : given;
     const asksForHelp = isHelp || words.some((word) => word === '--help' || word === '-h');
     const commands = commandsNamed(words[0]);
     const command = commands.find(({ name }) =>

@@ -108,6 +108,9 @@ export async function createFromAnswers(
     dialogue?.close();
   }
   const given = await readGiven(options);
+  // The file is applied last, so its name is the one that the logo and the drafts of legal texts should have.
+  const { name = shop.name } = given.settings ?? {};
+  shop.name = typeof name === 'string' ? name : (name[shop.locale] ?? shop.name);
   let opening: Awaited<ReturnType<typeof readinessOfShop>> | undefined;
   await withDatabase(config, async (db) => {
     const deps = await readinessDeps(db, config);

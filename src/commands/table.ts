@@ -10,7 +10,7 @@ const OUTPUT_OPTION = { type: 'string', value: 'FILE', summary: 'Write to this f
 export const COMMANDS: readonly Command[] = [
   {
     name: 'serve',
-    summary: 'Start the service (npm start does this).',
+    summary: 'Start the service (also without a command).',
     details: 'Settings come from the environment: docs/configuration.md lists them.',
     example: 'serve',
     run: async (call) => (await import('./serve.ts')).runs['serve'](call),
@@ -245,6 +245,26 @@ export const COMMANDS: readonly Command[] = [
       'it. Changes nothing. Exit code 1 if there is a problem; notes are none.',
     example: 'doctor',
     run: async (call) => (await import('./doctor/doctor.ts')).runs['doctor'](call),
+  },
+  {
+    name: 'upgrade',
+    summary: 'Say what an upgrade to this version would do.',
+    details:
+      'Nothing is changed and nothing is installed: run it with the new version, before it serves for the first time.\n' +
+      'Prints the changelog since the version that has served last, then migrations to apply, whether there is a way\n' +
+      'back, and backups. No other machine is asked, unless --online asks npm for the newest version.\n' +
+      'Exit code 1 if there is a problem. How to upgrade: docs/operations/upgrade.md.',
+    example: 'upgrade --check',
+    options: {
+      check: { type: 'boolean', required: true, summary: 'Only look: npm or git installs.' },
+      online: { type: 'boolean', summary: 'Ask npm for the newest published version, too.' },
+      registry: {
+        type: 'string',
+        value: 'URL',
+        summary: 'Ask this registry (default: https://registry.npmjs.org).',
+      },
+    },
+    run: async (call) => (await import('./upgrade/upgrade.ts')).runs['upgrade'](call),
   },
   {
     name: 'db migrate',

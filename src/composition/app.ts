@@ -103,6 +103,7 @@ import { searchOperations } from '../catalogue/search/routes.ts';
 import { shippingMethods } from '../shops/shipping-methods/routes.ts';
 import { createShopHosts } from '../shops/shop/hosts.ts';
 import { shop } from '../shops/shop/routes.ts';
+import { securityContact } from '../site/security-contact.ts';
 import { startPageRoutes } from '../site/start-page/routes.ts';
 import { pathOnShopHost } from '../storefront/shop-host.ts';
 import { storefrontRoutes } from '../storefront/routes.ts';
@@ -347,6 +348,7 @@ export async function buildApp({
   api.finish();
   await docsRoutes(app, { config, demoAccess });
   mediaRoutes(app, { media });
+  securityContact(app, { db, config });
   startPageRoutes(app, { db, config, hosts, demoAccess, isMigrated });
   await paymentWebhooks(app, { payments, config, limiter, isMigrated });
   await storefrontRoutes(app, {

@@ -51,6 +51,13 @@ export async function migrationStatus(db: Database): Promise<MigrationStatus[]> 
   return (await readMigrations()).map(({ name }) => ({ name, appliedAt: appliedAt.get(name) ?? null }));
 }
 
+/** Names of migrations that were applied by a newer version, in order. */
+export async function unknownMigrations(db: Database): Promise<string[]> {
+  const known = new Set((await readMigrations()).map(({ name }) => name));
+  const { rows } = await db.pool.query<{ name: string }>('select name from migration order by name');
+  return rows.map(({ name }) => name).filter((name) => !known.has(name));
+}
+
 async function createMigrationTable(db: Database): Promise<void> {
   try {
     await db.pool.query(

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import swagger from '@fastify/swagger';
 import Fastify, { type FastifyContextConfig, type FastifyInstance } from 'fastify';
 import { errorBody, Refusal } from '../http/errors.ts';
@@ -13,6 +12,7 @@ import {
 } from '../http/scopes.ts';
 import { errorExamples, type ErrorExample } from './errors.ts';
 import { exampleOf, readExamples, withExample, type OperationExample } from './examples.ts';
+import { programVersion } from '../platform/version.ts';
 import { operationsOf } from '../site/docs/operations.ts';
 import { webhookReference } from '../apps/webhooks/reference.ts';
 import {
@@ -79,7 +79,7 @@ function finished(paths: OpenApiDocument['paths'], factsOf: ReadonlyMap<string, 
   const tags = new Set([...factsOf.values()].map((facts) => facts.tag));
   const document = withNamedParts({
     openapi: '3.1.1',
-    info: { title: 'Kontor', version: packageVersion(), description: INTRODUCTION },
+    info: { title: 'Kontor', version: programVersion(), description: INTRODUCTION },
     servers: [{ url: '/', description: 'This server' }],
     tags: [...tags].map((name) => ({
       name,
@@ -425,8 +425,3 @@ const INTRODUCTION = `Every address begins with \`/rs/shops/{shopId}\`; the demo
 **Examples.** Every example of a request succeeds in the demo shop of a first start, and every example of an error is the actual answer. Deleted or cancelled resources are gone afterwards: delete the folder \`data\` to start again.
 
 **Media types.** Bodies are UTF-8 as \`application/json\`, \`application/vnd.epages.v1+json\` or, for changes, \`application/json-patch+json\`. Answers are \`application/json\`. Reads carry an \`ETag\`; \`If-None-Match\` is answered with 304. Carts have one in every answer: \`POST order\` takes it as \`If-Match\` and is answered with 412 if the cart has changed.`;
-
-function packageVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return (manifest as { version: string }).version;
-}

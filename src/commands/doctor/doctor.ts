@@ -8,11 +8,12 @@ import type { Database } from '../../db/database.ts';
 import { migrationStatus } from '../../db/migrate.ts';
 import { sql } from '../../db/sql.ts';
 import { smtpProblem } from '../../platform/email/delivery.ts';
+import { programVersion } from '../../platform/version.ts';
 import { print, withBareDatabase, type Runs } from '../command.ts';
 import { CommandProblem } from '../problem.ts';
-import { programVersion } from '../version.ts';
 import {
   findingsOf,
+  type BackupCount,
   type DatabaseFacts,
   type Finding,
   type InstallationFacts,
@@ -33,7 +34,7 @@ export const runs = {
 
 const MARKS: Readonly<Record<Severity, string>> = { ok: 'ok', note: 'note', problem: 'PROBLEM' };
 
-function printFinding({ subject, severity, found, advice }: Finding): void {
+export function printFinding({ subject, severity, found, advice }: Finding): void {
   print(`${MARKS[severity].padEnd(8)} ${subject.padEnd(12)} ${found}`);
   if (advice !== undefined) print(`${' '.repeat(22)}${advice}`);
 }
@@ -79,10 +80,15 @@ async function diskFacts(folder: string): Promise<InstallationFacts['disk']> {
 const existingFolder = (folder: string): string =>
   existsSync(folder) ? folder : existingFolder(path.dirname(folder));
 
+/** False: an embedded one that the first start makes, which opening it would do, too. */
+export function hasDatabase({ DATABASE_URL, KONTOR_DATA }: Config): boolean {
+  // Where the files are elsewhere, this is a link to them.
+  return DATABASE_URL !== undefined || existsSync(path.join(KONTOR_DATA, 'postgres'));
+}
+
 async function databaseFacts(config: Config): Promise<InstallationFacts['database']> {
   const isEmbedded = config.DATABASE_URL === undefined;
-  // To open it would make it. Where the files are elsewhere, this is a link to them.
-  if (isEmbedded && !existsSync(path.join(config.KONTOR_DATA, 'postgres'))) return 'not made yet';
+  if (!hasDatabase(config)) return 'not made yet';
   try {
     let facts: DatabaseFacts | undefined;
     await withBareDatabase(config, async (db) => {
@@ -120,15 +126,18 @@ async function readDatabase(db: Database, isEmbedded: boolean): Promise<Database
     ...rest,
     clockAheadMs: now.getTime() - here,
     pendingMigrations,
-    // The tables of shops may not be there yet, or not be those that this version knows.
-    ...(pendingMigrations === 0 ? await countBackups(db) : { shops: 0, shopsWithoutBackup: 0 }),
+    ...(await countBackups(db)),
   };
 }
 
-/** The command records a backup in the audit log of its shop. */
-async function countBackups(db: Database): Promise<{ shops: number; shopsWithoutBackup: number }> {
+/** The command records a backup in the audit log of its shop. A new database has neither shops nor their log. */
+export async function countBackups(db: Database): Promise<BackupCount> {
+  const log = await db.one<{ exists: boolean }>(
+    sql`select to_regclass('audit_entry') is not null as "exists"`,
+  );
+  if (!log!.exists) return { shops: 0, shopsWithoutBackup: 0 };
   const since = new Date(db.now.getTime() - WEEK);
-  const counted = await db.one<{ shops: number; shopsWithoutBackup: number }>(sql`
+  const counted = await db.one<BackupCount>(sql`
     select count(*) as shops, count(*) filter (where saved.shop_id is null) as "shopsWithoutBackup"
     from shop left join (
       select distinct shop_id from audit_entry where at >= ${since} and route = 'kontor shop backup'
@@ -184,7 +193,7 @@ function certificateEnd(url: string): Promise<Date | undefined> {
   });
 }
 
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // `fetch failed` has the reason as its cause.
   const { cause } = error;

@@ -17,7 +17,7 @@ export interface InstallationFacts {
   site: SiteFacts | undefined;
 }
 
-export interface DatabaseFacts {
+export interface DatabaseFacts extends BackupCount {
   isEmbedded: boolean;
   /** `180004` is 18.4. */
   versionNumber: number;
@@ -28,6 +28,9 @@ export interface DatabaseFacts {
   /** How far its clock is ahead of the one of this machine. */
   clockAheadMs: number;
   pendingMigrations: number;
+}
+
+export interface BackupCount {
   shops: number;
   /** Shops without a backup by the command in the last week. */
   shopsWithoutBackup: number;
@@ -75,7 +78,7 @@ export function findingsOf(facts: InstallationFacts, now: Date): Finding[] {
   ];
 }
 
-function programFinding({ version, node }: InstallationFacts): Finding {
+export function programFinding({ version, node }: Pick<InstallationFacts, 'version' | 'node'>): Finding {
   const [major = 0, minor = 0] = node.replace('v', '').split('.').map(Number);
   const isOld = major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1]);
   const found = `Kontor ${version} on Node ${node}`;
@@ -211,7 +214,7 @@ function migrationsFinding({ pendingMigrations: pending }: DatabaseFacts): Findi
   };
 }
 
-function backupFinding({ shops, shopsWithoutBackup: missing }: DatabaseFacts): Finding {
+export function backupFinding({ shops, shopsWithoutBackup: missing }: BackupCount): Finding {
   if (missing === 0) {
     const found = shops === 0 ? 'there is no shop' : 'every shop has one of the last 7 days';
     return { subject: 'Backups', severity: 'ok', found };
