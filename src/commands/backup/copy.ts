@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
+import { copyRoles } from '../../admin/users/queries.ts';
 import type { Config } from '../../config.ts';
 import type { Database, Queries, Transaction } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
 import { openBackup, type BackupProgress } from '../../platform/backup/content.ts';
 import type { Manifest } from '../../platform/backup/manifest.ts';
 import { installationKey } from '../../platform/sealing.ts';
-import { countSandboxes, MAX_SANDBOXES } from '../../shops/sandbox/queries.ts';
+import { endCartTokens } from '../../orders/past-orders.ts';
+import { countSandboxes, MAX_SANDBOXES, updateCopy } from '../../shops/sandbox/queries.ts';
 import { selectSettings, type Sandbox } from '../../shops/settings/settings.ts';
 import { deleteShop } from '../../shops/shop/queries.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
@@ -95,19 +95,9 @@ async function finishCopy(
   { from, to, withCustomers }: CopyOptions,
   sandbox: Sandbox | undefined,
 ): Promise<void> {
-  await tx.run(sql`
-    update shop
-    set created_at = ${tx.now}, preview_seed = ${randomUUID()}, sandbox_of = ${sandbox?.of ?? null},
-      sandbox_clock = ${sandbox?.clock ?? 0}
-    where shop_id = ${to}`);
-  await tx.run(sql`
-    update customer_order
-    set cart_token_hash = sha256(convert_to(order_id::text || ${randomUUID()}::text, 'UTF8'))
-    where shop_id = ${to}`);
-  // Whoever works in the shop works in the copy.
-  await tx.run(sql`
-    insert into shop_user (shop_id, user_id, role, created_at, is_pending)
-    select ${to}::text, user_id, role, ${tx.now}::timestamptz, is_pending from shop_user where shop_id = ${from}`);
+  await updateCopy(tx, to, sandbox);
+  await endCartTokens(tx, to);
+  await copyRoles(tx, from, to);
   await recordCommand(tx, from, withCustomers ? 'shop copy --with-customers' : 'shop copy');
   await recordCommand(tx, to, 'shop copy');
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { Sandbox } from '../settings/settings.ts';
@@ -30,6 +31,15 @@ export function updateClock(tx: Transaction, shopId: string, clock: number) {
   return tx.run(sql`
     update shop set sandbox_clock = ${clock}, settings_version = settings_version + 1
     where shop_id = ${shopId} and sandbox_of is not null`);
+}
+
+/** A shop that was copied from another is new, and has a preview link of its own. undefined: it is no sandbox. */
+export function updateCopy(tx: Transaction, shopId: string, sandbox: Sandbox | undefined) {
+  return tx.run(sql`
+    update shop
+    set created_at = ${tx.now}, preview_seed = ${randomUUID()}, sandbox_of = ${sandbox?.of ?? null},
+      sandbox_clock = ${sandbox?.clock ?? 0}
+    where shop_id = ${shopId}`);
 }
 
 export interface SandboxEmail {

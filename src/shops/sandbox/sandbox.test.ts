@@ -138,7 +138,10 @@ test('a month of orders in a minute: payment deadline, withdrawal period, invoic
   await placeOrder(shop);
   await advance(shop, '1h');
   const { salesPerCurrency, ...span } = await get(shop, '/{shop}/sales');
-  expect(span).toEqual({ createdAfter: '2026-11-30T09:30:00.000Z', createdBefore: '2026-12-30T09:30:00.000Z' });
+  expect(span).toEqual({
+    createdAfter: '2026-11-30T09:30:00.000Z',
+    createdBefore: '2026-12-30T09:30:00.000Z',
+  });
   expect(salesPerCurrency).toMatchObject([{ currency: 'EUR', totalGrossRevenue: 10, totalOrders: 1 }]);
   const november = await get(
     shop,
