@@ -76,7 +76,7 @@ export const shopCommands: readonly Command[] = [
   },
   {
     name: 'shop copy',
-    arguments: ['FROM', 'TO'],
+    arguments: ['ID', 'COPY'],
     summary: 'Copy a shop, also as a sandbox to try things out in.',
     details:
       'The copy has the products, pictures, pages and settings of the shop, and the people who work in it. It has no\n' +

@@ -63,11 +63,9 @@ export interface paths {
         };
         /**
          * List sandbox emails
-         * @description The last 200 emails of a sandbox, which sends none; the newest first. 409 NOT_A_SANDBOX: the shop is no sandbox.
+         * @description The last 200 emails of a sandbox, which sends none; the newest first. A shop of its own sends them, and has none here.
          *
          *     Scope: orders_read and customers_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
-         *
-         *     The demo shop is no sandbox.
          */
         get: operations["listSandboxEmails"];
         put?: never;

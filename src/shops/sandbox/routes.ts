@@ -71,7 +71,7 @@ export const listSandboxEmails = operation({
   path: '/sandbox-emails',
   name: 'listSandboxEmails',
   summary: 'List sandbox emails',
-  description: `The last ${MAX_EMAILS} emails of a sandbox, which sends none; the newest first. 409 NOT_A_SANDBOX: the shop is no sandbox.`,
+  description: `The last ${MAX_EMAILS} emails of a sandbox, which sends none; the newest first. A shop of its own sends them, and has none here.`,
   access: { allOf: ['orders_read', 'customers_read'] },
   answer: Type.Object(
     {
@@ -127,8 +127,6 @@ export function sandboxOperations(
   });
 
   api.read(listSandboxEmails, async ({ db: shopDb, shopId }) => {
-    const { sandbox } = await shopSettings(shopDb, shopId);
-    if (!sandbox) throw new Refusal('NOT_A_SANDBOX');
     const rows = await findEmails(shopDb, shopId);
     return {
       items: rows.map(({ at, recipient: to, body: text, ...email }) => ({

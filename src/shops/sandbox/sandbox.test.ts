@@ -208,7 +208,7 @@ describe('the clock', () => {
   test('moves by ten years at most, in all', async () => {
     const shop = await givenSandbox();
     await advance(shop, '6y');
-    const { status } = await service.call('POST', `/manage/shops/${shop.shopId}/clock`, {
+    const { status, body } = await service.call('POST', `/manage/shops/${shop.shopId}/clock`, {
       token: shop.token,
       body: { advance: 'P6Y' },
     });
@@ -343,9 +343,9 @@ describe('the admin of a sandbox', () => {
   });
 });
 
-test('emails of a shop of its own are no list', async () => {
-  const { status } = await service.call('GET', '/manage/shops/Harbour/sandbox-emails', {
+test('a shop of its own has no emails here', async () => {
+  const { status, body } = await service.call('GET', '/manage/shops/Harbour/sandbox-emails', {
     token: original.token,
   });
-  expect(status).toBe(409);
+  expect([status, body]).toEqual([200, { items: [] }]);
 });
