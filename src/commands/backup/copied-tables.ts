@@ -62,7 +62,6 @@ export const COPIED_TABLES: Readonly<Record<string, 'shop' | 'people' | 'never'>
   product_image: 'shop',
   product_type: 'shop',
   redirect: 'shop',
-  sandbox_email: 'never',
   script_tag: 'never',
   settings_version: 'people',
   shipping_method: 'shop',
