@@ -114,6 +114,7 @@ test('these need two scopes, because they give away or change what both protect'
     // Drafts are among them, and reading what is public needs no token.
     'GET /manage/pages legal_read,legal_write',
     'GET /manage/pages/{pageId} legal_read,legal_write',
+    'GET /manage/sandbox-emails orders_read,customers_read',
   ]);
 });
 

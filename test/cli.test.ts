@@ -37,6 +37,7 @@ describe('without a database', () => {
     'shop close ID',
     'shop list',
     'shop delete ID',
+    'shop copy ID COPY',
     'shop move ID',
     'shop apply ID FILE.yaml',
     'shop export-settings ID',

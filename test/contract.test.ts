@@ -15,7 +15,9 @@ import { urlOf, type Answer, type CallOptions, type Service } from './service.ts
 
 const MEDIA_TYPE = 'application/vnd.epages.v1+json';
 const METHODS = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const readings = OPERATIONS.filter(({ method, csv, streamed }) => method === 'GET' && !csv && !streamed);
+const readings = OPERATIONS.filter(
+  ({ method, csv, streamed, momentary }) => method === 'GET' && !csv && !streamed && !momentary,
+);
 
 let service: Service;
 let shop: Shop;

@@ -80,6 +80,8 @@ export interface Operation {
   answer: string;
   /** The answer is a stream of CSV instead. */
   csv: boolean;
+  /** The answer names the moment of the call, so that no two are the same. */
+  momentary: boolean;
   /** The answer is sent piece by piece, so that nothing can be said of the whole: it has no ETag. */
   streamed: boolean;
 }
@@ -117,6 +119,7 @@ function operation(
     patch: {},
     answer: '',
     csv: false,
+    momentary: false,
     streamed: false,
     ...facts,
   };
@@ -1416,6 +1419,10 @@ const documentOf: Fact<string> = async ({ service, shopId }, params) => {
 /** An invoice of a shop that has an account of a provider. Nothing is sent here, so the account need not be opened. */
 const sendableInvoice: Fact<string> = async (shop) => {
   const { db } = shop.service;
+  // Sandboxes send nothing.
+  await db.run(sql`
+    update shop set sandbox_of = null, sandbox_clock = 0, settings_version = settings_version + 1
+    where shop_id = ${shop.shopId} and sandbox_of is not null`);
   await db.run(sql`
     insert into transport_account (shop_id, provider, fields_sealed, updated_at)
     values (${shop.shopId}, 'e-invoice.be', '\\x00', ${db.now}) on conflict do nothing`);
@@ -1424,6 +1431,19 @@ const sendableInvoice: Fact<string> = async (shop) => {
   await shop.service.call('POST', path, { token: await makerToken(shop), body: {} });
   return orderId;
 };
+
+const clockShape = 'now: string\naheadSeconds: integer\nsandboxOf: string|null';
+
+/** Some operations are for sandboxes only. It has an email. */
+async function makeSandbox({ service: { db }, shopId }: Shop): Promise<void> {
+  await db.run(sql`
+    update shop set sandbox_of = 'Original', settings_version = settings_version + 1
+    where shop_id = ${shopId} and sandbox_of is null`);
+  await db.run(sql`
+    insert into sandbox_email (shop_id, email_id, at, kind, recipient, subject, body, attachments)
+    values (${shopId}, '00000000-0000-7000-8000-000000000001', ${db.now}, 'order', 'ada@mail.example', 'Order', 'Text', '{a.pdf}')
+    on conflict do nothing`);
+}
 
 /** An order to which everything has happened that can. */
 /** An order for which a payment provider has reserved money. */
@@ -2420,6 +2440,30 @@ export const OPERATIONS: readonly Operation[] = [
     labels: [],
     status: 204,
     params: { pageId: insertOwnPage },
+  }),
+  operation('GET /manage/clock', 'orders_read', { labels: [], answer: clockShape, momentary: true }),
+  operation('POST /manage/clock', 'orders_write', {
+    labels: [],
+    body: async (shop) => {
+      await makeSandbox(shop);
+      return { advance: '1s' };
+    },
+    request: 'advance: string',
+    answer: clockShape,
+  }),
+  operation('GET /manage/sandbox-emails', ['orders_read', 'customers_read'], {
+    labels: [],
+    search: async (shop) => {
+      await makeSandbox(shop);
+      return '';
+    },
+    answer: array(
+      'items',
+      shape(
+        'emailId: string\nat: string\nkind: string\nto: string\nsubject: string\ntext: string\nattachments: array',
+        'attachments[]: string',
+      ),
+    ),
   }),
   operation('GET /manage/readiness', 'orders_read', {
     labels: [],

@@ -125,6 +125,7 @@ export async function openShopVisit(
     deps.callAs({ shopId, app, origin: visit.origin, request, joined });
   const shopVisit: ShopVisit = {
     ...visit,
+    db: deps.db.atClockOf(shopId),
     user,
     shopId,
     settings,

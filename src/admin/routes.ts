@@ -42,6 +42,7 @@ import { moveInPages } from './move-in/move-in.ts';
 import { redirectPages } from './redirects/redirects.ts';
 import { reportPages } from './reports/reports.ts';
 import { taxReportPages } from './reports/taxes.ts';
+import { sandboxPages } from './sandbox/sandbox.ts';
 import { settings, type SettingsDeps } from './settings/settings.ts';
 import { adminSearchPages } from './search/search.ts';
 import { bulk } from './products/bulk.ts';
@@ -109,6 +110,7 @@ export async function adminRoutes(
     host(pages);
     dashboardPages(shopPages, deps.providers);
     openingPages(shopPages, deps.providers);
+    sandboxPages(shopPages);
     categoryTreePages(shopPages);
     categoryPages(shopPages);
     redirectPages(shopPages);

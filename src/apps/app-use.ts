@@ -50,7 +50,7 @@ export function createAppUseCounter(db: Database, onFailure: (error: unknown) =>
   // The same text for every call of a day.
   let today = { number: 0, day: '' };
   const currentDay = () => {
-    const now = db.now;
+    const now = db.serviceNow;
     const number = Math.floor(now.getTime() / DAY);
     if (today.number !== number) today = { number, day: dayOf(now) };
     return today.day;
@@ -99,7 +99,7 @@ export type DayOfUse = Pick<Use, 'day' | 'calls' | 'errors'>;
 /** The last days up to today, oldest first, including days without calls. */
 export async function findUse(db: Queries, shopId: string, appId: string, days: number): Promise<DayOfUse[]> {
   const all = Array.from({ length: days }, (_, index) =>
-    dayOf(new Date(db.now.getTime() - (days - 1 - index) * DAY)),
+    dayOf(new Date(db.serviceNow.getTime() - (days - 1 - index) * DAY)),
   );
   const rows = await db.many<DayOfUse>(sql`
     select day::text, calls, errors from app_use
@@ -114,7 +114,7 @@ export const appUseCleanup: CleanupStep = {
   run: async (db, limit) => {
     const old = await db.many<{ shopId: string; appId: string; day: string }>(sql`
       select shop_id as "shopId", app_id as "appId", day::text from app_use
-      where day < ${dayOf(new Date(db.now.getTime() - KEPT_DAYS * DAY))} order by day limit ${limit}`);
+      where day < ${dayOf(new Date(db.serviceNow.getTime() - KEPT_DAYS * DAY))} order by day limit ${limit}`);
     if (old.length === 0) return 0;
     await db.run(sql`
       delete from app_use

@@ -71,7 +71,7 @@ export async function createToken(
   }: { app?: string; scopes: readonly Scope[] } & Partial<TokenLimits>,
 ): Promise<string> {
   checkName(name);
-  checkLimits(tx.now, { expiresAt, networks });
+  checkLimits(tx.serviceNow, { expiresAt, networks });
   const token = newSecret(32);
   const appId = await explained(shopId, name, () =>
     ensureApp(tx, shopId, { appId: newId(tx.now), name, scopes }),
@@ -211,7 +211,7 @@ export async function authorise(
   await insertCode(tx, shopId, {
     codeHash: secretHash(code),
     appId: app.appId,
-    expiresAt: new Date(tx.now.getTime() + CODE_LIVES),
+    expiresAt: new Date(tx.serviceNow.getTime() + CODE_LIVES),
   });
   const accessTokenUrl = `${apiUrl}/token`;
   const address = new URL(app.callbackUrl);

@@ -116,7 +116,7 @@ export async function hasTokenWith(
   const row = await db.one(sql`
     select 1 from token
     where shop_id = ${shopId} and app_id = ${appId} and scopes @> ${scopes}::text[]
-      and (expires_at is null or expires_at > ${db.now})
+      and (expires_at is null or expires_at > ${db.serviceNow})
     limit 1`);
   return row !== undefined;
 }
@@ -152,9 +152,11 @@ export function insertCode(
 export function takeAuthorisationCode(tx: Transaction, shopId: string, appId: string, codeHash: Buffer) {
   return tx.run(sql`
     delete from authorisation_code
-    where shop_id = ${shopId} and code_hash = ${codeHash} and app_id = ${appId} and expires_at > ${tx.now}`);
+    where shop_id = ${shopId} and code_hash = ${codeHash} and app_id = ${appId} and expires_at > ${tx.serviceNow}`);
 }
 
 export function deleteExpiredCodes(tx: Transaction, shopId: string) {
-  return tx.run(sql`delete from authorisation_code where shop_id = ${shopId} and expires_at <= ${tx.now}`);
+  return tx.run(
+    sql`delete from authorisation_code where shop_id = ${shopId} and expires_at <= ${tx.serviceNow}`,
+  );
 }

@@ -22,9 +22,14 @@ export function abandonedCarts(hours: number): CleanupStep {
       const untouched = await findUntouched(db, end, limit);
       let marked = 0;
       for (const [shopId, cartIds] of untouched) {
-        marked += await db.transaction((tx) => markAbandoned(tx, shopId, cartIds, end));
+        marked += await db.atClockOf(shopId).transaction((tx) => markAbandoned(tx, shopId, cartIds, end));
       }
       return marked;
+    },
+    runForShop: async (db, shopId, limit) => {
+      const end = new Date(db.now.getTime() - hours * HOUR);
+      const cartIds = await findUntouchedOf(db, shopId, end, limit);
+      return cartIds.length === 0 ? 0 : db.transaction((tx) => markAbandoned(tx, shopId, cartIds, end));
     },
   };
 }
@@ -38,6 +43,14 @@ async function findUntouched(db: Database, end: Date, limit: number): Promise<Ma
   const cartsOf = new Map<string, string[]>();
   for (const { shopId, cartId } of carts) cartsOf.set(shopId, [...(cartsOf.get(shopId) ?? []), cartId]);
   return cartsOf;
+}
+
+async function findUntouchedOf(db: Database, shopId: string, end: Date, limit: number): Promise<string[]> {
+  const carts = await db.many<{ cartId: string }>(sql`
+    select upper(cart_id::text) as "cartId" from cart
+    where shop_id = ${shopId} and abandoned_at is null and created_at < ${end} and changed_at < ${end}
+    order by created_at limit ${limit}`);
+  return carts.map(({ cartId }) => cartId);
 }
 
 /** A locked cart is being changed or ordered, and is skipped. */

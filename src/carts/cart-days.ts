@@ -64,7 +64,7 @@ function countedDays({ now }: Queries, shopId: string, count: number): Sql {
 async function keepDays(db: Database, shopId: string): Promise<void> {
   const { now } = db;
   await db.run(sql`
-    update cart_day_run set due_at = ${new Date(now.getTime() + COUNT_EVERY)} where shop_id = ${shopId}`);
+    update cart_day_run set due_at = ${new Date(db.serviceNow.getTime() + COUNT_EVERY)} where shop_id = ${shopId}`);
   await db.run(sql`
     insert into cart_day (shop_id, day, carts, with_address, ordered, counted_at)
     select shop.shop_id, counted.day, counted.carts, counted.with_address, counted.ordered, ${now}::timestamptz
@@ -87,8 +87,12 @@ export const cartDays: CleanupStep = {
       on conflict (shop_id) do nothing`);
     const due = await db.many<{ shopId: string }>(sql`
       select shop_id as "shopId" from cart_day_run where due_at <= ${db.now} order by due_at limit ${SHOPS_AT_ONCE}`);
-    for (const { shopId } of due) await keepDays(db, shopId);
+    for (const { shopId } of due) await keepDays(db.atClockOf(shopId), shopId);
     return due.length < SHOPS_AT_ONCE ? 0 : limit;
+  },
+  runForShop: async (db, shopId) => {
+    await keepDays(db, shopId);
+    return 0;
   },
 };
 

@@ -97,9 +97,11 @@ export type CartStore = ReturnType<typeof createCartStore>;
  * Carts in PostgreSQL. Callers describe a change as a pure function; this file decides from which copy of the cart it
  * is computed, and makes sure that nothing is lost when several requests change the same cart.
  */
-export function createCartStore(db: Database, options: CartStoreOptions, vatRegister: VatRegister) {
+export function createCartStore(service: Database, options: CartStoreOptions, vatRegister: VatRegister) {
   const batched = <Item, Result>(work: BatchWork<Item, Result>) =>
-    options.batch ? createBatcher(db, work) : (shopId: string, item: Item) => work.runOne(db, shopId, item);
+    options.batch
+      ? createBatcher(service, work)
+      : (shopId: string, item: Item) => work.runOne(service.atClockOf(shopId), shopId, item);
   const insertUnchanged = batched<CartRow, boolean>({
     runMany: insertUnchangedCarts,
     runOne: async (queries, shopId, cart) => (await insertUnchangedCarts(queries, shopId, [cart]))[0]!,
@@ -113,6 +115,7 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
   const openCached = async (request: CartRequest, prefetch: Prefetch): Promise<OpenCart | undefined> => {
     if (!options.cache) return undefined;
     const { shopId, params } = request;
+    const db = service.atClockOf(shopId);
     const cart = await cachedCart(db, shopId, params.cartId, prefetch);
     const settings = cachedSettings(db, shopId);
     if (!cart || !settings || isExpired(cart, db.now)) return undefined;
@@ -130,6 +133,7 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
     prefetch: Prefetch,
     save: (attempt: CartAttempt) => Promise<Saved | undefined>,
   ): Promise<Saved> => {
+    const db = service.atClockOf(request.shopId);
     const saveLocked = async (tx: Transaction) => {
       const locked = await load(tx, lockCart, request, prefetch);
       const saved = await save({ ...locked, isCached: false, tx });
@@ -151,6 +155,7 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
   return {
     /** The cart with its sums, for callers with access to it. */
     async open(request: CartRequest): Promise<PricedCart> {
+      const db = service.atClockOf(request.shopId);
       const { cart, settings } = await load(db, findCart, request, {});
       return { cart, settings, priced: contentOf(cart, settings, db.now) };
     },
@@ -163,6 +168,7 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
       request: CartRequest,
       address: Pick<Address, 'vatId' | 'country'>,
     ): Promise<VatCheck | undefined> {
+      const db = service.atClockOf(request.shopId);
       const { cart, settings } = await load(db, findCart, request, {});
       const number = numberToCheck(address, settings);
       const before = cart.buyer?.vatCheck;
@@ -186,7 +192,7 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
       shopId: string,
       address: Pick<Address, 'vatId' | 'country'>,
     ): Promise<VatCheck | undefined> {
-      const settings = await shopSettings(db, shopId);
+      const settings = await shopSettings(service, shopId);
       const number = numberToCheck(address, settings);
       return number && vatRegister.check(shopId, number, requesterOf(settings));
     },
@@ -196,6 +202,7 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
      * outside of transactions.
      */
     async refreshVatCheck(request: CartRequest): Promise<void> {
+      const db = service.atClockOf(request.shopId);
       const { cart, settings } = await load(db, findCart, request, {});
       const before = cart.buyer?.vatCheck;
       const number = cart.billingAddress ? numberToCheck(cart.billingAddress, settings) : undefined;
@@ -216,6 +223,7 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
       prefetch: Prefetch = {},
     ): Promise<PricedCart> {
       const { shopId, caller, entry, transaction } = request;
+      const db = service.atClockOf(shopId);
       const updateStored = async (
         next: CartRow,
         entry: AuditEntry | undefined,
@@ -241,6 +249,7 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
     /** One statement when the settings are cached, and one more for products that are not; else two or three. */
     async create(request: NewCartRequest): Promise<CreatedCart> {
       const { shopId, transaction } = request;
+      const db = service.atClockOf(shopId);
       const createStored = async (queries: Queries, ingredients: CartIngredients) => {
         const made = newCart(request, ingredients, queries.now);
         await insertCart(queries, shopId, made.cart);
@@ -273,7 +282,7 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
       try {
         return await saveCart(request, {}, save);
       } finally {
-        dropCachedCart(db, request.shopId, request.params.cartId);
+        dropCachedCart(service, request.shopId, request.params.cartId);
       }
     },
 
@@ -283,6 +292,7 @@ export function createCartStore(db: Database, options: CartStoreOptions, vatRegi
      * undefined: the cart is gone.
      */
     async pickUp(shopId: string, cartId: string): Promise<string | undefined> {
+      const db = service.atClockOf(shopId);
       const copy = { cartId: newId(db.now), tokenHash: newCartToken().hash };
       const isCopied = await db.transaction(async (tx) => {
         if ((await endCartToken(tx, shopId, cartId)) === 0) return false;

@@ -301,6 +301,14 @@ export const cartCleanup: CleanupStep = {
       where cart.shop_id = expired.shop_id and cart.cart_id = expired.cart_id and cart.changed_at < ${end}`);
     return expired.length;
   },
+  runForShop: async (db, shopId, limit) => {
+    const end = expiredBefore(db.now);
+    return db.run(sql`
+      delete from cart where shop_id = ${shopId} and cart_id in (
+        select cart_id from cart
+        where shop_id = ${shopId} and created_at < ${end} and changed_at < ${end} order by created_at limit ${limit}
+      ) and changed_at < ${end}`);
+  },
 };
 
 function cartOf(row: StoredCart & Validators & CartTerms, products: CartProduct[]): CartRow {

@@ -20,13 +20,13 @@ export type PlaceOrder = (
 ) => Promise<{ order: OrderRow; settings: Settings }>;
 
 export function createPlaceOrder(
-  db: Database,
+  service: Database,
   carts: CartStore,
   { batch }: Pick<CartStoreOptions, 'batch'>,
 ): PlaceOrder {
   const placeUnlocked = batch
-    ? createOrderBatcher(db)
-    : (shopId: string, request: OrderRequest) => placeAlone(db, shopId, request);
+    ? createOrderBatcher(service)
+    : (shopId: string, request: OrderRequest) => placeAlone(service.atClockOf(shopId), shopId, request);
 
   const place = async (
     request: CartWriteRequest,
@@ -34,6 +34,7 @@ export function createPlaceOrder(
     { isVatChecked }: { isVatChecked: boolean },
   ) => {
     const { shopId, entry, transaction } = request;
+    const db = service.atClockOf(shopId);
     const { order, placement, cart } = await carts.close(request, async ({ isCached, tx, ...open }) => {
       const { now } = tx ?? db;
       const vatCheck = open.cart.buyer?.vatCheck;

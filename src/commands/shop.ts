@@ -37,10 +37,11 @@ export const runs = {
       }
       printTable(
         ['ID', 'NAME', 'STATE', 'CREATED'],
-        rows.map(({ shopId, name, isOpen, isSuspended, createdAt }) => [
+        rows.map(({ shopId, name, isOpen, isSuspended, sandboxOf, createdAt }) => [
           shopId,
           name,
-          isSuspended ? 'closed' : isOpen ? 'open' : 'not open yet',
+          (isSuspended ? 'closed' : isOpen ? 'open' : 'not open yet') +
+            (sandboxOf === null ? '' : `, sandbox of ${sandboxOf}`),
           createdAt.toISOString(),
         ]),
       );

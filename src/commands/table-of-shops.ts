@@ -75,6 +75,22 @@ export const shopCommands: readonly Command[] = [
     run: async (call) => (await import('./shop.ts')).runs['shop delete'](call),
   },
   {
+    name: 'shop copy',
+    arguments: ['ID', 'COPY'],
+    summary: 'Copy a shop, also as a sandbox to try things out in.',
+    details:
+      'The copy has the products, pictures, pages and settings of the shop, and the people who work in it. It has no\n' +
+      'domains, tokens, apps, webhooks or keys of payment providers, and, unless you say --with-customers, no customers and\n' +
+      'no orders. A sandbox sends no emails, takes demo payments only, is not found by search engines, and has a clock that\n' +
+      'can be advanced. A shop has at most five.',
+    example: 'shop copy MyShop MySandbox --sandbox',
+    options: {
+      sandbox: { type: 'boolean', summary: 'A sandbox: nothing leaves it, and it says so on every page.' },
+      'with-customers': { type: 'boolean', summary: 'Also customers and orders, with their personal data.' },
+    },
+    run: async (call) => (await import('./backup/commands.ts')).runs['shop copy'](call),
+  },
+  {
     name: 'shop move',
     arguments: ['ID'],
     summary: 'Move a shop to another node of the cluster.',

@@ -23,6 +23,7 @@ import { carts } from '../carts/routes.ts';
 import { assignments } from '../catalogue/categories/assignments.ts';
 import { moveCategories } from '../catalogue/categories/move.ts';
 import { categories } from '../catalogue/categories/routes.ts';
+import { cleanupSteps } from './cleanup-steps.ts';
 import type { Config } from '../config.ts';
 import { countries } from '../shops/countries/routes.ts';
 import { managedCouponCampaigns } from '../coupons/manage-routes.ts';
@@ -102,8 +103,11 @@ import { scriptTagOperations } from '../apps/script-tags/routes.ts';
 import { searchOperations } from '../catalogue/search/routes.ts';
 import { shippingMethods } from '../shops/shipping-methods/routes.ts';
 import { createShopHosts } from '../shops/shop/hosts.ts';
+import { findSettings } from '../shops/settings/settings.ts';
 import { shop } from '../shops/shop/routes.ts';
 import { securityContact } from '../site/security-contact.ts';
+import { startReadingClocks } from '../shops/sandbox/clocks.ts';
+import { sandboxOperations } from '../shops/sandbox/routes.ts';
 import { startPageRoutes } from '../site/start-page/routes.ts';
 import { pathOnShopHost } from '../storefront/shop-host.ts';
 import { storefrontRoutes } from '../storefront/routes.ts';
@@ -145,6 +149,7 @@ export async function buildApp({
   const logRequest = requestLog(log);
   const hosts = createShopHosts({ db, config, log, isMigrated, port: () => portOf(app) });
   const demoAccess = createDemoAccess({ db, config, log, isMigrated });
+  const clocks = startReadingClocks(db, { log, isMigrated });
   db.caches.isCacheableOrigin = (origin) => hosts.isKnownOrigin(origin);
   const hostOf = requestHostReader(config.TRUST_PROXY);
   const app = Fastify({
@@ -218,6 +223,7 @@ export async function buildApp({
   app.decorate('demoAccess', demoAccess);
   app.addHook('onReady', () => hosts.refreshQuietly());
   app.addHook('onReady', () => demoAccess.refreshQuietly());
+  app.addHook('onReady', () => clocks.refreshQuietly());
   app.decorateRequest('caller');
   app.addHook('onRequest', (request, reply, done) => {
     setHeaders(request, reply);
@@ -265,6 +271,7 @@ export async function buildApp({
     post: (...call) => vatSender.send(...call),
     url: config.VIES_URL,
     now: () => db.now,
+    isOff: async (shopId) => Boolean((await findSettings(db, shopId))?.sandbox),
   });
   const cartStore = createCartStore(db, cartStoreOptions, vatRegister);
   const placeOrder = createPlaceOrder(db, cartStore, cartStoreOptions);
@@ -284,6 +291,7 @@ export async function buildApp({
     checkCart: (request) => cartStore.open(request),
   });
   shop(api);
+  sandboxOperations(api, { db, steps: cleanupSteps(config, log), refreshClocks: clocks.refresh });
   countries(api);
   couponCampaigns(api);
   managedCouponCampaigns(api);
@@ -385,6 +393,7 @@ export async function buildApp({
     vatSender.close();
     await hosts.close();
     await demoAccess.close();
+    await clocks.close();
     limiter.close();
     await limiter.flush();
     await appUse.close();

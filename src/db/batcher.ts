@@ -133,7 +133,7 @@ class Batches<Item, Result> {
   async #runMany(batch: readonly Entry<Item, Result>[]): Promise<void> {
     const { shopId } = batch[0]!;
     const results = await this.#work.runMany(
-      this.#db,
+      this.#db.atClockOf(shopId),
       shopId,
       batch.map(({ item }) => item),
     );
@@ -152,7 +152,7 @@ class Batches<Item, Result> {
     let timer: NodeJS.Timeout | undefined;
     let isSlow = false;
     const ended = this.#work
-      .runOne(this.#db, shopId, item)
+      .runOne(this.#db.atClockOf(shopId), shopId, item)
       .then(resolve, reject)
       .finally(() => {
         clearTimeout(timer);
@@ -192,7 +192,7 @@ class Batches<Item, Result> {
       }
       this.#slow++;
       void this.#work
-        .runMany(this.#db, entry.shopId, [entry.item])
+        .runMany(this.#db.atClockOf(entry.shopId), entry.shopId, [entry.item])
         .then(([result]) => {
           if (result === BUSY) this.#busy.push(next);
           else entry.resolve(result!);

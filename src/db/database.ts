@@ -4,6 +4,7 @@ import pg from 'pg';
 import { Caches, readOnly, type ReadableCaches } from './cache.ts';
 import { DatabaseBusy } from './failure.ts';
 import { createSharedReads, unsharedReads, type SharedReads } from './shared-reads.ts';
+import { createShopClocks, type ShopClocks } from './shop-clocks.ts';
 import { createShopShares, type ShopShares } from './shop-shares.ts';
 import { toStatement, type Sql, type Statement } from './sql.ts';
 
@@ -11,8 +12,15 @@ import { toStatement, type Sql, type Statement } from './sql.ts';
 export interface Queries {
   /** Caches of data read from this database. */
   readonly caches: ReadableCaches;
-  /** The time of the request; SQL gets it as a parameter, so tests can set the clock. */
+  /** The time of the request, by the clock of the shop; SQL gets it as a parameter, so tests can set the clock. */
   readonly now: Date;
+  /**
+   * The same by the clock of the service, for what no merchant waits for: queues, leases, limits, links that sign in. It
+   * differs in sandboxes only.
+   */
+  readonly serviceNow: Date;
+  /** The clocks of shops that have one of their own. */
+  readonly clocks: ShopClocks;
   /** Reads that concurrent callers share: one statement for all of them. */
   readonly shared: SharedReads;
   many<Row>(query: Sql): Promise<Row[]>;
@@ -38,6 +46,8 @@ export interface Transaction extends Queries {
 }
 
 export interface TransactionOptions {
+  /** The shop whose clock the transaction has; absent: that of the service. */
+  clockOf?: string | undefined;
   isolation?: 'read committed' | 'repeatable read' | 'serializable';
   appId?: string | null | undefined;
 }
@@ -60,6 +70,8 @@ export interface Database extends ShopDatabase {
    * transaction must not use it.
    */
   ofShop(shopId: string): ShopDatabase;
+  /** The same database with the clock of a shop, for work in the background and whatever has no request. */
+  atClockOf(shopId: string): Database;
   readonly shares: ShopShares;
   readonly caches: Caches;
   /** Notifications from `notifyAfterCommit` in this process: the listeners get the shop's id. */
@@ -169,6 +181,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     if (!pooler) client.query(PREPARE_CONNECTION).catch(() => {});
   });
 
+  const clocks = createShopClocks();
+  const timeOf = (shopId: string, time: Date) => {
+    const offset = clocks.offsetOf(shopId);
+    return offset ? new Date(time.getTime() + offset) : time;
+  };
+
   const caches = new Caches(options.cacheMegabytes);
   const cachesInTransaction = readOnly(caches);
 
@@ -241,7 +259,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   const attempt = async <Result>(
     work: (tx: Transaction) => Promise<Result>,
-    { isolation = 'read committed', appId = null }: TransactionOptions = {},
+    { isolation = 'read committed', appId = null, clockOf }: TransactionOptions = {},
   ) => {
     if (pool.waitingCount > MAX_WAITING) throw new DatabaseBusy();
     const client = await pool.connect();
@@ -253,10 +271,16 @@ export function openDatabase(options: DatabaseOptions): Database {
       sendTogether(client);
       const begun = client.query(begin(isolation));
       begun.catch(() => {});
+      const serviceNow = clock();
       const result = await work({
         ...queriesTogether(client),
         caches: cachesInTransaction,
-        now: clock(),
+        // Asked for each time: a transaction that reads the settings may learn that the clock was advanced.
+        get now() {
+          return clockOf === undefined ? serviceNow : timeOf(clockOf, serviceNow);
+        },
+        serviceNow,
+        clocks,
         shared: unsharedReads,
         inTransaction: true,
         appId,
@@ -291,14 +315,29 @@ export function openDatabase(options: DatabaseOptions): Database {
     get now() {
       return clock();
     },
+    get serviceNow() {
+      return clock();
+    },
+    clocks,
     transaction: (work, transactionOptions) => retried(() => attempt(work, transactionOptions)),
     ofShop: (shopId) => new SharedByShop(whole, shopId),
+    atClockOf: (shopId) => (clocks.offsetOf(shopId) === undefined ? whole : atClockOf(whole, shopId)),
     shares,
     notices,
     pool,
     close: () => pool.end(),
   };
   return whole;
+
+  function atClockOf(database: Database, shopId: string): Database {
+    return Object.create(database, {
+      now: { get: () => timeOf(shopId, clock()) },
+      transaction: {
+        value: <Result>(work: (tx: Transaction) => Promise<Result>, given?: TransactionOptions) =>
+          database.transaction(work, { ...given, clockOf: shopId }),
+      },
+    }) as Database;
+  }
 }
 
 interface Attempting {
@@ -325,7 +364,17 @@ class SharedByShop implements ShopDatabase {
   }
 
   get now() {
-    return this.#whole.now;
+    const { serviceNow, clocks } = this.#whole;
+    const offset = clocks.offsetOf(this.#shopId);
+    return offset ? new Date(serviceNow.getTime() + offset) : serviceNow;
+  }
+
+  get serviceNow() {
+    return this.#whole.serviceNow;
+  }
+
+  get clocks() {
+    return this.#whole.clocks;
   }
 
   many<Row>(query: Sql): Promise<Row[]> {
@@ -346,7 +395,9 @@ class SharedByShop implements ShopDatabase {
 
   transaction<Result>(work: (tx: Transaction) => Promise<Result>, options?: TransactionOptions) {
     return retried(() =>
-      this.#whole.shares.run(this.#shopId, 'transaction', () => this.#whole.attempt(work, options)),
+      this.#whole.shares.run(this.#shopId, 'transaction', () =>
+        this.#whole.attempt(work, { ...options, clockOf: this.#shopId }),
+      ),
     );
   }
 }

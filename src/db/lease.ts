@@ -40,11 +40,11 @@ export function createLease(table: Sql, { holder: column = sql`holder` }: { hold
   return {
     take: <Row>(db: Queries, rows: Sql, holder: string, returning: Sql) =>
       db.many<Row>(sql`
-        update ${table} set ${column} = ${holder}, leased_until = ${leaseEnd(db.now)}
-        where ${rows} and (leased_until is null or leased_until <= ${db.now}) returning ${returning}`),
+        update ${table} set ${column} = ${holder}, leased_until = ${leaseEnd(db.serviceNow)}
+        where ${rows} and (leased_until is null or leased_until <= ${db.serviceNow}) returning ${returning}`),
     renew: async (db, rows, holder) => {
       const renewed = await db.run(sql`
-        update ${table} set leased_until = ${leaseEnd(db.now)} where ${rows} and ${column} = ${holder}`);
+        update ${table} set leased_until = ${leaseEnd(db.serviceNow)} where ${rows} and ${column} = ${holder}`);
       return renewed > 0;
     },
     // Without a holder, a renewal that is still under way finds no row. Clocks of processes differ, hence no present time.

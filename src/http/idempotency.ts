@@ -76,10 +76,10 @@ function sha256(text: string): Buffer {
 function claimKey(tx: Transaction, { shopId, key }: KeyedRequest, caller: Buffer, requestHash: Buffer) {
   return tx.run(sql`
     insert into idempotent_answer (shop_id, caller, key, request_hash, created_at)
-    values (${shopId}, ${caller}, ${key}, ${requestHash}, ${tx.now})
+    values (${shopId}, ${caller}, ${key}, ${requestHash}, ${tx.serviceNow})
     on conflict (shop_id, caller, key) do update
     set request_hash = excluded.request_hash, created_at = excluded.created_at
-    where idempotent_answer.created_at < ${new Date(tx.now.getTime() - STORED_FOR)}`);
+    where idempotent_answer.created_at < ${new Date(tx.serviceNow.getTime() - STORED_FOR)}`);
 }
 
 function selectAnswer(tx: Transaction, { shopId, key }: KeyedRequest, caller: Buffer) {

@@ -35,7 +35,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
 
   /** Counts one call; undefined when this process does not know the caller: `load` first. */
   const count = (caller: string): Allowance | undefined => {
-    const now = db.now;
+    const now = db.serviceNow;
     const startsAt = hourOf(now);
     const window = windows.get(caller);
     if (!window || window.startsAt !== startsAt) return undefined;
@@ -50,7 +50,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
   /** Takes back one call that was counted in this hour. */
   const uncount = (caller: string): void => {
     const window = windows.get(caller);
-    if (window?.startsAt === hourOf(db.now)) window.fresh--;
+    if (window?.startsAt === hourOf(db.serviceNow)) window.fresh--;
   };
 
   /**
@@ -59,7 +59,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
    * without one.
    */
   const countTry = async (caller: string, perHour: number): Promise<Allowance> => {
-    const now = db.now;
+    const now = db.serviceNow;
     const startsAt = hourOf(now);
     const window = windows.get(caller);
     const isUsedUp = window?.startsAt === startsAt && window.shared >= perHour;
@@ -79,7 +79,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
 
   /** Takes back one try that was counted in this hour. */
   const uncountTry = async (caller: string): Promise<void> => {
-    await addTry(caller, hourOf(db.now), -1);
+    await addTry(caller, hourOf(db.serviceNow), -1);
   };
 
   // The same text for every call of an hour.
@@ -93,7 +93,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
 
   /** Reads the earlier count from the database, so a restart or another process forgives nothing. */
   const load = async (caller: string): Promise<void> => {
-    const startsAt = hourOf(db.now);
+    const startsAt = hourOf(db.serviceNow);
     const row = await db.one<{ calls: number }>(sql`
       select calls from rate_window where caller = ${caller} and starts_at = ${new Date(startsAt)}`);
     const window = windows.get(caller);
@@ -125,7 +125,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
 
   /** Drops past hours, and in a flood of addresses those that are quiet: the database still has them. */
   const forgetIdle = () => {
-    const startsAt = hourOf(db.now);
+    const startsAt = hourOf(db.serviceNow);
     const crowded = windows.size > MAX_IDLE;
     for (const [caller, window] of windows) {
       if (window.fresh === 0 && (crowded || window.startsAt !== startsAt)) windows.delete(caller);
@@ -241,7 +241,7 @@ async function touchTokens(db: Database, callers: string[]): Promise<void> {
   const shopIds = tokens.map((parts) => parts[1]!);
   const hashes = tokens.map((parts) => Buffer.from(parts[2]!, 'hex'));
   await db.run(sql`
-    update token set last_used_at = ${db.now}
+    update token set last_used_at = ${db.serviceNow}
     from unnest(${shopIds}::text[], ${hashes}::bytea[]) as used (shop_id, token_hash)
     where token.shop_id = used.shop_id and token.token_hash = used.token_hash`);
 }
@@ -252,7 +252,7 @@ export const windowCleanup = {
   run: async (db: Database, limit: number): Promise<number> => {
     const past = await db.many<{ caller: string; startsAt: Date }>(sql`
       select caller, starts_at as "startsAt" from rate_window
-      where starts_at < ${new Date(db.now.getTime() - 2 * HOUR)} order by starts_at limit ${limit}`);
+      where starts_at < ${new Date(db.serviceNow.getTime() - 2 * HOUR)} order by starts_at limit ${limit}`);
     await db.run(sql`
       delete from rate_window
       using unnest(${past.map(({ caller }) => caller)}::text[],

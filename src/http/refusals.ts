@@ -148,6 +148,19 @@ export const SHARED_REFUSALS = {
   },
   TOO_MANY_REDIRECTS: { status: 409, message: 'A shop has at most {limit} redirects' },
 
+  // Sandboxes
+  NOT_A_SANDBOX: { status: 409, message: 'The shop is no sandbox' },
+  DURATION_MALFORMED: {
+    status: 400,
+    message: 'A duration is like P15D, PT1H or 15d, and longer than nothing',
+    field: 'advance',
+  },
+  CLOCK_TOO_FAR: {
+    status: 409,
+    message: 'The clock of a sandbox can be at most ten years ahead',
+    field: 'advance',
+  },
+
   // Placing an order
   TAX_FREE_NOT_ALLOWED: {
     status: 403,

@@ -373,6 +373,7 @@ const TAGS: Readonly<Record<string, string>> = {
   pages: 'The pages that the shop writes itself: pages, posts, the front page, tops of categories.',
   newsletters: 'Newsletter campaigns and their subscribers.',
   'script-tags': 'Scripts that an app adds to the pages of the storefront.',
+  sandbox: 'The clock and the emails of a sandbox, a copy of a shop for trying things out.',
   audit: 'The audit log: who changed what, and when.',
   events: 'The event log of the shop, in order, readable from any position.',
   webhooks: 'Addresses of an app that are called when something happens in the shop.',
@@ -390,6 +391,7 @@ const TITLES: Readonly<Record<string, string>> = {
   search: 'Product search',
   legal: 'Legal pages',
   'script-tags': 'Scripts in the storefront',
+  sandbox: 'Sandboxes',
   audit: 'Audit log',
   token: 'Installing an app',
 };

@@ -178,7 +178,8 @@ export const customerTotals: CleanupStep = {
     const due = await db.many<{ shopId: string }>(sql`
       select shop_id as "shopId" from customer_total_run where due_at <= ${db.now} order by due_at
       limit ${SHOPS_AT_ONCE}`);
-    for (const { shopId } of due) await db.transaction((tx) => countNextCustomers(tx, shopId));
+    for (const { shopId } of due)
+      await db.atClockOf(shopId).transaction((tx) => countNextCustomers(tx, shopId));
     return due.length > 0 ? limit : 0;
   },
 };
@@ -200,7 +201,7 @@ async function countNextCustomers(tx: Transaction, shopId: string): Promise<void
     );
   }
   const isOver = next.length < CUSTOMERS_AT_ONCE;
-  const dueAt = !isOver ? LONG_AGO : run.round < ROUNDS ? new Date(tx.now.getTime() + DAY) : NEVER;
+  const dueAt = !isOver ? LONG_AGO : run.round < ROUNDS ? new Date(tx.serviceNow.getTime() + DAY) : NEVER;
   await tx.run(sql`
     update customer_total_run set round = ${run.round + (isOver ? 1 : 0)}, due_at = ${dueAt},
       customer_id = ${isOver ? BEFORE_ALL : next.at(-1)!.customerId}::uuid

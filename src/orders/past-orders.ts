@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { takeTimeOfCommit } from '../platform/events/log.ts';
@@ -86,3 +87,11 @@ const toStates = (order: PastOrder) => ({
   internal_note: order.internalNote,
   viewed_on: order.createdAt,
 });
+
+/** In a copy of a shop: no token of a cart there opens an order here. */
+export function endCartTokens(tx: Transaction, shopId: string) {
+  return tx.run(sql`
+    update customer_order
+    set cart_token_hash = sha256(convert_to(order_id::text || ${randomUUID()}::text, 'UTF8'))
+    where shop_id = ${shopId}`);
+}

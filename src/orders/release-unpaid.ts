@@ -11,6 +11,7 @@ export const unpaidOrderRelease: CleanupStep = {
   name: 'unpaid orders',
   every: 5 * 60_000,
   run: releaseUnpaidOrders,
+  runForShop: async (db, shopId, limit) => release(db, await findDueOrdersOf(db, shopId, limit)),
 };
 
 interface DueOrder {
@@ -24,11 +25,15 @@ interface DueOrder {
  * find it no longer due. The same holds for a payment that arrives at this moment.
  */
 export async function releaseUnpaidOrders(db: Database, limit: number): Promise<number> {
+  return release(db, await findDueOrders(db, limit));
+}
+
+async function release(db: Database, orders: readonly DueOrder[]): Promise<number> {
   let released = 0;
   const failures: unknown[] = [];
-  for (const due of await findDueOrders(db, limit)) {
+  for (const due of orders) {
     try {
-      if (await db.transaction((tx) => releaseOrder(tx, due))) released++;
+      if (await db.atClockOf(due.shopId).transaction((tx) => releaseOrder(tx, due))) released++;
     } catch (error) {
       // An order that can't be cancelled does not block the others.
       failures.push(error);
@@ -71,6 +76,13 @@ function findDueOrders(db: Queries, limit: number): Promise<DueOrder[]> {
     select shop_id as "shopId", upper(order_id::text) as "orderId" from customer_order
     where ${isUnpaid} and release_at <= ${db.now} and ${hasNoLiveAttempt(sql`customer_order.shop_id`)}
     order by release_at, shop_id, order_id limit ${limit}`);
+}
+
+function findDueOrdersOf(db: Queries, shopId: string, limit: number): Promise<DueOrder[]> {
+  return db.many<DueOrder>(sql`
+    select shop_id as "shopId", upper(order_id::text) as "orderId" from customer_order
+    where shop_id = ${shopId} and ${isUnpaid} and release_at <= ${db.now} and ${hasNoLiveAttempt(sql`${shopId}`)}
+    order by release_at, order_id limit ${limit}`);
 }
 
 /** Locks the order if it is still due, and returns whether it is. */

@@ -19,6 +19,11 @@ export interface CleanupStep {
    * again until it finds fewer than `limit`. It may run twice at the same time, after a process was presumed dead.
    */
   run(db: Database, limit: number): Promise<number>;
+  /**
+   * The same for one shop whose clock is ahead, by that clock, which `db` has; absent: nobody waits for it, and it happens
+   * when the service is there too.
+   */
+  runForShop?(db: Database, shopId: string, limit: number): Promise<number>;
 }
 
 const HOUR = 3_600_000;
@@ -75,13 +80,47 @@ async function runStep(
   rows: number,
   mayGoOn: () => boolean,
 ): Promise<number> {
+  let found = await repeatedly((limit) => step.run(db, limit), rows, mayGoOn);
+  for (const shopId of step.runForShop ? db.clocks.ahead() : []) {
+    if (!mayGoOn()) break;
+    found += await repeatedly(
+      (limit) => step.runForShop!(db.atClockOf(shopId), shopId, limit),
+      rows,
+      mayGoOn,
+    );
+  }
+  return found;
+}
+
+async function repeatedly(
+  run: (limit: number) => Promise<number>,
+  rows: number,
+  mayGoOn: () => boolean,
+): Promise<number> {
   for (let found = 0; ;) {
     const began = performance.now();
-    const count = await step.run(db, rows);
+    const count = await run(rows);
     found += count;
     if (count < rows || !mayGoOn()) return found;
     // It rests as long as it has worked: most of the database belongs to the visitors.
     await sleep(Math.min(performance.now() - began, 1_000));
+  }
+}
+
+/** Milliseconds that a caller waits for what its clock has made due; the background does the rest. */
+const WAITS = 5_000;
+
+/** Runs the steps of one shop at once, by its own clock, after that was advanced. */
+export async function runCleanupOfShop(
+  db: Database,
+  steps: readonly CleanupStep[],
+  shopId: string,
+): Promise<void> {
+  const until = performance.now() + WAITS;
+  const mayGoOn = () => performance.now() < until;
+  for (const step of steps) {
+    if (!step.runForShop || !mayGoOn()) continue;
+    await repeatedly((limit) => step.runForShop!(db.atClockOf(shopId), shopId, limit), ROWS, mayGoOn);
   }
 }
 

@@ -136,9 +136,12 @@ export async function openVisit(
   return visit;
 }
 
-/** The session is signed for this shop; a new preview link ends the visits that came by the former one. */
+/**
+ * The session is signed for this shop; a new preview link ends the visits that came by the former one. A sandbox is only
+ * ever seen as by a preview link: search engines, feeds and caches get nothing of it.
+ */
 function accessTo(settings: Settings, { preview }: Session, previewToken: PreviewToken): Visit['access'] {
-  if (settings.isOpen) return 'public';
+  if (settings.isOpen) return settings.sandbox ? 'preview' : 'public';
   return preview !== undefined && preview === previewToken(settings) ? 'preview' : 'closed';
 }
 

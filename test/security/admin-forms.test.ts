@@ -131,6 +131,8 @@ const NOT_ON_A_PAGE = [
   '/admin/shops/:shopId/products/hide',
   '/admin/shops/:shopId/products/show',
   '/admin/shops/:shopId/products/stock-take',
+  '/admin/shops/:shopId/sandbox/clock',
+  '/admin/shops/:shopId/sandbox/delete',
   '/admin/account/passkeys/delete',
   '/admin/account/sessions/end-others',
   '/admin/account/sessions/:sessionId/end',

@@ -2,6 +2,7 @@ import { encodeHtml, html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import type { AdminPage } from '../page.ts';
 import { adminPath, storefrontLink, type ShopVisit, type Visit } from '../visit.ts';
+import { momentText } from '../components/format.ts';
 import { HTMX, SCRIPT, STYLESHEET } from './assets.ts';
 import { MENU_ICONS, OPEN_ICON, SEARCH_ICON, USER_ICON } from './icons.ts';
 import { MENU, type MenuEntry } from './menu.ts';
@@ -35,7 +36,7 @@ export function documentBytes(visit: Visit<'anybody'> | ShopVisit, page: AdminPa
         <a class="skip" href="#main">${messages.layout.skip}</a>
         ${isOfShop ? header(visit, page.menu) : brandHeader(visit)}
         <main id="main" tabindex="-1">
-          ${page.breadcrumbs && breadcrumbs(page.breadcrumbs, messages.layout.breadcrumbs)}
+          ${isOfShop && sandboxBanner(visit)} ${page.breadcrumbs && breadcrumbs(page.breadcrumbs, messages.layout.breadcrumbs)}
           <div class="title">
             <h1>${page.title}</h1>
             ${page.actions && html`<div class="actions">${page.actions}</div>`}
@@ -46,6 +47,19 @@ export function documentBytes(visit: Visit<'anybody'> | ShopVisit, page: AdminPa
       </body>
     </html>
   `;
+}
+
+/** On every page, so that nobody takes a sandbox for the shop, or its time for today's. */
+function sandboxBanner(visit: ShopVisit): Markup | false {
+  const { sandbox } = visit.settings;
+  const messages = visit.messages.sandbox;
+  return (
+    sandbox !== null &&
+    html`<p class="notice warning">
+      <a href="${adminPath(visit, '/sandbox')}">${messages.title({ shop: sandbox.of })}</a> ·
+      ${momentText(visit.db.now, visit.language)}
+    </p>`
+  );
 }
 
 function pageAsset(path: string, type: string): Markup {

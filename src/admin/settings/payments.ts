@@ -7,6 +7,7 @@ import { BANK_ACCOUNT, missingPaymentData } from '../../orders/payments/payment-
 import {
   isProviderName,
   PROVIDER_LABELS,
+  providerOf,
   type ProviderMethod,
   type Providers,
 } from '../../orders/payments/providers.ts';
@@ -36,7 +37,7 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
     {
       show: async (visit, request, draft) => {
         const method = methodOf(visit, request);
-        const { fields } = providers[method.providerName];
+        const { fields } = providerOf(providers, method.providerName, visit.settings);
         const stored = await storedFields(visit, method);
         const messages = visit.messages.settings.paymentKeys;
         const hints: Readonly<Record<string, string>> = messages.hints;
@@ -75,7 +76,7 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
       },
       save: async (visit, form) => {
         const method = methodOf(visit, form);
-        const names = Object.keys(providers[method.providerName].fields);
+        const names = Object.keys(providerOf(providers, method.providerName, visit.settings).fields);
         const messages = visit.messages.settings.paymentKeys;
         const typed = names.filter((name) => form.field(name) !== '');
         const removed = names.filter((name) => form.field(`${name}.remove`) !== '' && !typed.includes(name));
@@ -109,7 +110,7 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
       throw tooManyRequests(TESTS_PER_HOUR, 3600, 'tests');
     }
     const messages = visit.messages.settings.paymentKeys;
-    const provider = providers[method.providerName];
+    const provider = providerOf(providers, method.providerName, visit.settings);
     const problem = await accountProblem(provider, {
       shopId: visit.shopId,
       fields: await storedFields(visit, method),
@@ -171,7 +172,7 @@ async function accountList(visit: ShopVisit, providers: Providers): Promise<Mark
     <h2>${messages.accounts}</h2>
     ${methods.length === 0 && html`<p class="quiet">${messages.none}</p>`}
     ${accounts.map(({ method, stored }) => {
-      const fields = Object.entries(providers[method.providerName].fields);
+      const fields = Object.entries(providerOf(providers, method.providerName, visit.settings).fields);
       const isReady = fields.every(([name, { isOptional }]) => isOptional || stored[name] !== undefined);
       return html`<div class="provider">
         <p>

@@ -20,6 +20,7 @@ export const invitationEmail: EmailKind<Invited> = {
   sample: { by: 'owner@shop.example', linkId: '019A8C1E-0000-7000-8000-000000001006' },
   // Only an owner of the shop can cause it, and the page that sends it has its own limit.
   isLimited: false,
+  isOfService: true,
   placeholders: {
     ...SHOP_PLACEHOLDERS,
     invitedBy: { meaning: 'Email address of the person who sends the invitation.', value: ({ by }) => by },

@@ -29,15 +29,15 @@ export async function insertLink(
   lifetime: number,
   shopId: string | null = null,
 ): Promise<string> {
-  const linkId = newId(tx.now);
+  const linkId = newId(tx.serviceNow);
   await tx.run(sql`
     insert into admin_link (link_id, user_id, invited_to, created_at, expires_at)
-    values (${linkId}, ${userId}, ${shopId}, ${tx.now}, ${new Date(tx.now.getTime() + lifetime)})`);
+    values (${linkId}, ${userId}, ${shopId}, ${tx.serviceNow}, ${new Date(tx.serviceNow.getTime() + lifetime)})`);
   await tx.run(sql`
     delete from admin_link where link_id in (
       select link_id from admin_link
       where user_id is not distinct from ${userId}::uuid and invited_to is not distinct from ${shopId}::text
-        and expires_at > ${tx.now}
+        and expires_at > ${tx.serviceNow}
       order by created_at desc, link_id desc offset ${MAX_LINKS})`);
   return linkId;
 }
@@ -46,7 +46,7 @@ export async function insertLink(
 export function findLink(db: Queries, linkId: string) {
   return db.one<AdminLink>(sql`
     select upper(link_id::text) as "linkId", upper(user_id::text) as "userId", invited_to as "shopId" from admin_link
-    where link_id = ${linkId} and expires_at > ${db.now}`);
+    where link_id = ${linkId} and expires_at > ${db.serviceNow}`);
 }
 
 /**
@@ -67,7 +67,7 @@ export const adminLinkCleanup: CleanupStep = {
   run: (db, limit) =>
     db.run(sql`
       delete from admin_link where link_id in (
-        select link_id from admin_link where expires_at < ${db.now} order by expires_at limit ${limit})`),
+        select link_id from admin_link where expires_at < ${db.serviceNow} order by expires_at limit ${limit})`),
 };
 
 const TOKEN = /^([0-9A-F-]{36})\.[A-Za-z0-9_-]{43}$/;

@@ -17,6 +17,7 @@ export const passwordEmail: EmailKind<PasswordForgotten> = {
   sample: { linkId: '019A8C1E-0000-7000-8000-000000001007' },
   // The page that sends it has its own limits; those of the shop could be used up by orders with this address.
   isLimited: false,
+  isOfService: true,
   placeholders: {
     ...SHOP_PLACEHOLDERS,
     email: { meaning: 'Email address to sign in with.', value: (_, { to }) => to },

@@ -208,6 +208,14 @@ export function putRole(tx: Transaction, shopId: string, userId: string, role: R
     on conflict (shop_id, user_id) do update set role = excluded.role, is_pending = false`);
 }
 
+/** Whoever works in a shop works in its copy, too. An invitation is for one shop. */
+export function copyRoles(tx: Transaction, from: string, to: string) {
+  return tx.run(sql`
+    insert into shop_user (shop_id, user_id, role, created_at)
+    select ${to}::text, user_id, role, ${tx.now}::timestamptz from shop_user
+    where shop_id = ${from} and not is_pending`);
+}
+
 /** The role starts when the user accepts the invitation. false: the user already has one in this shop. */
 export async function insertPendingRole(
   tx: Transaction,

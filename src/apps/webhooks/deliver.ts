@@ -68,7 +68,7 @@ export async function deliver(
 ): Promise<boolean> {
   const { db, key, signal } = deps;
   const app = webhook.appId === null ? undefined : await findAppById(db, shopId, webhook.appId);
-  const secrets = openSecrets(key, webhook, app, db.now);
+  const secrets = openSecrets(key, webhook, app, db.serviceNow);
   const until = performance.now() + TURN;
   return renewWhile(
     () => renewLease(db, shopId, webhook),
@@ -102,7 +102,7 @@ async function deliverBatch(deps: DeliveryDeps, turn: Turn): Promise<boolean> {
     ({ type, resourceId }) => type !== 'APP_UNINSTALL' || resourceId === ownAppId,
   );
   const next = page?.next ?? position;
-  const plan = planBatch(waiting, events, db.now);
+  const plan = planBatch(waiting, events, db.serviceNow);
   const tasks = plan.lanes.flat();
   if (tasks.length === 0 && plan.blocked.length === 0 && next === position) return false;
 
@@ -121,7 +121,7 @@ async function deliverBatch(deps: DeliveryDeps, turn: Turn): Promise<boolean> {
     // The clean-up may already have deleted the event.
     return event && sendOne(deps, turn, event, { loadEntity, mayGoOn });
   });
-  const outcome = outcomeOf(plan, events, results, { position, next, now: db.now });
+  const outcome = outcomeOf(plan, events, results, { position, next, now: db.serviceNow });
   const recorded = await db.transaction((tx) =>
     record(tx, turn, outcome, (at) => eventAt.get(at)?.at ?? tx.now, waiting.length > 0),
   );
@@ -185,7 +185,7 @@ async function sendOne(
     const entity = await loadEntity(event);
     const body = callbackBody(event, { shopId, webhookId, origin, entity });
     const messageId = messageIdOf(deliveryIdOf(shopId, webhookId, event.position));
-    const headers = signatureHeaders(secrets, { messageId, at: db.now, body });
+    const headers = signatureHeaders(secrets, { messageId, at: db.serviceNow, body });
     return sender.send(callbackUrl, headers, body);
   });
 }
@@ -214,7 +214,7 @@ async function record(
   return {
     mayGoOn: moved.active && !hasFailed && !isPaused,
     // The next batch reads the times of waiting deliveries themselves.
-    nextTryAt: waits ? tx.now : moved.nextTryAt,
+    nextTryAt: waits ? tx.serviceNow : moved.nextTryAt,
   };
 }
 

@@ -20,8 +20,8 @@ const SCOPES = Object.fromEntries(Object.entries(EVENT_TYPES).map(([type, { scop
  * log. `shopId` is a parameter where the shop is known, or else Citus would ask all of its nodes.
  */
 const hasWork = (db: Queries, shopId: Sql) => sql`
-  webhook.active and (webhook.leased_until is null or webhook.leased_until <= ${db.now})
-  and (webhook.next_try_at <= ${db.now} or webhook.position + ${MAX_BEHIND}::bigint <= counter.value
+  webhook.active and (webhook.leased_until is null or webhook.leased_until <= ${db.serviceNow})
+  and (webhook.next_try_at <= ${db.serviceNow} or webhook.position + ${MAX_BEHIND}::bigint <= counter.value
     or exists (
       select from event
       where event.shop_id = ${shopId} and event.type = webhook.event_type
@@ -29,8 +29,8 @@ const hasWork = (db: Queries, shopId: Sql) => sql`
   and (webhook.uninstalled_app_id is not null or exists (
     select from app join token on token.shop_id = ${shopId} and token.app_id = app.app_id
     where app.shop_id = ${shopId} and app.app_id = webhook.app_id
-      and (app.deliveries_paused_until is null or app.deliveries_paused_until <= ${db.now})
-      and (token.expires_at is null or token.expires_at > ${db.now})
+      and (app.deliveries_paused_until is null or app.deliveries_paused_until <= ${db.serviceNow})
+      and (token.expires_at is null or token.expires_at > ${db.serviceNow})
       and coalesce(${JSON.stringify(SCOPES)}::jsonb ->> webhook.event_type = any (token.scopes), true)))`;
 
 /** The webhooks of a shop that have something to deliver, those that lag most first. */
@@ -135,7 +135,7 @@ export function moveLeased(
   { position, active }: { position: number; active: boolean },
 ) {
   return tx.one<{ active: boolean; nextTryAt: Date | null }>(sql`
-    update webhook set position = ${position}::bigint, leased_until = ${leaseEnd(tx.now)},
+    update webhook set position = ${position}::bigint, leased_until = ${leaseEnd(tx.serviceNow)},
       active = active and ${active}, updated_at = case when ${active} then updated_at else ${tx.now} end
     where shop_id = ${shopId} and webhook_id = ${webhookId} and lease_id = ${holder}
     returning active, next_try_at as "nextTryAt"`);
@@ -185,12 +185,12 @@ export async function pauseApp(
 ): Promise<boolean> {
   if (begins) {
     await tx.run(sql`
-      update app set deliveries_paused_until = ${new Date(tx.now.getTime() + PAUSE)}
+      update app set deliveries_paused_until = ${new Date(tx.serviceNow.getTime() + PAUSE)}
       where shop_id = ${shopId} and app_id = ${appId}`);
     return true;
   }
   const row = await tx.one<{ isPaused: boolean | null }>(sql`
-    select deliveries_paused_until > ${tx.now} as "isPaused" from app
+    select deliveries_paused_until > ${tx.serviceNow} as "isPaused" from app
     where shop_id = ${shopId} and app_id = ${appId}`);
   return row?.isPaused ?? false;
 }

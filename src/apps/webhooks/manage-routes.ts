@@ -161,7 +161,7 @@ export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDep
     const webhook = await lockWebhook(tx, shopId, caller.app!.appId, webhookId);
     if (!webhook) throw notFound();
     const secret = newWebhookSecret();
-    const formerSecretUntil = webhook.secretSealed && new Date(tx.now.getTime() + BOTH_FOR);
+    const formerSecretUntil = webhook.secretSealed && new Date(tx.serviceNow.getTime() + BOTH_FOR);
     await updateSecret(tx, shopId, webhookId, {
       secretSealed: seal(key, secret),
       formerSecretSealed: webhook.secretSealed,
@@ -221,7 +221,7 @@ export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDep
     tests++;
     testsOf.set(shopId, ofShop + 1);
     try {
-      const { now } = db;
+      const { serviceNow: now } = db;
       const event = { type: webhook.eventType, resourceId: newId(now), at: now, data: { test: true } };
       const body = callbackBody(event, { shopId, webhookId, origin, entity: undefined, isTest: true });
       const secrets = openSecrets(await loadKey(), webhook, app, now);

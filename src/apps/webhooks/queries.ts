@@ -102,7 +102,7 @@ export function updateActive(tx: Transaction, shopId: string, webhookId: string,
 /** Failed and waiting deliveries are due at once, with all their attempts. */
 export async function retryDeliveries(tx: Transaction, shopId: string, webhookId: string): Promise<void> {
   await tx.run(sql`
-    update webhook_delivery set status = 'waiting', attempts = 0, next_try_at = ${tx.now}
+    update webhook_delivery set status = 'waiting', attempts = 0, next_try_at = ${tx.serviceNow}
     where shop_id = ${shopId} and webhook_id = ${webhookId} and status <> 'delivered'`);
   await updateNextTry(tx, shopId, webhookId);
 }
@@ -200,7 +200,7 @@ export function findDeliveries(
 /** Sends it again, even when it was delivered; undefined: it does not exist. */
 export async function redeliver(tx: Transaction, shopId: string, webhookId: string, position: number) {
   const row = await tx.one<DeliveryRow>(sql`
-    update webhook_delivery set status = 'waiting', attempts = 0, next_try_at = ${tx.now}
+    update webhook_delivery set status = 'waiting', attempts = 0, next_try_at = ${tx.serviceNow}
     where shop_id = ${shopId} and webhook_id = ${webhookId} and position = ${position}::bigint
     returning ${deliveryColumns}`);
   if (row) await updateNextTry(tx, shopId, webhookId);

@@ -94,7 +94,7 @@ export function startWebhookWorker(options: WebhookWorkerOptions): Background {
 
   const deliverOne = async (shopId: string, shop: BusyShop, webhookId: string): Promise<void> => {
     const shopDb = db.ofShop(shopId);
-    const webhook = await leaseWebhook(shopDb, shopId, webhookId, newId(db.now));
+    const webhook = await leaseWebhook(shopDb, shopId, webhookId, newId(db.serviceNow));
     if (!webhook) return;
     let seen = shop.news;
     let hasMore = false;

@@ -66,7 +66,7 @@ export async function insertBulkEdit(
     insert into bulk_edit (shop_id, edit_id, created_at, author, action, state, items, items_done, changed, refused,
       undone, kept, run_at, attempts)
     values (${shopId}, ${editId}, ${tx.now}, ${author}, ${JSON.stringify(action)}::jsonb, 'running',
-      ${productIds.length}, 0, 0, 0, 0, 0, ${tx.now}, 0)`);
+      ${productIds.length}, 0, 0, 0, 0, 0, ${tx.serviceNow}, 0)`);
   for (let first = 0; first < productIds.length; first += INSERTED_AT_ONCE) {
     const part = productIds.slice(first, first + INSERTED_AT_ONCE);
     await tx.run(sql`
@@ -81,7 +81,7 @@ export async function insertBulkEdit(
 /** Starts to undo an edit. false: it is not done, or too old. */
 export async function startUndo(tx: Transaction, shopId: string, editId: string): Promise<boolean> {
   const started = await tx.run(sql`
-    update bulk_edit set state = 'undoing', run_at = ${tx.now}, attempts = 0
+    update bulk_edit set state = 'undoing', run_at = ${tx.serviceNow}, attempts = 0
     where shop_id = ${shopId} and edit_id = ${editId} and state = 'done' and changed > 0
       and created_at > ${new Date(tx.now.getTime() - UNDO_TIME)}`);
   return started > 0;
@@ -195,7 +195,7 @@ export async function saveResults(
   await tx.run(sql`
     update bulk_edit set items_done = items_done + ${isUndone ? 0 : results.length},
       changed = changed + ${count('changed')}, refused = refused + ${count('refused')},
-      undone = undone + ${count('undone')}, kept = kept + ${count('kept')}, run_at = ${leaseEnd(tx.now)}
+      undone = undone + ${count('undone')}, kept = kept + ${count('kept')}, run_at = ${leaseEnd(tx.serviceNow)}
     where shop_id = ${shopId} and edit_id = ${editId}`);
   await tx.run(sql`
     update bulk_edit_item set state = result.state, before = coalesce(result.before, bulk_edit_item.before),
@@ -221,7 +221,7 @@ export function endEdit(
 /** Lets the next process continue at once. */
 export function releaseEdit(tx: Transaction, shopId: string, { editId, attempts }: TakenEdit) {
   return tx.run(sql`
-    update bulk_edit set run_at = ${tx.now}
+    update bulk_edit set run_at = ${tx.serviceNow}
     where shop_id = ${shopId} and edit_id = ${editId} and attempts = ${attempts}`);
 }
 

@@ -43,7 +43,7 @@ export async function runDueEdits(
     const due = await findDueEdit(db);
     if (!due) return;
     const taken = await takeEdit(db, due.shopId, due.editId);
-    if (taken) await runEdit(db, log, due.shopId, taken, signal);
+    if (taken) await runEdit(db.atClockOf(due.shopId), log, due.shopId, taken, signal);
   }
 }
 

@@ -104,7 +104,7 @@ export async function insertImport(tx: Transaction, shopId: string, given: NewIm
     insert into product_import (shop_id, import_id, author, file_name, content, state, reading, row_count, rows_done,
       created, changed, unchanged, refused, problems, new_categories, run_at, attempts)
     values (${shopId}, ${importId}, ${author}, ${fileName.slice(0, 200)}, ${content}, ${state}, ${reading}, ${rowCount},
-      0, 0, 0, 0, 0, '[]', '[]', ${state === 'checking' ? tx.now : null}, 0)`);
+      0, 0, 0, 0, 0, '[]', '[]', ${state === 'checking' ? tx.serviceNow : null}, 0)`);
   await tx.run(sql`
     delete from product_import where shop_id = ${shopId} and run_at is null and import_id in (
       select import_id from product_import where shop_id = ${shopId} order by import_id desc offset ${MAX_IMPORTS})`);
@@ -125,7 +125,7 @@ export async function startImport(
   const changed = await tx.run(sql`
     update product_import
     set state = ${state}, reading = ${reading}, rows_done = 0, created = 0, changed = 0, unchanged = 0, refused = 0,
-      problems = '[]', new_categories = '[]', run_at = ${tx.now}, attempts = 0, error = null
+      problems = '[]', new_categories = '[]', run_at = ${tx.serviceNow}, attempts = 0, error = null
     where shop_id = ${shopId} and import_id = ${importId} and state = any (${from}::text[])`);
   return changed > 0;
 }
@@ -174,7 +174,7 @@ export async function addProgress(
       problems = case when refused < ${MAX_IMPORT_PROBLEMS} then problems || ${problems}::jsonb else problems end,
       new_categories = case when jsonb_array_length(new_categories) < ${MAX_NEW_CATEGORIES}
         then new_categories || ${categories}::jsonb else new_categories end,
-      run_at = ${leaseEnd(tx.now)}
+      run_at = ${leaseEnd(tx.serviceNow)}
     where shop_id = ${shopId} and import_id = ${importId} and attempts = ${attempts}`);
   return changed > 0;
 }
@@ -201,7 +201,7 @@ export function endImport(
 /** Lets the next process continue at once. */
 export function releaseImport(tx: Transaction, shopId: string, { importId, attempts }: Taken) {
   return tx.run(sql`
-    update product_import set run_at = ${tx.now}
+    update product_import set run_at = ${tx.serviceNow}
     where shop_id = ${shopId} and import_id = ${importId} and attempts = ${attempts}`);
 }
 

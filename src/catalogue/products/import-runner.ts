@@ -44,7 +44,7 @@ export async function runDueImports(
     const due = await findDueImport(db);
     if (!due) return;
     const taken = await takeImport(db, due.shopId, due.importId);
-    if (taken) await runImport(deps, due.shopId, taken, signal);
+    if (taken) await runImport({ ...deps, db: db.atClockOf(due.shopId) }, due.shopId, taken, signal);
   }
 }
 

@@ -67,7 +67,7 @@ export async function rebuildStep(
     const moved = await tx.run(sql`
       update listing_rebuild
       set last_product_id = ${rows.at(-1)!.productId}, products = products + ${products},
-        leased_until = ${leaseEnd(tx.now)}
+        leased_until = ${leaseEnd(tx.serviceNow)}
       where shop_id = ${shopId} and rebuild_id = ${rebuild.rebuildId} and holder = ${holder}`);
     return { result: moved === 1 ? 'advanced' : 'superseded', products };
   });
@@ -146,7 +146,7 @@ async function claimUpgrade(db: Database, holder: string): Promise<string | unde
     const rebuildId = newId(tx.now);
     const claimed = await tx.run(sql`
       insert into listing_rebuild (shop_id, rebuild_id, requested_at, last_product_id, products, holder, leased_until)
-      values (${shopId}, ${rebuildId}, ${tx.now}, ${BEFORE_ALL_PRODUCTS}, 0, ${holder}, ${leaseEnd(tx.now)})
+      values (${shopId}, ${rebuildId}, ${tx.now}, ${BEFORE_ALL_PRODUCTS}, 0, ${holder}, ${leaseEnd(tx.serviceNow)})
       on conflict (shop_id) do nothing`);
     if (claimed === 0) return undefined;
     await tx.run(sql`update listing_upgrade set rebuild_id = ${rebuildId} where shop_id = ${shopId}`);

@@ -312,14 +312,14 @@ export function findMissed(
   return db.many<CountedAddress>(sql`
     select address, sum(hits)::integer as hits, max(day)::text as "lastDay",
       coalesce((array_agg(referrer order by hits desc, referrer) filter (where referrer <> ''))[1:3], '{}') as referrers
-    from missed_address where shop_id = ${shopId} and day > ${firstDay(db.now)}
+    from missed_address where shop_id = ${shopId} and day > ${firstDay(db.serviceNow)}
     group by address order by sum(hits) desc, address limit ${limit} offset ${offset}`);
 }
 
 export async function countMissed(db: Queries, shopId: string): Promise<number> {
   const row = await db.one<{ count: number }>(sql`
     select count(distinct address) as count from missed_address
-    where shop_id = ${shopId} and day > ${firstDay(db.now)}`);
+    where shop_id = ${shopId} and day > ${firstDay(db.serviceNow)}`);
   return row!.count;
 }
 
@@ -339,7 +339,7 @@ export const missedAddressCleanup: CleanupStep = {
   run: async (db, limit) => {
     const old = await db.many<{ shopId: string; day: string }>(sql`
       select distinct shop_id as "shopId", day::text from missed_address
-      where day <= ${firstDay(db.now)} order by day limit ${limit}`);
+      where day <= ${firstDay(db.serviceNow)} order by day limit ${limit}`);
     for (const { shopId, day } of old) {
       await db.run(sql`delete from missed_address where shop_id = ${shopId} and day = ${day}`);
     }

@@ -21,6 +21,27 @@ export const runs = {
       print(`Shop ${shopId} is in ${file}: ${contents(manifest, files)}, ${size(bytes)}, ${since(began)}.`);
       if (missingFiles > 0) print(`Removed while the backup was made: ${counted(missingFiles, 'file')}.`);
     }),
+  'shop copy': ({ config, arguments: [from, to], options }) =>
+    withShop(config, from!, async (db) => {
+      const began = performance.now();
+      const { copyShop } = await import('./copy.ts');
+      const isSandbox = options['sandbox'] === true;
+      let progress: Progress | undefined;
+      const { manifest, files } = await copyShop(db, config, {
+        from: from!,
+        to: to!,
+        isSandbox,
+        withCustomers: options['with-customers'] === true,
+        onStart: (entries) => (progress = startProgress('rows and files', entries)),
+        onProgress: (entries) => progress?.advance(entries),
+      });
+      progress?.end();
+      const what = isSandbox ? `a sandbox of ${from}` : `a copy of ${from}`;
+      print(`Shop ${to} is ${what}: ${contents(manifest, files)}, ${since(began)}.`);
+      print(
+        `Domains, tokens, apps, webhooks and the keys of payment providers stay with ${from}. Next: npx kontor token create ${to} --scopes all`,
+      );
+    }),
   'shop export': ({ config, arguments: [shopId, folder], options }) =>
     withShop(config, shopId!, async (db) => {
       if (options['open'] !== true)

@@ -17,7 +17,7 @@ import { selectSettings } from '../../shops/settings/settings.ts';
 import { domainPolicy } from '../../shops/shop/domain-policy.ts';
 import { recordCommand, similarShop } from '../command.ts';
 import { CommandProblem } from '../problem.ts';
-import { setTextFormats } from '../../platform/backup/content.ts';
+import { setTextFormats, type NewChunk } from '../../platform/backup/content.ts';
 import { BackupProblem, chunkName, readChunks, toSingleLine } from '../../platform/backup/file.ts';
 import type { CheckedBackup } from '../../platform/backup/manifest.ts';
 import { unpackRows, UnpackProblem } from '../../platform/backup/unpack-rows.ts';
@@ -71,34 +71,58 @@ export async function restoreShop(
   options: RestoreOptions,
 ): Promise<Restored> {
   const shopId = options.as ?? backup.manifest.shopId;
+  const isOlder = await isOfOlderSchema(backup);
   try {
-    return await db.transaction((tx) => insertShop(tx, config, backup, shopId, options));
+    return await db.transaction((tx) => {
+      const source = { ...backup, isOlder, chunks: readChunks(backup.path) };
+      return insertShop(tx, config, source, shopId, {
+        ...options,
+        finish: async () => {
+          await claimDomains(tx, config, shopId);
+          await recordCommand(tx, shopId, 'shop restore');
+        },
+      });
+    });
   } catch (error) {
-    throw explained(error, shopId, `${backup.path} cannot be restored`);
+    throw explainedFailure(error, shopId, `${backup.path} cannot be restored`);
   }
 }
 
 /** The maximum size of a backup's rows in bytes: more than those of any shop, and less than a bomb. */
 const MAX_UNPACKED_BYTES = { always: 1_073_741_824, perByteOfFile: 100 };
 
-async function insertShop(
+/** The rows and files of a shop, from a backup or straight from the shop. */
+export interface ShopSource extends CheckedBackup {
+  /** The schema of its rows is an earlier one. */
+  isOlder: boolean;
+  chunks: AsyncIterable<NewChunk & { bytes?: number }>;
+}
+
+/** Inserts them as a shop of this id. `path` begins the lines about faults. */
+export async function insertShop(
   tx: Transaction,
   config: Config,
-  backup: CheckedBackup,
+  source: ShopSource,
   shopId: string,
-  { keys, onProgress = () => {} }: RestoreOptions,
+  {
+    keys,
+    finish,
+    onProgress = () => {},
+  }: Pick<RestoreOptions, 'keys' | 'onProgress'> & {
+    /** The last statements; when they fail, the files are removed. */
+    finish: () => Promise<void>;
+  },
 ): Promise<Restored> {
-  const { manifest, path } = backup;
+  const { manifest, path } = source;
   const similar = await findSimilarShop(tx, shopId);
   if (similar !== undefined)
     throw new CommandProblem(`${similarShop(shopId, similar)} Restore under another: --as ID`);
   await setTextFormats(tx);
-  const isOlder = await isOfOlderSchema(backup);
-  const older = isOlder ? await openOlderSchema(tx, manifest.schema) : undefined;
+  const older = source.isOlder ? await openOlderSchema(tx, manifest.schema) : undefined;
   const isCopy = shopId !== manifest.shopId;
-  const inserts = insertsFor(backup, await findShopTables(tx));
+  const inserts = insertsFor(source, await findShopTables(tx));
   const limits = {
-    bytesLeft: MAX_UNPACKED_BYTES.always + MAX_UNPACKED_BYTES.perByteOfFile * backup.bytes,
+    bytesLeft: MAX_UNPACKED_BYTES.always + MAX_UNPACKED_BYTES.perByteOfFile * source.bytes,
   };
   // Caches of a running service may hold versions of an earlier shop with the same ids, or of the shop this is a copy of.
   const versionOffset = randomInt(2 ** 40);
@@ -107,7 +131,7 @@ async function insertShop(
   let areRowsDone = false;
   let hasBegunFiles = false;
   try {
-    for await (const { head, content, bytes } of readChunks(path)) {
+    for await (const { head, content, bytes = 0 } of source.chunks) {
       if (head.part === 'rows') {
         const insert = isCopy && OF_ONE_SHOP_ONLY.includes(head.table) ? undefined : inserts.get(head.table);
         if (insert) {
@@ -118,7 +142,7 @@ async function insertShop(
               await tx.run(insert(shopId, rows, versionOffset));
             }
           } catch (error) {
-            throw explained(error, shopId, place);
+            throw explainedFailure(error, shopId, place);
           }
         }
         onProgress(head.rows, bytes);
@@ -145,8 +169,7 @@ async function insertShop(
     const appsWithoutSecret = await resealSecrets(tx, shopId, keys);
     const webhooksWithoutSecret = await resealWebhookSecrets(tx, shopId, keys);
     const paymentsWithoutKeys = await resealAccounts(tx, shopId, keys);
-    await claimDomains(tx, config, shopId);
-    await recordCommand(tx, shopId, 'shop restore');
+    await finish();
     return { shopId, files, appsWithoutSecret, webhooksWithoutSecret, paymentsWithoutKeys };
   } catch (error) {
     if (hasBegunFiles) await storage.removeShop(shopId);
@@ -250,7 +273,7 @@ async function refuseForeignFiles(storage: MediaStorage, shopId: string): Promis
 }
 
 /** `problem` starts the line about a fault of the backup, not of the installation. */
-function explained(error: unknown, shopId: string, problem: string): unknown {
+export function explainedFailure(error: unknown, shopId: string, problem: string): unknown {
   if (error instanceof UnpackProblem) {
     return new BackupProblem(`${problem}: ${error.message}.`, { cause: error });
   }

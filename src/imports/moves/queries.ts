@@ -142,7 +142,7 @@ export async function startMove(
 ): Promise<boolean> {
   const started = await tx.run(sql`
     update shop_move
-    set state = ${state}, options = ${options}, run_at = ${tx.now}, attempts = 0, error = null, records_done = 0
+    set state = ${state}, options = ${options}, run_at = ${tx.serviceNow}, attempts = 0, error = null, records_done = 0
     where shop_id = ${shopId} and move_id = ${moveId} and state = any (${from}::text[])`);
   return started > 0;
 }
@@ -288,7 +288,7 @@ export function releaseMove(
   { moveId, attempts }: Pick<TakenMove, 'moveId' | 'attempts'>,
 ) {
   return tx.run(sql`
-    update shop_move set run_at = ${tx.now}
+    update shop_move set run_at = ${tx.serviceNow}
     where shop_id = ${shopId} and move_id = ${moveId} and attempts = ${attempts}`);
 }
 

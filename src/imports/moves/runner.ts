@@ -74,7 +74,7 @@ export async function runDueMoves(
     const due = await findDueMove(deps.db);
     if (!due) return;
     const taken = await takeMove(deps.db, due.shopId, due.moveId);
-    if (taken) await runMove(deps, due.shopId, taken, signal);
+    if (taken) await runMove({ ...deps, db: deps.db.atClockOf(due.shopId) }, due.shopId, taken, signal);
   }
 }
 

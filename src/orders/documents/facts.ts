@@ -64,6 +64,8 @@ export interface DocumentTerms {
   electronic: boolean;
   /** Its format. Missing: zugferd, which is inside of the PDF. */
   format?: ElectronicFormat;
+  /** It was made in a sandbox, and says so on each page. Missing: it was not. */
+  sandbox?: true;
   /** The provider that brings it to the customer, who gets only a copy by email. Missing: the email has all of it. */
   transport?: TransportName;
 }

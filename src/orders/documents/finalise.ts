@@ -90,6 +90,7 @@ export async function finaliseDocument(
       ...termsOf(order, settings, request, { issuedAt, content, whole }),
       hasServices,
       electronic: false,
+      ...(settings.sandbox && { sandbox: true as const }),
     },
     content,
   };

@@ -236,6 +236,14 @@ describe('the PDF of a document', () => {
     expect(pages.at(-1)).toContain('714,00 €');
   });
 
+  test('of a sandbox says on each page that it is not valid', async () => {
+    const lines = Array.from({ length: 60 }, (_, index) => lineOf(index + 1));
+    const pages = await printed({ content: contentOf(lines) }, { sandbox: true });
+    expect(pages.map((texts) => texts.includes('SANDBOX – UNGÜLTIG'))).toEqual([true, true, true]);
+    expect((await printed({}, { sandbox: true, locale: 'en_GB' }))[0]).toContain('SANDBOX – NOT VALID');
+    expect((await printed())[0]!.join(' ')).not.toContain('SANDBOX');
+  });
+
   test('prints the day of delivery, unless nothing was shipped yet', async () => {
     expect((await printed({}, { suppliedOn: '2026-11-13' }))[0]).toEqual(
       expect.arrayContaining(['Lieferdatum', '13.11.2026']),

@@ -57,6 +57,7 @@ function sheetFor({ kind, number, createdAt, documentId, terms }: DocumentFacts)
     createdAt,
     id: documentId,
     language: messagesIn(terms.locale).documents.language,
+    watermark: terms.sandbox && messagesIn(terms.locale).documents.sandbox,
   });
 }
 

@@ -78,6 +78,7 @@ export async function proformaOf(order: ProformaOrder, settings: Settings): Prom
     createdAt,
     id: order.orderId,
     language: documents.language,
+    watermark: settings.sandbox ? documents.sandbox : undefined,
   });
   const { write, wrapped, rule, lineHeight, widthOf } = sheet;
   let y: number = PAPER.top;

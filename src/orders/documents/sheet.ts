@@ -55,10 +55,12 @@ export interface SheetOptions {
   createdAt: Date;
   id: string;
   language: string;
+  /** Stands across each page; absent: nothing does. */
+  watermark?: string | undefined;
 }
 
 /** PDF/A-3b: it contains everything needed to show it, and can carry the invoice as XML. */
-export async function newSheet({ title, createdAt, id, language }: SheetOptions) {
+export async function newSheet({ title, createdAt, id, language, watermark }: SheetOptions) {
   // Loaded with the first document: most processes never make one.
   const { default: PDFDocument } = await import('pdfkit');
   const files = fontFiles();
@@ -172,11 +174,22 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
     doc.moveTo(from, y).lineTo(to, y).lineWidth(weight).strokeColor(color).stroke();
   };
 
+  /** Across the page, light enough to read what is below it. */
+  const mark = (text: string) => {
+    const style: TextStyle = { size: 44, font: 'bold' };
+    const [x, y] = [PAPER.width / 2, PAPER.height / 2];
+    doc.save().rotate(-52, { origin: [x, y] });
+    use(style).fillColor(INK.soft).fillOpacity(0.16);
+    doc.text(shown(text), x - widthOf(text, style) / 2, y - 22, { lineBreak: false });
+    doc.fillOpacity(1).restore();
+  };
+
   /** The bytes; `finish` is called to complete every page, from 1. */
   const finished = async (finish: (page: number, pages: number) => void): Promise<Buffer> => {
     const { start, count } = doc.bufferedPageRange();
     for (let page = 0; page < count; page++) {
       doc.switchToPage(start + page);
+      if (watermark !== undefined) mark(watermark);
       finish(page + 1, count);
       await pause();
     }

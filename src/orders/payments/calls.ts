@@ -28,7 +28,13 @@ import {
   type DueKey,
   type ProviderRefund,
 } from './queries.ts';
-import { isProviderName, providerMethodOf, type ProviderMethod, type Providers } from './providers.ts';
+import {
+  isProviderName,
+  providerMethodOf,
+  providerOf,
+  type ProviderMethod,
+  type Providers,
+} from './providers.ts';
 import { settleRefund } from './settle-refund.ts';
 import { settle } from './settle.ts';
 
@@ -40,6 +46,12 @@ export interface PaymentDeps {
   loadKey: () => Promise<Buffer>;
   log: FastifyBaseLogger;
 }
+
+/** The same at the clock of the shop. */
+const atClockOf = (deps: PaymentDeps, shopId: string): PaymentDeps => ({
+  ...deps,
+  db: deps.db.atClockOf(shopId),
+});
 
 export interface PaymentLinks {
   /** Where the shopper goes after the payment. */
@@ -54,11 +66,12 @@ export interface PaymentLinks {
  * refuses or does not answer: the order stays, and the shopper can retry.
  */
 export async function startPayment(
-  deps: PaymentDeps,
+  service: PaymentDeps,
   shopId: string,
   orderId: string,
   links: PaymentLinks,
 ): Promise<string | undefined> {
+  const deps = atClockOf(service, shopId);
   // An earlier attempt may turn out to have ended; then a new one takes its place.
   for (let round = 0; round < 3; round++) {
     const settings = await shopSettings(deps.db, shopId);
@@ -118,10 +131,13 @@ async function startAttempt(
 ): Promise<string> {
   const { db, providers } = deps;
   const { attemptId, orderId, amount, currency } = attempt;
-  const provider = providers[method.providerName];
+  const provider = providerOf(providers, method.providerName, settings);
   try {
     const order = (await findManagedOrder(db, shopId, orderId))!;
-    const account = await loadAccount(db, await deps.loadKey(), shopId, method, provider);
+    const account = {
+      ...(await loadAccount(db, await deps.loadKey(), shopId, method, provider)),
+      isSandbox: settings.sandbox !== null,
+    };
     const { locale } = order;
     const started = await inTime(
       provider.start(
@@ -169,7 +185,8 @@ const MAX_TRIES = 10;
 const startEnd = ({ createdAt }: Attempt) => new Date(createdAt.getTime() + STARTS_WITHIN);
 
 /** Asks the provider for the state of an attempt, and updates the order. For polls, webhooks and returns. */
-export async function checkAttempt(deps: PaymentDeps, shopId: string, attemptId: string): Promise<void> {
+export async function checkAttempt(service: PaymentDeps, shopId: string, attemptId: string): Promise<void> {
+  const deps = atClockOf(service, shopId);
   const { db } = deps;
   const attempt = await findAttempt(db, shopId, attemptId);
   if (!attempt) return;
@@ -225,13 +242,13 @@ async function accountOf(
   { db, providers, loadKey }: PaymentDeps,
   shopId: string,
   { provider: name, paymentMethodId }: Attempt,
-  { paymentMethods }: Settings,
+  settings: Settings,
 ): Promise<{ provider: PaymentProvider; account: Account }> {
-  const method = paymentMethods.find((one) => one.paymentMethodId === paymentMethodId);
+  const method = settings.paymentMethods.find((one) => one.paymentMethodId === paymentMethodId);
   if (!method || !isProviderName(name)) {
     throw new PaymentRefused('The payment method is not in the settings of the shop any more');
   }
-  const provider = providers[name];
+  const provider = providerOf(providers, name, settings);
   return { provider, account: await loadAccount(db, await loadKey(), shopId, method, provider) };
 }
 
@@ -248,9 +265,10 @@ function settleAs(
 }
 
 /** Makes a due refund, unless another process does. */
-export async function makeRefund(deps: PaymentDeps, key: DueKey): Promise<void> {
-  const { db } = deps;
+export async function makeRefund(service: PaymentDeps, key: DueKey): Promise<void> {
   const { shopId } = key;
+  const deps = atClockOf(service, shopId);
+  const { db } = deps;
   const refund = await takeDueRefund(db, key);
   if (!refund) return;
   try {

@@ -10,7 +10,7 @@ import { PaymentRefused, type Account, type Outcome, type PaymentProvider } from
  */
 export function createDemoProvider(db: Database, demoAccess: DemoAccess): PaymentProvider {
   const outcomeOf = async (reference: string, { shopId }: Account): Promise<Outcome> => {
-    const payment = await findDemoPayment(db, shopId, reference);
+    const payment = await findDemoPayment(db.atClockOf(shopId), shopId, reference);
     if (!payment) throw new PaymentRefused(`There is no demo payment ${reference}`);
     const { state, amount, currency } = payment;
     return { state, captured: state === 'paid' ? amount : 0, currency };
@@ -22,14 +22,14 @@ export function createDemoProvider(db: Database, demoAccess: DemoAccess): Paymen
       return demoAccess.isOpen();
     },
 
-    async start({ id, amount, currency, orderNumber, returnUrl }, { shopId, capture }) {
-      if (!demoAccess.isOpen())
-        throw new PaymentRefused('The demo payment is for private installations only');
+    async start({ id, amount, currency, orderNumber, returnUrl }, { shopId, capture, isSandbox }) {
+      if (!demoAccess.isOpen() && !isSandbox)
+        throw new PaymentRefused('The demo payment is for private installations and sandboxes only');
       await db.run(sql`
         insert into demo_payment (shop_id, payment_id, amount, currency, state, is_captured_by_hand, return_url,
           order_number, created_at)
         values (${shopId}, ${id}, ${amount}, ${currency}, 'open', ${capture === 'manual'}, ${returnUrl},
-          ${orderNumber}, ${db.now})
+          ${orderNumber}, ${db.atClockOf(shopId).now})
         on conflict (shop_id, payment_id) do nothing`);
       // The page speaks the language of the order page that leads to it.
       const { search } = new URL(returnUrl);
@@ -51,7 +51,7 @@ export function createDemoProvider(db: Database, demoAccess: DemoAccess): Paymen
     async refund(reference, { id, amount }, { shopId }) {
       const refunded = await db.run(sql`
         update demo_payment set refunds = refunds || jsonb_build_object(${id}::text, ${amount}::bigint)
-        where shop_id = ${shopId} and payment_id = ${reference} and ${STATE(db.now)} = 'paid'
+        where shop_id = ${shopId} and payment_id = ${reference} and ${STATE(db.atClockOf(shopId).now)} = 'paid'
           and amount >= ${amount}::bigint + (
             select coalesce(sum(value::bigint), 0) from jsonb_each_text(refunds) where key <> ${id})`);
       return { state: refunded === 1 ? 'done' : 'failed', reference: id };

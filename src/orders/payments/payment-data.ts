@@ -4,7 +4,8 @@ import { unsealIfPossible } from '../../platform/sealing.ts';
 import type { PaymentMethod, Settings } from '../../shops/settings/settings.ts';
 import { ACCOUNTS, type Fields } from './accounts.ts';
 import type { PaymentDeps } from './calls.ts';
-import { isProviderName, type Providers } from './providers.ts';
+import type { PaymentProvider } from './provider.ts';
+import { isProviderName, providerOf, type Providers } from './providers.ts';
 
 /** Every new shop has this key for a bank transfer in advance. */
 export const IN_ADVANCE = 'advance';
@@ -18,19 +19,19 @@ export const BANK_ACCOUNT = 'invoicing.bank.iban';
  */
 export function missingPaymentData(
   { key, providerName }: PaymentMethod,
-  { invoicing }: Pick<Settings, 'invoicing'>,
+  { invoicing, sandbox }: Pick<Settings, 'invoicing' | 'sandbox'>,
   { providers, fields }: { providers: Providers; fields: Fields },
 ): string[] {
   if (isProviderName(providerName)) {
-    return requiredFields(providers, providerName)
+    return requiredFields(providerOf(providers, providerName, { sandbox }))
       .filter((name) => fields[name] === undefined)
       .map((name) => `paymentMethods.${key}.${name}`);
   }
   return key === IN_ADVANCE && providerName === null && !invoicing.bank ? [BANK_ACCOUNT] : [];
 }
 
-const requiredFields = (providers: Providers, name: keyof Providers) =>
-  Object.entries(providers[name].fields).flatMap(([field, { isOptional }]) => (isOptional ? [] : [field]));
+const requiredFields = (provider: PaymentProvider) =>
+  Object.entries(provider.fields).flatMap(([field, { isOptional }]) => (isOptional ? [] : [field]));
 
 /** What each payment method of a shop lacks, in the order of the methods. An account of another key counts as none. */
 export async function findPaymentGaps(
@@ -40,7 +41,9 @@ export async function findPaymentGaps(
 ): Promise<{ method: PaymentMethod; missing: string[] }[]> {
   const { shopId, paymentMethods } = settings;
   const hasKeys = paymentMethods.some(
-    ({ providerName }) => isProviderName(providerName) && requiredFields(providers, providerName).length > 0,
+    ({ providerName }) =>
+      isProviderName(providerName) &&
+      requiredFields(providerOf(providers, providerName, settings)).length > 0,
   );
   const accounts = hasKeys ? await findAccounts(db, shopId, await loadKey()) : new Map<string, Fields>();
   return paymentMethods.map((method) => ({

@@ -56,6 +56,8 @@ export interface ProviderField {
 /** The merchant's settings of a payment method. */
 export interface Account {
   shopId: string;
+  /** Payments are only tried out. Absent: they are real. */
+  isSandbox?: boolean;
   /** The values of the provider's fields, by name; only those that are set. */
   fields: Readonly<Record<string, string>>;
   /** Whether a payment captures the money at once, or only reserves it until `capture`. */

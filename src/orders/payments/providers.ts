@@ -37,6 +37,15 @@ export function isProviderName(name: string | null): name is ProviderName {
   return name !== null && Object.hasOwn(PROVIDER_LABELS, name);
 }
 
+/** What handles the payments of a method: in a sandbox always the demo payment, whatever the shop is a copy of. */
+export function providerOf(
+  providers: Providers,
+  name: ProviderName,
+  { sandbox }: Pick<Settings, 'sandbox'>,
+): PaymentProvider {
+  return providers[sandbox ? 'demo' : name];
+}
+
 export function providerLabel(name: string | null): string | null {
   return isProviderName(name) ? PROVIDER_LABELS[name] : name;
 }

@@ -182,6 +182,13 @@ export function findDueAttempts(db: Queries, { afterShop, limit }: DuePage) {
     where shop_id > ${afterShop} and check_at <= ${db.now} order by shop_id, check_at limit ${limit}`);
 }
 
+/** The same of one shop, by its own clock. */
+export function findDueAttemptsOf(db: Queries, shopId: string, limit: number) {
+  return db.many<DueKey>(sql`
+    select shop_id as "shopId", upper(order_id::text) as "orderId", upper(attempt_id::text) as id from payment_attempt
+    where shop_id = ${shopId} and check_at <= ${db.now} order by check_at limit ${limit}`);
+}
+
 /** Of two processes one gets it: the other finds the new `check_at`. */
 export async function takeDueAttempt(db: Queries, { shopId, id }: DueKey): Promise<boolean> {
   const taken = await db.run(sql`
@@ -194,6 +201,13 @@ export function findDueRefunds(db: Queries, { afterShop, limit }: DuePage) {
   return db.many<DueKey>(sql`
     select shop_id as "shopId", upper(order_id::text) as "orderId", upper(payment_id::text) as id from order_payment
     where shop_id > ${afterShop} and check_at <= ${db.now} order by shop_id, check_at limit ${limit}`);
+}
+
+/** The same of one shop, by its own clock. */
+export function findDueRefundsOf(db: Queries, shopId: string, limit: number) {
+  return db.many<DueKey>(sql`
+    select shop_id as "shopId", upper(order_id::text) as "orderId", upper(payment_id::text) as id from order_payment
+    where shop_id = ${shopId} and check_at <= ${db.now} order by check_at limit ${limit}`);
 }
 
 /** A refund that a provider makes. */

@@ -5,7 +5,7 @@ import { addressCaller, countCall, type RateLimiter } from '../../http/rate-limi
 import { findSettings } from '../../shops/settings/settings.ts';
 import { loadAccount } from './accounts.ts';
 import type { PaymentDeps } from './calls.ts';
-import { isProviderName } from './providers.ts';
+import { isProviderName, providerOf } from './providers.ts';
 import { requestChecks } from './queries.ts';
 
 const MAX_BYTES = 262_144;
@@ -43,7 +43,7 @@ export async function paymentWebhooks(app: FastifyInstance, deps: PaymentWebhook
         const settings = request.url.includes('%00') ? undefined : await findSettings(db, shopId);
         const method = settings?.paymentMethods.find(({ key }) => key === methodKey);
         if (!method || !isProviderName(method.providerName)) throw notFound();
-        const provider = providers[method.providerName];
+        const provider = providerOf(providers, method.providerName, settings!);
         let references: readonly string[] | undefined;
         try {
           const account = await loadAccount(db, await loadKey(), shopId, method, provider);
@@ -58,7 +58,7 @@ export async function paymentWebhooks(app: FastifyInstance, deps: PaymentWebhook
           );
         }
         if (!references) throw new Refusal('WEBHOOK_SIGNATURE_WRONG');
-        await requestChecks(db, shopId, method.paymentMethodId, references);
+        await requestChecks(db.atClockOf(shopId), shopId, method.paymentMethodId, references);
         return reply.code(200).send();
       },
     );

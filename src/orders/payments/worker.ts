@@ -1,6 +1,14 @@
 import { repeat, type Background } from '../../platform/background.ts';
 import { checkAttempt, makeRefund, type PaymentDeps } from './calls.ts';
-import { findDueAttempts, findDueRefunds, takeDueAttempt, type DueKey, type DuePage } from './queries.ts';
+import {
+  findDueAttempts,
+  findDueAttemptsOf,
+  findDueRefunds,
+  findDueRefundsOf,
+  takeDueAttempt,
+  type DueKey,
+  type DuePage,
+} from './queries.ts';
 
 /** Items read in one round, and the maximum per shop: a provider that does not answer delays only its own shops. */
 const MAX_READ = 100;
@@ -16,10 +24,11 @@ export interface PaymentWorkerOptions extends PaymentDeps {
  * is stopped. Any number of processes may do this at once: taking an item moves the time at which it is due.
  */
 export function startPaymentWorker({ pause = 1_000, ...deps }: PaymentWorkerOptions): Background {
-  const attempts = dueRounds(deps, findDueAttempts, async (key) => {
-    if (await takeDueAttempt(deps.db, key)) await checkAttempt(deps, key.shopId, key.id);
+  const attempts = dueRounds(deps, findDueAttempts, findDueAttemptsOf, async (key) => {
+    if (await takeDueAttempt(deps.db.atClockOf(key.shopId), key))
+      await checkAttempt(deps, key.shopId, key.id);
   });
-  const refunds = dueRounds(deps, findDueRefunds, (key) => makeRefund(deps, key));
+  const refunds = dueRounds(deps, findDueRefunds, findDueRefundsOf, (key) => makeRefund(deps, key));
   const works = [
     repeat('the check of payments', pause, deps.log, attempts),
     repeat('the refunds', pause, deps.log, refunds),
@@ -31,12 +40,17 @@ export function startPaymentWorker({ pause = 1_000, ...deps }: PaymentWorkerOpti
 function dueRounds(
   { db, log }: PaymentDeps,
   find: (queries: PaymentDeps['db'], page: DuePage) => Promise<DueKey[]>,
+  findOfShop: (queries: PaymentDeps['db'], shopId: string, limit: number) => Promise<DueKey[]>,
   work: (key: DueKey) => Promise<void>,
 ): () => Promise<void> {
   let lastShop = '';
   return async () => {
-    const due = await find(db, { afterShop: lastShop, limit: MAX_READ });
-    lastShop = due.length === MAX_READ ? due.at(-1)!.shopId : '';
+    const found = await find(db, { afterShop: lastShop, limit: MAX_READ });
+    lastShop = found.length === MAX_READ ? found.at(-1)!.shopId : '';
+    const due = [...found];
+    // A shop whose clock is ahead has payments that are due only by its own.
+    for (const shopId of db.clocks.ahead())
+      due.push(...(await findOfShop(db.atClockOf(shopId), shopId, MAX_OF_SHOP)));
     const countOf = new Map<string, number>();
     const chosen = due.filter(({ shopId }) => {
       const count = (countOf.get(shopId) ?? 0) + 1;

@@ -21,7 +21,7 @@ const HOUR = 3_600_000;
  */
 async function countStaleDays(db: Database, shopId: string): Promise<boolean> {
   await db.run(sql`
-    update report_run set due_at = ${new Date(db.now.getTime() + CHECK_EVERY)} where shop_id = ${shopId}`);
+    update report_run set due_at = ${new Date(db.serviceNow.getTime() + CHECK_EVERY)} where shop_id = ${shopId}`);
   const seen = await db.one<{ until: Date | null }>(sql`
     select max(updated_at) as until from customer_order where shop_id = ${shopId} and updated_at < 'infinity'`);
   const stale = await findStaleDays(db, shopId, ALL_DAYS, DAYS_AT_ONCE);
@@ -56,8 +56,9 @@ export const reportSums: CleanupStep = {
       select shop_id as "shopId" from report_run where due_at <= ${db.now} order by due_at limit ${Math.min(limit, SHOPS_AT_ONCE)}`);
     let isMore = due.length >= Math.min(limit, SHOPS_AT_ONCE);
     for (const { shopId } of due) {
-      if (await countStaleDays(db, shopId)) isMore = true;
+      if (await countStaleDays(db.atClockOf(shopId), shopId)) isMore = true;
     }
     return isMore ? limit : 0;
   },
+  runForShop: async (db, shopId, limit) => ((await countStaleDays(db, shopId)) ? limit : 0),
 };

@@ -85,10 +85,11 @@ export function updateDelivery(
     where shop_id = ${shopId} and document_id = ${documentId}`);
 }
 
-/** The provider that the shop has an account of; undefined: documents go by email. */
+/** The provider that the shop has an account of; undefined: documents go by email, as those of a sandbox do. */
 export async function findTransport(db: Queries, shopId: string): Promise<TransportName | undefined> {
   const row = await db.one<{ provider: TransportName }>(sql`
-    select provider from transport_account where shop_id = ${shopId}`);
+    select provider from transport_account
+    where shop_id = ${shopId} and exists (select from shop where shop_id = ${shopId} and sandbox_of is null)`);
   return row?.provider;
 }
 

@@ -10,7 +10,7 @@ import { encodeChunks, type Chunk } from './file.ts';
 import { FORMAT, FORMAT_VERSION, type Manifest } from './manifest.ts';
 import { findShopTables, parentOf, quoted, type ShopTable } from './tables.ts';
 
-type NewChunk = Pick<Chunk, 'head' | 'content'>;
+export type NewChunk = Pick<Chunk, 'head' | 'content'>;
 
 export interface BackupProgress {
   /** How many rows and files there are to write. */
@@ -18,10 +18,17 @@ export interface BackupProgress {
   onProgress?: (entries: number) => void;
 }
 
+interface BackupOptions extends BackupProgress {
+  /** Tables whose rows are not read. */
+  leaveOut?: (table: string) => boolean;
+}
+
 export interface BackupContent {
   manifest: Manifest;
   /** Counted while the content is read. `missingFiles` were removed meanwhile. */
   media: { files: number; missingFiles: number };
+  /** Its parts, for a copy within the installation. Either these or `bytes` are read, and once. */
+  chunks: AsyncIterable<NewChunk>;
   /** The bytes of the backup. */
   bytes: AsyncIterable<Buffer>;
 }
@@ -36,10 +43,10 @@ export async function openBackup(
   tx: Transaction,
   config: Config,
   shopId: string,
-  { onStart = () => {}, onProgress = () => {} }: BackupProgress = {},
+  { onStart = () => {}, onProgress = () => {}, leaveOut = () => false }: BackupOptions = {},
 ): Promise<BackupContent | undefined> {
   await setTextFormats(tx);
-  const tables = await findShopTables(tx);
+  const tables = (await findShopTables(tx)).filter(({ name }) => !leaveOut(name));
   const manifest = await createManifest(tx, shopId, tables);
   if (manifest.tables.find(({ name }) => name === 'shop')!.rows === 0) return undefined;
   const storage = openMediaStorage(config);
@@ -62,7 +69,8 @@ export async function openBackup(
       onProgress(1);
     }
   }
-  return { manifest, media, bytes: encodeChunks(chunks()) };
+  // Neither begins before it is read.
+  return { manifest, media, chunks: chunks(), bytes: encodeChunks(chunks()) };
 }
 
 /**

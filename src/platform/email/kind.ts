@@ -83,6 +83,11 @@ export interface EmailKind<Facts extends object = object, Words extends EmailMes
    * always sent, because strangers could otherwise use up the limit of a customer first.
    */
   isLimited: boolean;
+  /**
+   * It opens the admin to its recipient alone, so it is sent in a sandbox too: whoever works there must not read it.
+   * Absent: it is the shop's.
+   */
+  isOfService?: boolean;
   /** Whether an email of a limited kind is sent regardless of the limit, because a stranger can't cause this one. */
   isAlwaysSent?(facts: Facts): boolean;
   /**

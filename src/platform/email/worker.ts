@@ -14,6 +14,8 @@ export interface EmailShop {
   /** Emails of limited kinds to one recipient and day. */
   dailyEmailsPerRecipient: number;
   render(kind: EmailKind, email: QueuedEmail): Omit<EmailMessage, 'id' | 'to' | 'attachments'>;
+  /** A sandbox keeps its emails in the place of sending them; undefined: the shop sends them. */
+  keep: ((message: EmailMessage, template: string) => Promise<void>) | undefined;
 }
 
 export interface EmailWorkerOptions {
@@ -75,11 +77,17 @@ export function startEmailWorker(options: EmailWorkerOptions): EmailWorker {
         log.warn(line, 'email not sent: its address has reached the limit of the day');
         return;
       }
-      const content = await loadContent(db, config, kind, email);
+      const content = await loadContent(db.atClockOf(shopId), config, kind, email);
       if (!content) return;
       const { attachments } = content;
       await nextTurn();
-      await delivery.deliver({ ...shop.render(kind, content.email), id, to, attachments });
+      const message = { ...shop.render(kind, content.email), id, to, attachments };
+      if (shop.keep && !kind.isOfService) {
+        await shop.keep(message, template);
+        log.info(line, 'email of a sandbox kept');
+        return;
+      }
+      await delivery.deliver(message);
       log.info(line, 'email sent');
     },
   });

@@ -33,7 +33,7 @@ export function findDueJobs(
 ) {
   return db.many<JobKey>(sql`
     select shop_id as "shopId", job_id as id from job
-    where queue = ${queue} and shop_id > ${afterShop} and run_at <= ${db.now}
+    where queue = ${queue} and shop_id > ${afterShop} and run_at <= ${db.serviceNow}
     order by shop_id, run_at limit ${limit}`);
 }
 
@@ -42,7 +42,7 @@ export function findDueJobs(
  * waits for the row and then finds the new `run_at`. This needs no `skip locked`, which Citus lacks across shards.
  */
 export function takeJobs<Content>(db: Queries, shopId: string, ids: readonly string[]) {
-  const { now } = db;
+  const { serviceNow: now } = db;
   return db.many<TakenJob<Content>>(sql`
     update job set run_at = ${leaseEnd(now)}, taken_at = ${now}, attempts = attempts + 1
     where shop_id = ${shopId} and job_id = any (${ids}::uuid[]) and run_at <= ${now}
@@ -63,7 +63,7 @@ export function recordFailure(
   { error, runAt }: { error: string; runAt: Date | null },
 ) {
   return db.run(sql`
-    update job set run_at = ${runAt}, taken_at = null, failed_at = ${runAt ? null : db.now}, error = ${error}
+    update job set run_at = ${runAt}, taken_at = null, failed_at = ${runAt ? null : db.serviceNow}, error = ${error}
     where shop_id = ${shopId} and job_id = ${id} and attempts = ${attempts}`);
 }
 
@@ -96,16 +96,23 @@ export async function countFailedJobs(db: Queries, limit: number): Promise<numbe
 export async function findWaitingJobs(db: Queries, queue: string, limit: number) {
   const row = await db.one<{ count: number; since: Date | null }>(sql`
     select count(*) as count, min(run_at) as since from (
-      select run_at from job where queue = ${queue} and run_at <= ${db.now} limit ${limit}) as waiting`);
+      select run_at from job where queue = ${queue} and run_at <= ${db.serviceNow} limit ${limit}) as waiting`);
   return row!;
 }
 
 /** Retries a failed job from the beginning; false: it no longer exists, or has not failed. */
 export async function retryJob(db: Queries, { shopId, id }: JobKey): Promise<boolean> {
   const retried = await db.run(sql`
-    update job set run_at = ${db.now}, taken_at = null, failed_at = null, attempts = 0
+    update job set run_at = ${db.serviceNow}, taken_at = null, failed_at = null, attempts = 0
     where shop_id = ${shopId} and job_id = ${id} and failed_at is not null`);
   return retried > 0;
+}
+
+/** Lets the waiting jobs of a shop be due earlier, by so many milliseconds. */
+export function bringJobsForward(db: Queries, shopId: string, milliseconds: number) {
+  return db.run(sql`
+    update job set run_at = run_at - ${milliseconds}::bigint * interval '1 millisecond'
+    where shop_id = ${shopId} and run_at is not null and taken_at is null`);
 }
 
 /** A failed job can be inspected for two weeks. */
@@ -114,7 +121,7 @@ export const failedJobCleanup: CleanupStep = {
   run: async (db, limit) => {
     const old = await db.many<JobKey>(sql`
       select shop_id as "shopId", job_id as id from job
-      where failed_at < ${new Date(db.now.getTime() - FAILED_JOBS_STAY)} order by failed_at limit ${limit}`);
+      where failed_at < ${new Date(db.serviceNow.getTime() - FAILED_JOBS_STAY)} order by failed_at limit ${limit}`);
     for (const [shopId, ids] of idsByShop(old)) await deleteJobs(db, shopId, ids);
     return old.length;
   },

@@ -29,9 +29,11 @@ export async function queueJobOnce(
   { id, content }: NewJob,
   runAt: Date,
 ): Promise<void> {
+  // Queues run by the clock of the service; `advance` moves what waits in them.
+  const due = new Date(runAt.getTime() - (tx.now.getTime() - tx.serviceNow.getTime()));
   await tx.run(sql`
     insert into job (shop_id, job_id, queue, content, created_at, run_at, attempts)
-    values (${shopId}, ${id}, ${queue}, ${content}, ${tx.now}, ${runAt}, 0)
+    values (${shopId}, ${id}, ${queue}, ${content}, ${tx.serviceNow}, ${due}, 0)
     on conflict (shop_id, job_id) do nothing`);
 }
 
@@ -43,7 +45,7 @@ export async function queueJobs(
   jobs: readonly NewJob[],
 ): Promise<void> {
   if (jobs.length === 0) return;
-  const { now } = tx;
+  const { serviceNow: now } = tx;
   const rows = jobs.map(({ id, content }) => ({
     job_id: id,
     queue,

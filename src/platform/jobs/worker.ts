@@ -71,7 +71,7 @@ export function startWorker<Content>(
       const isLast = attempts >= MAX_ATTEMPTS;
       if (isLast) log.error(line, 'job failed for the last time');
       else log.warn(line, 'job failed, it will be tried again');
-      const runAt = isLast ? null : new Date(db.now.getTime() + retryDelay(attempts));
+      const runAt = isLast ? null : new Date(db.serviceNow.getTime() + retryDelay(attempts));
       await recordFailure(db, job, { error: textOf(error), runAt });
       return;
     }

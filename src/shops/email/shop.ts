@@ -8,6 +8,8 @@ import type { EmailShop } from '../../platform/email/worker.ts';
 import { installationKey } from '../../platform/sealing.ts';
 import { findSettings, type MailTexts } from '../settings/settings.ts';
 import { emailDesign, loadLogo, type Logo } from './design.ts';
+import { insertEmail } from '../sandbox/queries.ts';
+import { keptEmail } from '../sandbox/kept-email.ts';
 import { renderEmail } from './render.ts';
 
 /**
@@ -42,6 +44,9 @@ export function createEmailShopLoader({
     const { email: shopAddress, defaultLocale, dailyEmailsPerRecipient } = settings;
     return {
       dailyEmailsPerRecipient,
+      keep: settings.sandbox
+        ? (message, kind) => insertEmail(db, shopId, keptEmail(message, kind, db.atClockOf(shopId).now))
+        : undefined,
       render: (kind, email) => {
         const shopName = oneLine(textIn(settings.name, email.locale, defaultLocale) ?? shopId);
         const context = {

@@ -29,6 +29,15 @@ export interface Settings extends StoredSettings {
   isOpen: boolean;
   /** The preview link is derived from it. */
   previewSeed: string | null;
+  /** The shop is a copy for trying things out; null: it is a shop of its own. */
+  sandbox: Sandbox | null;
+}
+
+export interface Sandbox {
+  /** The id of the shop that it is a sandbox of. */
+  of: string;
+  /** Milliseconds by which its clock is ahead. */
+  clock: number;
 }
 
 export type Theme = Settings['theme'];
@@ -88,6 +97,8 @@ export async function findSettings(db: Queries, shopId: string): Promise<Setting
   if (cached?.version === row.version) return cached;
 
   const settings = await selectSettings(db, shopId);
+  // The version has moved with the clock, so no process works with an older one after it has read the settings.
+  if (settings?.sandbox) db.clocks.set(shopId, settings.sandbox.clock);
   if (settings) db.caches.of(settingsCache).set(shopId, settings, JSON.stringify(settings).length);
   return settings;
 }
@@ -167,6 +178,7 @@ const OUTSIDE_OF_DOCUMENT = [
   'isSuspended',
   'isOpen',
   'previewSeed',
+  'sandbox',
 ] as const satisfies (keyof Settings)[];
 
 /** The part of the settings that the column `shop.settings` holds. */
@@ -190,6 +202,7 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
       default_currency as "defaultCurrency", currencies, exchange_rates as "exchangeRates",
       public_catalogue as "publicCatalogue", settings as document,
       suspended_at is not null as "isSuspended", is_open as "isOpen", preview_seed as "previewSeed",
+      case when sandbox_of is not null then json_build_object('of', sandbox_of, 'clock', sandbox_clock) end as sandbox,
       (
         select coalesce(json_agg(json_build_object(
           'taxClassId', upper(tax_class_id::text), 'key', key, 'name', name, 'isDefault', is_default,

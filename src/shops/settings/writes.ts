@@ -26,7 +26,7 @@ export const BEFORE_ALL_PRODUCTS = '00000000-0000-0000-0000-000000000000';
 export async function requestListingRebuild(tx: Transaction, shopId: string): Promise<boolean> {
   const requested = await tx.run(sql`
     insert into listing_rebuild (shop_id, rebuild_id, requested_at, last_product_id, products, leased_until)
-    select shop_id, ${newId(tx.now)}::uuid, ${tx.now}::timestamptz, ${BEFORE_ALL_PRODUCTS}::uuid, 0, ${tx.now}::timestamptz
+    select shop_id, ${newId(tx.now)}::uuid, ${tx.serviceNow}::timestamptz, ${BEFORE_ALL_PRODUCTS}::uuid, 0, ${tx.serviceNow}::timestamptz
     from shop where shop_id = ${shopId} and exists (select from product where shop_id = ${shopId})
     on conflict (shop_id) do update set rebuild_id = excluded.rebuild_id, requested_at = excluded.requested_at,
       last_product_id = excluded.last_product_id, products = excluded.products`);

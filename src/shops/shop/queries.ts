@@ -43,10 +43,13 @@ export function findShops(db: Queries, limit: number) {
     name: string;
     isOpen: boolean;
     isSuspended: boolean;
+    /** null: it is a shop of its own. */
+    sandboxOf: string | null;
     createdAt: Date;
   }>(sql`
     select shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop_id) as name,
-      is_open as "isOpen", suspended_at is not null as "isSuspended", created_at as "createdAt"
+      is_open as "isOpen", suspended_at is not null as "isSuspended", sandbox_of as "sandboxOf",
+      created_at as "createdAt"
     from shop order by lower(shop_id) limit ${limit}`);
 }
 

@@ -31,13 +31,15 @@ export interface RegisterOptions {
   /** `off`: nothing is asked, and each result is unavailable. */
   url: string;
   now: () => Date;
+  /** Nothing is asked for this shop: it is a sandbox. */
+  isOff: (shopId: string) => Promise<boolean>;
 }
 
 /**
  * Whether VAT numbers exist, as VIES says. Answers are cached for some minutes by number and requester, in this process;
  * after a failure the next try asks again.
  */
-export function createVatRegister({ post, url, now }: RegisterOptions): VatRegister {
+export function createVatRegister({ post, url, now, isOff }: RegisterOptions): VatRegister {
   const answers = new LRUCache<string, VatCheck>({ max: 5_000 });
   const underWay = new Map<string, Promise<RegisterAnswer>>();
   const running = new Map<string, number>();
@@ -70,6 +72,7 @@ export function createVatRegister({ post, url, now }: RegisterOptions): VatRegis
     async check(shopId, number, requester) {
       const known = this.lastAnswer(number, requester);
       if (known && known.result !== 'unavailable') return known;
+      if (url !== 'off' && (await isOff(shopId))) return checked(number, { result: 'unavailable' });
       const key = keyOf(number, requester);
       let answer = underWay.get(key);
       if (!answer) {

@@ -14,6 +14,7 @@ import { OWN_STYLE_PATH } from './own-style.ts';
 import { letterIcon } from './theme.ts';
 import { absoluteUrl, shopName, shopPath, type LayoutContext, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
+import type { Sandbox } from '../../shops/settings/settings.ts';
 
 /** The whole document: the page's content, and the layout around it. */
 export function documentBytes(visit: Visit, page: Page): Buffer {
@@ -28,7 +29,7 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
       </head>
       <body data-close="${messagesIn(visit.locale).storefront.choosing.close}" ${viewedData(visit)}>
         <a class="skip" href="#page.main">${messagesIn(visit.locale).storefront.layout.skip}</a>
-        ${visit.access === 'preview' && previewBanner(visit)}
+        ${visit.settings.sandbox ? sandboxBanner(visit, visit.settings.sandbox) : visit.access === 'preview' && previewBanner(visit)}
         ${page.header ? plainHeader(parts.header, page.header) : header(visit, page, parts.header)}
         <main id="page.main" tabindex="-1">
           ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
@@ -54,6 +55,14 @@ function ownStyle({ base, layout: { style } }: Visit): Markup | false {
 function previewBanner({ locale }: Visit): Markup {
   const { preview } = messagesIn(locale).storefront.opening;
   return html`<p class="preview-banner" role="status"><strong>${preview.title}</strong> ${preview.text}</p>`;
+}
+
+/** Whoever sees a page of a sandbox, or a picture of it, knows that nothing is sold there. */
+function sandboxBanner({ locale }: Visit, { of: shop }: Sandbox): Markup {
+  const { sandbox } = messagesIn(locale).storefront;
+  return html`<p class="preview-banner" role="status">
+    <strong>${sandbox.title({ shop })}</strong> ${sandbox.text}
+  </p>`;
 }
 
 /** Tells the script where to request viewed products, which the browser remembers only with the visitor's consent. */

@@ -1,0 +1,28 @@
+/**
+ * The clocks of sandboxes, the only shops that have one of their own. There are few of them, so all are in memory, and
+ * any other shop costs a look at a small map. `src/shops/sandbox/clocks.ts` reads them every few seconds, and whoever
+ * reads the settings of a sandbox learns of its clock at once.
+ */
+export interface ShopClocks {
+  /** Milliseconds by which the clock of a sandbox is ahead; undefined: the shop has that of the service. */
+  offsetOf(shopId: string): number | undefined;
+  /** The sandboxes whose clock is ahead. */
+  ahead(): string[];
+  set(shopId: string, offset: number): void;
+  /** Takes the place of all that are known. */
+  replace(offsets: ReadonlyMap<string, number>): void;
+}
+
+export function createShopClocks(): ShopClocks {
+  let known = new Map<string, number>();
+  // Clocks go forward only, so the larger one is the newer: it may have been set while others were read.
+  const newer = (shopId: string, offset: number) => Math.max(offset, known.get(shopId) ?? 0);
+  return {
+    offsetOf: (shopId) => known.get(shopId),
+    ahead: () => [...known].flatMap(([shopId, offset]) => (offset > 0 ? [shopId] : [])),
+    set: (shopId, offset) => void known.set(shopId, newer(shopId, offset)),
+    replace: (offsets) => {
+      known = new Map([...offsets].map(([shopId, offset]) => [shopId, newer(shopId, offset)]));
+    },
+  };
+}
