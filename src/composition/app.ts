@@ -26,6 +26,8 @@ import { categories } from '../catalogue/categories/routes.ts';
 import type { Config } from '../config.ts';
 import { countries } from '../shops/countries/routes.ts';
 import { managedCouponCampaigns } from '../coupons/manage-routes.ts';
+import { newsletterBounces } from '../content/mailings/bounces.ts';
+import { mailings } from '../content/mailings/routes.ts';
 import { pages } from '../content/pages/routes.ts';
 import { couponCampaigns } from '../coupons/routes.ts';
 import { currencies } from '../shops/currencies/routes.ts';
@@ -323,6 +325,8 @@ export async function buildApp({
   legalOperations(api);
   pages(api, { loadKey });
   newsletterOperations(api);
+  mailings(api);
+  newsletterBounces(api);
   searchOperations(api);
   scriptTagOperations(api);
   productOperations(api);
