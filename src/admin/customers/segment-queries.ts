@@ -1,7 +1,11 @@
 import type { Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import { FAR_AHEAD, isInSegment, LONG_AGO, MAX_VALUE, withTotals } from '../../orders/customer-segments.ts';
-import { foundCustomers, type CustomerFilter, type CustomerSort } from '../../people/customers/find-people.ts';
+import {
+  foundCustomers,
+  type CustomerFilter,
+  type CustomerSort,
+} from '../../people/customers/find-people.ts';
 
 /*
  * Customers are chosen by several conditions at once, of which no single index knows all. The condition that the fewest

@@ -101,7 +101,7 @@ async function givenMailing(more: object = {}): Promise<string> {
 const setState = (id: string, state: string, more: object = {}) =>
   call('PUT', `/${id}/state`, { state, ...more });
 const get = async (id: string) => (await call('GET', `/${id}`)).body;
-const results = async (id: string) => {
+const results = async (id: string): Promise<Record<string, unknown>> => {
   const { state, results: counts } = await get(id);
   const counted = Object.entries(counts as Record<string, number>).filter(([, count]) => count > 0);
   return { state, ...Object.fromEntries(counted) };
@@ -491,7 +491,7 @@ describe('bounces and complaints', () => {
     service.setClock(new Date(NOW.getTime() + 60 * MINUTE));
     await setState(second, 'scheduled');
     await step();
-    expect((await results(second)).recipients).toBe(2);
+    expect((await results(second))['recipients']).toBe(2);
   });
 
   test.each([
@@ -600,7 +600,7 @@ describe('unsubscribing', () => {
     );
     expect(await subscriptions()).toEqual(ALL);
     for (let time = 0; time < 2; time++) expect((await visitor.post(link, {})).status).toBe(200);
-    expect((await results(id)).unsubscribed).toBe(1);
+    expect((await results(id))['unsubscribed']).toBe(1);
   });
 
   test('takes no link that was changed, or of another shop', async () => {
