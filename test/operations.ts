@@ -879,6 +879,19 @@ async function insertDraft(shop: Shop): Promise<string> {
 }
 const readDraft = once(insertDraft);
 
+async function insertScheduled(shop: Shop): Promise<string> {
+  const { service, shopId } = shop;
+  const { db } = service;
+  const mailingId = await insertDraft(shop);
+  const at = new Date(db.now.getTime() + 86_400_000);
+  await db.run(sql`
+    update mailing set state = 'scheduled', send_at = ${at} where shop_id = ${shopId} and mailing_id = ${mailingId}`);
+  await db.run(sql`
+    insert into mailing_run (shop_id, mailing_id, run_at, attempts, collected_to, is_collected)
+    values (${shopId}, ${mailingId}, ${at}, 0, '', false)`);
+  return mailingId;
+}
+
 const noteShape = 'noteId: string\ncreationDate: string\nauthor: string\nnote: string';
 
 /** Made with SQL, because the caller may have no right to make one, and a call would leave a trace. */
@@ -2460,8 +2473,9 @@ export const OPERATIONS: readonly Operation[] = [
   }),
   operation('PUT /manage/mailings/{mailingId}/state', ['newsletters_read', 'coupons_write'], {
     labels: [],
-    params: { mailingId: insertDraft },
-    body: () => ({ state: 'scheduled', sendAt: new Date(Date.now() + 3_600_000).toISOString() }),
+    params: { mailingId: insertScheduled },
+    // A shop whose pages are not public can take one back, and schedule none.
+    body: () => ({ state: 'draft', sendAt: null }),
     request: 'state: string\nsendAt?: string|null',
     answer: mailingShape,
   }),

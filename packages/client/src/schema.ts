@@ -8746,6 +8746,7 @@ export interface components {
              * @example 2026-11-15T08:30:00Z
              */
             lastChangeDate: string;
+            /** @description How many it was sent to, and what came of it. */
             results: components["schemas"]["MailingResults"];
             /** @description Its languages. */
             texts: components["schemas"]["MailingSubject"][];
@@ -8927,6 +8928,7 @@ export interface components {
              * @example 2026-11-15T08:30:00Z
              */
             lastChangeDate: string;
+            /** @description How many it was sent to, and what came of it. */
             results: components["schemas"]["MailingResults"];
             /** @description Orders with coupons of the campaign that the mailing names, since the day on which it was sent, in each currency. They are counted as they were placed. */
             revenue: components["schemas"]["MailingRevenue"][];

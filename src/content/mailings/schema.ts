@@ -153,7 +153,10 @@ const facts = {
   version: Type.Integer({ description: 'How often it was saved.', examples: [3] }),
   creationDate: Timestamp,
   lastChangeDate: Timestamp,
-  results: Type.Object(counts, { title: 'mailing results' }),
+  results: Type.Object(counts, {
+    title: 'mailing results',
+    description: 'How many it was sent to, and what came of it.',
+  }),
 };
 
 const textFacts = {
