@@ -42,6 +42,7 @@ describe('without a database', () => {
     'shop export-settings ID',
     'shop confirm-domain ID HOST',
     'shop backup ID FILE',
+    'shop export ID FOLDER',
     'shop restore FILE',
     'user create EMAIL',
     'user reset EMAIL',

@@ -64,7 +64,7 @@ test('the commands of the guide do what it says', async () => {
 test('a wrong call says what is wrong', async () => {
   expect(await kontor(['import', 'MyShop', 'magento', 'export'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('only from shopify, woocommerce and epages') as string,
+    stderr: expect.stringContaining('only from shopify, woocommerce, shopware, epages') as string,
   });
   expect(await kontor(['import', 'MyShop', 'epages'])).toMatchObject({ code: 2 });
   expect(await kontor(['import', 'MyShop', 'woocommerce'])).toMatchObject({ code: 2 });

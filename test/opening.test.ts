@@ -466,7 +466,7 @@ describe('a payment method that lacks its data', () => {
     const { visitor, checkout, footer } = await offered();
     expect({ checkout, footer }).toEqual({ checkout: [], footer: [] });
     expect(mainOf(await visitor.get('/checkout/delivery'))).toContain(
-      'This shop can not take payments at the moment.',
+      'This shop cannot take payments at the moment.',
     );
     const { status } = await visitor.post('/checkout/delivery', {});
     expect(status).toBe(400);

@@ -137,7 +137,7 @@ export const shopCommands: readonly Command[] = [
   {
     name: 'shop export',
     arguments: ['ID', 'FOLDER'],
-    summary: 'Write a shop in open formats, to be read elsewhere.',
+    summary: 'Write a shop in open formats.',
     details:
       'JSON Lines for all data of the merchant, invoices as PDF and XML, and pictures: docs/open-export.md says what is in\n' +
       'them. The shop as it is in one moment, while it goes on selling. Secrets are left out, so it is no backup. The folder\n' +

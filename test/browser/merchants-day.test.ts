@@ -405,7 +405,7 @@ async function apps({ page, click, fill, look, step }: Merchant, screen: string)
   });
   await page.goto('/admin/shops/DemoShop/apps/audit');
   await look();
-  expect(await page.getByText('Webhook › redeliver').count()).toBeGreaterThan(0);
+  expect(await page.getByText('Sent again').count()).toBeGreaterThan(0);
 }
 
 /** Loads the page again until it says this: deliveries happen beside it. */

@@ -137,7 +137,7 @@ export function conversionCard(
         )}
         <details>
           <summary>${words.asTable}</summary>
-          <div class="scroll">
+          <div class="scroll" tabindex="0" role="group" aria-label="${words.asTable}">
             <table>
               <thead>
                 <tr>

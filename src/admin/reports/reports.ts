@@ -262,7 +262,7 @@ function salesCard(visit: ShopVisit, asked: Asked, { intervals, total, totalBefo
     </p>
     <details>
       <summary>${messages.asTable}</summary>
-      <div class="scroll">
+      <div class="scroll" tabindex="0" role="group" aria-label="${messages.asTable}">
         <table>
           <thead>
             <tr>
@@ -318,7 +318,7 @@ function partCard(visit: ShopVisit, asked: Asked, { rows, uncounted }: Report): 
                 text: money(gross),
               })),
             )}
-            <div class="scroll">
+            <div class="scroll" tabindex="0" role="group" aria-labelledby="parts">
               <table>
                 <thead>
                   <tr>

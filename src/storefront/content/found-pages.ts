@@ -42,7 +42,7 @@ export function foundPages(visit: Visit, pages: readonly FoundPage[]): Markup | 
           ({ kind, slug, title, excerpt }) =>
             html`<li>
               <a href="${shopPath(visit, pathOfPage(kind, slug)!)}">${title}</a>
-              ${excerpt !== '' && html`<p>${excerpt}</p>`}
+              ${excerpt !== '' && html`<p class="hint">${excerpt}</p>`}
             </li>`,
         )}
       </ul>
